@@ -17,26 +17,11 @@ if (hasSqld) {
   test("a database server's backup restores to a file or to an empty server, and to no other", async () => {
     const { json, failure, dataDir } = openCli();
     await json("tenant", "create", "demo", "--database-url", from.url);
-    await json(
-      "user",
-      "create",
-      "-n",
-      "demo",
-      "--email",
-      "ada@example.com",
-      "--random-password",
-      "--database-url",
-      from.url,
-    );
+    const create = "user create -n demo --email ada@example.com --random-password --database-url".split(" ");
+    await json(...create, from.url);
     const dir = makeDir();
-    const made = await json<{ backup: string; stores: number }>(
-      "db",
-      "backup",
-      "--to",
-      dir,
-      "--database-url",
-      from.url,
-    );
+    const backUp = ["db", "backup", "--to", dir, "--database-url", from.url];
+    const made = await json<{ backup: string; stores: number }>(...backUp);
     expect(made.stores).toBe(1);
 
     await json("db", "restore", made.backup, "--yes");

@@ -50,15 +50,7 @@ beforeAll(async () => {
 
 test("a product is created, changed and deleted", async () => {
   const made = await json<Product>(
-    "product",
-    "create",
-    ...demo,
-    "--title",
-    "Tea pot",
-    "--price",
-    "19.90",
-    "--sku",
-    "POT",
+    ...["product", "create", ...demo, "--title", "Tea pot", "--price", "19.90", "--sku", "POT"],
   );
   expect(made).toMatchObject({
     title: "Tea pot",
@@ -105,15 +97,7 @@ test.each([
 
 test("stock is added, taken away and set, but what orders reserve is not taken away", async () => {
   const { product_id } = await json<Product>(
-    "product",
-    "create",
-    ...demo,
-    "--title",
-    "Mug",
-    "--price",
-    "4",
-    "--sku",
-    "MUG",
+    ...["product", "create", ...demo, "--title", "Mug", "--price", "4", "--sku", "MUG"],
   );
   const uncounted = await failure("product", "stock", "MUG", "+5", ...demo);
   expect([uncounted.code, uncounted.error.message]).toEqual([2, expect.stringContaining("not counted yet")]);
@@ -175,12 +159,8 @@ test("cancel --buyer takes each buyer of the list, refuses others, and says that
   const store = ["-n", "hoard"];
   const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");
   const { user_id: userId } = await json<{ user_id: string }>(
-    "user",
-    "create",
-    "--email",
-    "eve@example.com",
+    ..."user create --no-password --email eve@example.com".split(" "),
     ...store,
-    "--no-password",
   );
   await reserve(product_id, 1, terminal, "hoard");
   await reserve(product_id, 1, { kind: "user", role: "customer", userId }, "hoard");
@@ -207,15 +187,7 @@ test("cancel --buyer takes each buyer of the list, refuses others, and says that
 
 test("a pending order is cancelled, and its stock is free again", async () => {
   const { product_id } = await json<Product>(
-    "product",
-    "create",
-    ...demo,
-    "--title",
-    "Sofa",
-    "--price",
-    "1",
-    "--stock",
-    "2",
+    ...["product", "create", ...demo, "--title", "Sofa", "--price", "1", "--stock", "2"],
   );
   const number = await reserve(product_id, 2);
   expect(await order("cancel", number, "--dry-run")).toMatchObject({ status: "cancelled" });

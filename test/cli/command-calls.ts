@@ -56,18 +56,9 @@ const list = (args: CommandCall["args"], more: Partial<CommandCall> = {}): Comma
   ...more,
 });
 
-const newShop = [
-  "-n",
-  "opened",
-  "--title",
-  "Opened",
-  "--currency",
-  "EUR",
-  "--language",
-  "en",
-  "--key-name",
-  "web",
-].concat("--no-origins", "--no-serve");
+const newShop = "-n opened --title Opened --currency EUR --language en --key-name web --no-origins --no-serve".split(
+  " ",
+);
 
 /** Writes an executable that is this version of the program, and returns it with its checksum as arguments. */
 function makeProgram(dir: string): string[] {

@@ -32,8 +32,10 @@ async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[])
   return { code, ...(JSON.parse(stdout) as Report) };
 }
 
+type Shop = PreparedShop & { smtpUrl: string };
+
 /** A copy of the prepared store without a mail server, whose check would take a tenth of a second. */
-function copyShop(): PreparedShop & { smtpUrl: string } {
+function copyShop(): Shop {
   const shop = copyPrepared();
   const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;
   return { ...shop, env, smtpUrl };
@@ -44,6 +46,13 @@ async function claim({ dataDir }: PreparedShop): Promise<void> {
   const db = await openDatabase({ dataDir });
   await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
   await db.close();
+}
+
+/** The fields of a finding from `<check> <severity>` and further ones such as `subject=demo` or `fixable`. */
+function fieldsOf(words: string): Expected {
+  const [check = "", severity, ...more] = words.split(" ");
+  const others = more.map((one) => (one.includes("=") ? one.split("=") : [one, true]));
+  return { check, severity: severity as ReportedFinding["severity"], ...Object.fromEntries(others) };
 }
 
 /** Selects the findings that match the given fields. */
@@ -80,15 +89,11 @@ const addDevice = `insert into push_registrations
   select 'reg_ios', id, 'ios', 'k', 't', 's', '${long}', '${long}' from tenants`;
 
 /** Faults that the printed remedy fixes. */
-const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) => unknown][] = [
-  [
-    "a data directory that others can open",
-    { check: "files", severity: "warning", fixable: true },
-    ({ dataDir }) => chmodSync(dataDir, 0o755),
-  ],
+const curable: [name: string, expected: string, fault: (shop: PreparedShop) => unknown][] = [
+  ["a data directory that others can open", "files warning fixable", ({ dataDir }) => chmodSync(dataDir, 0o755)],
   [
     "a backup that others can read",
-    { check: "files", severity: "warning", fixable: true },
+    "files warning fixable",
     ({ dataDir }) => {
       mkdirSync(join(dataDir, "backups"), { mode: 0o700 });
       writeFileSync(join(dataDir, "backups", "it's old.db"), "", { mode: 0o644 });
@@ -96,31 +101,31 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
   ],
   [
     "an env file that others can read",
-    { check: "files", severity: "warning", fixable: true },
+    "files warning fixable",
     ({ dataDir }) => writeFileSync(join(dataDir, "bodega.env"), "BODEGA_LOG=json\n", { mode: 0o644 }),
   ],
   [
     "a store that is suspended",
-    { check: "stores", severity: "note", subject: "demo", namespace: "demo" },
+    "stores note subject=demo namespace=demo",
     (shop) => runHere(["tenant", "suspend", "demo", "--yes"], shop),
   ],
-  ["no store at all", { check: "stores", severity: "note" }, (shop) => tamper(shop, "delete from tenants")],
-  ["a store without an owner", { check: "accounts", severity: "note", subject: "demo" }, () => {}],
-  ["mail that failed", { check: "outbox", severity: "warning", subject: "demo", namespace: "demo" }, () => {}],
-  ["a webhook that failed", { check: "webhooks", severity: "warning", namespace: "demo" }, () => {}],
+  ["no store at all", "stores note", (shop) => tamper(shop, "delete from tenants")],
+  ["a store without an owner", "accounts note subject=demo", () => {}],
+  ["mail that failed", "outbox warning subject=demo namespace=demo", () => {}],
+  ["a webhook that failed", "webhooks warning namespace=demo", () => {}],
   [
     "a published key for any website",
-    { check: "keys", severity: "warning", namespace: "demo" },
+    "keys warning namespace=demo",
     (shop) => runHere(["origin", "set", shop.appId, "--any"], shop),
   ],
   [
     "a published key for web pages with more rights than a storefront key",
-    { check: "keys", severity: "warning", namespace: "demo" },
+    "keys warning namespace=demo",
     (shop) => tamper(shop, `update app_keys set scopes = '["products:read","orders:write"]'`),
   ],
   [
     "a published key that is no longer used",
-    { check: "keys", severity: "warning" },
+    "keys warning",
     (shop) =>
       tamper(
         shop,
@@ -131,17 +136,17 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
   ],
   [
     "a published key that was never used",
-    { check: "keys", severity: "warning" },
+    "keys warning",
     (shop) => tamper(shop, `update app_keys set last_used_at = null, updated_at = '${long}'`),
   ],
   [
     "a published key that has expired",
-    { check: "keys", severity: "warning" },
+    "keys warning",
     (shop) => tamper(shop, `update app_keys set expires_at = '${long}'`),
   ],
   [
     "an old secret that is no longer used",
-    { check: "keys", severity: "warning" },
+    "keys warning",
     async (shop) => {
       await runHere(["key", "rotate", shop.appId, "--overlap", "7d"], shop);
       await tamper(shop, `update app_key_secrets set last_used_at = '${inDays(0)}' where expires_at is null`);
@@ -149,7 +154,8 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
   ],
 ];
 
-test.each(curable)("%s is found, and the remedy fixes it as printed", async (_name, expected, fault) => {
+test.each(curable)("%s is found, and the remedy fixes it as printed", async (_name, words, fault) => {
+  const expected = fieldsOf(words);
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o700);
   await fault(shop);
@@ -209,69 +215,62 @@ test("database files that others can read are reported and not changed; --fix ch
 });
 
 /** Faults whose remedy is not a command, or does not fix them alone. */
-const reported: [
-  name: string,
-  expected: Expected,
-  remedy: RegExp,
-  fault: (shop: ReturnType<typeof copyShop>) => unknown,
-][] = [
+const reported: [name: string, expected: string, remedy: RegExp, fault: (shop: Shop) => unknown][] = [
   [
     "no mail server",
-    { check: "mail", severity: "warning" },
+    "mail warning",
     /BODEGA_SMTP_URL .*: bodega init -n demo$/,
     ({ env }) => delete env.BODEGA_SMTP_URL,
   ],
   [
     "a mail server that does not answer",
-    { check: "mail", severity: "error", subject: "127.0.0.1:1" },
+    "mail error subject=127.0.0.1:1",
     /host and port/,
-    ({ env }) => {
-      env.BODEGA_SMTP_URL = "smtp://127.0.0.1:1";
-    },
+    ({ env }) => Object.assign(env, { BODEGA_SMTP_URL: "smtp://127.0.0.1:1" }),
   ],
   [
     "mail that waits for too long",
-    { check: "outbox", severity: "warning", subject: "demo" },
+    "outbox warning subject=demo",
     /server runs/,
     (shop) => {
       shop.env.BODEGA_SMTP_URL = shop.smtpUrl;
       return tamper(shop, `update mail_outbox set status = 'queued', created_at = '${long}'`);
     },
   ],
-  ["staff without two-factor", { check: "accounts", severity: "warning", namespace: "demo" }, /two-factor/, () => {}],
+  ["staff without two-factor", "accounts warning namespace=demo", /two-factor/, () => {}],
   [
     "a key that expires soon",
-    { check: "keys", severity: "warning" },
+    "keys warning",
     /^bodega key update app_\w{26} --expires 90d$/,
     (shop) => tamper(shop, `update app_keys set expires_at = '${inDays(20)}'`),
   ],
   [
     "a secret that overlaps for long",
-    { check: "keys", severity: "warning" },
+    "keys warning",
     /^bodega key /,
     (shop) => runHere(["key", "rotate", shop.appId, "--overlap", "60d"], shop),
   ],
   [
     "devices without push credentials",
-    { check: "push", severity: "warning", subject: "ios" },
+    "push warning subject=ios",
     /BODEGA_APNS_KEY/,
     (shop) => tamper(shop, addDevice),
   ],
   [
     "a webhook with waiting deliveries",
-    { check: "webhooks", severity: "warning" },
+    "webhooks warning",
     /^bodega webhook deliveries -n demo whk_\w+ --status waiting$/,
     (shop) => tamper(shop, `update webhook_deliveries set status = 'waiting', created_at = '${long}'`),
   ],
   [
     "a clock that is behind the data",
-    { check: "clock", severity: "error" },
+    "clock error",
     /timedatectl/,
     (shop) => tamper(shop, `update events set created_at = '${inDays(1)}'`),
   ],
   [
     "a secret key that is missing",
-    { check: "secret", severity: "error" },
+    "secret error",
     /db rekey/,
     async (shop) => {
       await claim(shop);
@@ -280,7 +279,7 @@ const reported: [
   ],
   [
     "another secret key",
-    { check: "secret", severity: "error" },
+    "secret error",
     /db rekey/,
     async (shop) => {
       await claim(shop);
@@ -289,41 +288,39 @@ const reported: [
   ],
   [
     "a secret that is not random",
-    { check: "secret", severity: "warning", subject: "BODEGA_SECRET" },
+    "secret warning subject=BODEGA_SECRET",
     /openssl rand/,
-    ({ env }) => {
-      env.BODEGA_SECRET = "secret".repeat(8);
-    },
+    ({ env }) => Object.assign(env, { BODEGA_SECRET: "secret".repeat(8) }),
   ],
   [
     "a schema of a newer program",
-    { check: "schema", severity: "error", subject: "9999_future" },
+    "schema error subject=9999_future",
     /version/,
     (shop) => tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')"),
   ],
   [
     "an altered migration",
-    { check: "schema", severity: "error", subject: "0000_initial" },
+    "schema error subject=0000_initial",
     /version/,
     (shop) => tamper(shop, "update __bodega_migrations set hash = 'x' where name = '0000_initial'"),
   ],
-  ["no backup", { check: "backups", severity: "note" }, /^bodega db backup$/, () => {}],
+  ["no backup", "backups note", /^bodega db backup$/, () => {}],
   [
     "backups so often that a replica costs less",
-    { check: "backups", severity: "note" },
+    "backups note",
     /--replicate-to/,
     ({ dataDir }) => writeFileSync(join(dataDir, "bodega.env"), "BODEGA_BACKUP_EVERY=5m\n", { mode: 0o600 }),
   ],
   [
     "a replica on the disk of the data",
-    { check: "replication", severity: "warning" },
+    "replication warning",
     /another disk/,
     ({ dataDir, dir }) =>
       writeFileSync(join(dataDir, "bodega.env"), `BODEGA_REPLICATE_TO=${dir}/replica\n`, { mode: 0o600 }),
   ],
   [
     "a replica that was gone when the server started",
-    { check: "replication", severity: "warning" },
+    "replication warning",
     /Mount that disk/,
     ({ dataDir, dir }) => {
       const place = join(dir, "replica");
@@ -333,13 +330,13 @@ const reported: [
   ],
   [
     "a backup that is old",
-    { check: "backups", severity: "warning" },
+    "backups warning",
     /^bodega db backup$/,
     (shop) => noteBackup(shop, { last_success: { at: inDays(-30), place: "x", bytes: 1 } }),
   ],
   [
     "a backup that is older than twice its interval",
-    { check: "backups", severity: "error" },
+    "backups error",
     /^bodega db backup$/,
     (shop) => {
       shop.env.BODEGA_BACKUP_EVERY = "12h";
@@ -348,15 +345,13 @@ const reported: [
   ],
   [
     "a directory for backups that cannot be written",
-    { check: "backups", severity: "error" },
+    "backups error",
     /BODEGA_BACKUP_TO/,
-    ({ env, productFile }) => {
-      env.BODEGA_BACKUP_TO = join(productFile, "backups");
-    },
+    ({ env, productFile }) => Object.assign(env, { BODEGA_BACKUP_TO: join(productFile, "backups") }),
   ],
   [
     "a backup that failed",
-    { check: "backups", severity: "warning" },
+    "backups warning",
     /^bodega db backup$/,
     (shop) =>
       noteBackup(shop, {
@@ -425,7 +420,8 @@ function noteBackup({ dataDir }: PreparedShop, last: object): void {
   writeFileSync(join(dataDir, "backups", "last.json"), JSON.stringify(last), { mode: 0o600 });
 }
 
-test.each(reported)("%s is found, with a remedy", async (_name, expected, remedy, fault) => {
+test.each(reported)("%s is found, with a remedy", async (_name, words, remedy, fault) => {
+  const expected = fieldsOf(words);
   const shop = copyShop();
   await fault(shop);
   const { findings, worst, ok } = await runDoctor(shop);

@@ -467,17 +467,8 @@ test("run again, it changes nothing that exists, and names flags that differ", a
     expect.stringMatching(/^The key's secret stays.* key rotate app_\w+/),
   ]);
   expect("app_secret" in (again.key ?? {})).toBe(false);
-  const flags = [
-    "--currency",
-    "usd",
-    "--owner-email",
-    "eve@example.com",
-    "--owner-random-password",
-    "--publish",
-    "--port",
-    "8100",
-  ];
-  const { code, stderr } = await here(["init", ...flags]);
+  const line = "init --currency usd --owner-email eve@example.com --owner-random-password --publish --port 8100";
+  const { code, stderr } = await here(line.split(" "));
   expect(code).toBe(0);
   for (const word of ["stays EUR", "stays ada@example.com", "stays unpublished", "BODEGA_PORT stays"])
     expect(stderr).toContain(word);
@@ -525,16 +516,8 @@ test("--print-unit prints without creating anything", async () => {
   expect(printed.stdout).toContain(` serve --data-dir ${dataDir}\n`);
   expect(printed.stderr).toContain("does not see BODEGA_PUBLIC_URL of");
   const flags = ["--port", "9000", "--host", "::", "--public-url", "https://shop.example.com", "--log", "json"];
-  const files = [
-    "--tls-cert",
-    "shop.crt",
-    "--tls-key",
-    "shop.key",
-    "--smtp-url-file",
-    "smtp url",
-    "--mail-from",
-    "a@b.example",
-  ];
+  const mail = ["--smtp-url-file", "smtp url", "--mail-from", "a@b.example"];
+  const files = ["--tls-cert", "shop.crt", "--tls-key", "shop.key", ...mail];
   const more = ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1", "--replicate-to", "s3://shops/mugs"];
   const account = { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "secret" };
   const { stdout: unit } = await here(["init", "--print-unit", ...flags, ...files, ...more], account);

@@ -355,17 +355,7 @@ describe("an exported file", () => {
     });
     expect(code).toBe(0);
     expect(stripEscapes(screen)).toContain(`Exported 3 orders to ${file}\n`);
-    const paid = await run([
-      "order",
-      "export",
-      "-n",
-      "demo",
-      "-o",
-      file,
-      "--yes",
-      "--payment-status",
-      "partially_refunded",
-    ]);
+    const paid = await run(`order export -n demo -o ${file} --yes --payment-status partially_refunded`.split(" "));
     expect(paid.stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 

@@ -214,14 +214,7 @@ test("an export of some columns can be edited and imported while the stock chang
 test("columns that do not exist, and columns of NDJSON, are refused", async () => {
   const refused = (...flags: string[]) => failure("product", "export", "-n", "demo", "--output", "-", ...flags);
   const { error } = await failure(
-    "product",
-    "export",
-    "-n",
-    "demo",
-    "-o",
-    join(dir, "c.csv"),
-    "--columns",
-    "title,prise",
+    ...["product", "export", "-n", "demo", "-o", join(dir, "c.csv"), "--columns", "title,prise"],
   );
   expect(error.message).toContain("--columns");
   expect(error.message).toContain("not prise");

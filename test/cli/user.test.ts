@@ -104,17 +104,8 @@ describe("a new password", () => {
     expect({ code, file: statSync(path, { throwIfNoEntry: false }) }).toEqual({ code: 3, file: undefined });
     writeFileSync(path, "precious");
     const email = newEmail();
-    const refused = await failure(
-      "user",
-      "create",
-      "-n",
-      "demo",
-      "--email",
-      email,
-      "--random-password",
-      "--save-password-to",
-      path,
-    );
+    const create = ["user", "create", "-n", "demo", "--email", email, "--random-password", "--save-password-to", path];
+    const refused = await failure(...create);
     expect(refused.code).toBe(4);
     expect(readFileSync(path, "utf8")).toBe("precious");
     expect(await failure("user", "show", "-n", "demo", email)).toMatchObject({ code: 3 });

@@ -16,14 +16,9 @@ onEachDatabase((suite) => {
   const doctor = (options: Parameters<typeof findInconsistencies>[1]) => findInconsistencies(suite.app.system, options);
   const execute = (...statements: string[]) => suite.app.db.batch(statements);
   const found = (inconsistencies: readonly ReportedFinding[]) =>
-    inconsistencies.map(({ check, subject, field, is, should, fixable, fixed }) => [
-      check,
-      subject,
-      field,
-      is,
-      should,
-      fixed ? "fixed" : fixable ? "fixable" : "not",
-    ]);
+    inconsistencies.map(({ check, subject, field, is, should, fixable, fixed }) => {
+      return [check, subject, field, is, should, fixed ? "fixed" : fixable ? "fixable" : "not"];
+    });
 
   /** A store with every record that the doctor checks. */
   async function openBusyShop() {
@@ -87,24 +82,9 @@ onEachDatabase((suite) => {
     const { ok, checked, inconsistencies } = await doctor({ namespace: shop.namespace });
     expect(found(inconsistencies)).toEqual([]);
     expect(ok).toBe(true);
-    expect(checked).toEqual([
-      "states",
-      "stock",
-      "variants",
-      "replies",
-      "totals",
-      "refunds",
-      "numbers",
-      "rewards",
-      "points",
-      "likes",
-      "days",
-      "views",
-      "counts",
-      "pictures",
-      "search",
-      "orders",
-    ]);
+    const checks =
+      "states stock variants replies totals refunds numbers rewards points likes days views counts pictures search orders";
+    expect(checked).toEqual(checks.split(" "));
   });
 
   test("each value that another program changed is reported exactly, and counts and the search index are fixed", async () => {
@@ -240,14 +220,8 @@ onEachDatabase((suite) => {
     await execute(`update products set reserved = 7 where id = '${lamp.id}'`);
     await damage('[1, "x", null]');
     const told = await doctor({ namespace });
-    expect(found(told.inconsistencies)).toContainEqual([
-      "refunds",
-      refund?.id,
-      "lines",
-      "unreadable",
-      "pieces of its lines",
-      "not",
-    ] as never);
+    const unreadable = ["refunds", refund?.id, "lines", "unreadable", "pieces of its lines", "not"];
+    expect(found(told.inconsistencies)).toContainEqual(unreadable as never);
     expect(found(told.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixable"]);
     await damage(refund?.lines);
     // Sums that overflow in SQLite.
