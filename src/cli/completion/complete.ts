@@ -4,7 +4,7 @@ import { databaseFile } from "../../server/config/data-dir.ts";
 import { withDatabase } from "../context/context.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
-import { type CommandTree, commandsOf, loadCommand, nextWords } from "../framework/command-tree.ts";
+import { type CommandTree, loadCommand, wordsAfter } from "../framework/command-tree.ts";
 import { scanWords } from "../framework/find-command.ts";
 import { tokenize } from "../framework/parse-args.ts";
 import { type Console, createConsole } from "../terminal/console.ts";
@@ -95,11 +95,9 @@ async function complete(line: Line, tree: CommandTree, current: string, find: Fi
 }
 
 async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
-  const [group, ...given] = path;
-  const values = group === undefined ? Object.keys(tree) : nextWords(commandsOf(tree, group) ?? {}, given);
   const words = await Promise.all(
-    values.map(async (value) => {
-      const entry = group === undefined ? tree[value] : undefined;
+    wordsAfter(tree, path).map(async (value) => {
+      const entry = path.length === 0 ? tree[value] : undefined;
       const command = typeof entry === "object" ? undefined : await loadCommand(tree, [...path, value]);
       return { value, description: command?.meta.description ?? (typeof entry === "object" ? entry.description : "") };
     }),

@@ -10,10 +10,14 @@ export interface CommandGroup {
 
 export type CommandTree = Record<string, Load | CommandGroup>;
 
-/** The subcommands of a group by name; undefined when the word is a plain command or unknown. */
-export function commandsOf(tree: CommandTree, group: string): Record<string, Load> | undefined {
+/** The words that can follow those of a path; none after a whole command or an unknown word. */
+export function wordsAfter(tree: CommandTree, [group, ...words]: readonly string[]): string[] {
+  if (group === undefined) return Object.keys(tree);
   const entry = lookUp(tree, group);
-  return typeof entry === "object" ? entry.commands : undefined;
+  if (typeof entry !== "object") return [];
+  const names = Object.keys(entry.commands).map((name) => name.split(" "));
+  const fitting = names.filter((name) => words.every((word, index) => word === name[index]));
+  return [...new Set(fitting.flatMap((name) => name[words.length] ?? []))];
 }
 
 export async function loadCommand(tree: CommandTree, path: readonly string[]): Promise<Command | undefined> {
@@ -22,12 +26,6 @@ export async function loadCommand(tree: CommandTree, path: readonly string[]): P
   const load =
     typeof entry === "object" ? lookUp(entry.commands, name.join(" ")) : path.length === 1 ? entry : undefined;
   return load && (await load()).default;
-}
-
-export function nextWords(commands: Record<string, Load>, words: readonly string[]): string[] {
-  const fitting = Object.keys(commands).map((name) => name.split(" "));
-  const following = fitting.filter((name) => words.every((word, index) => word === name[index]));
-  return [...new Set(following.flatMap((name) => name[words.length] ?? []))];
 }
 
 /** Every path of the tree, in its order: `["serve"]`, `["tenant", "create"]`. */

@@ -1,7 +1,7 @@
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
-import { type CommandTree, commandsOf, type Load, nextWords } from "./command-tree.ts";
+import { type CommandTree, wordsAfter } from "./command-tree.ts";
 import { tokenize, unknownFlagError } from "./parse-args.ts";
 
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
@@ -23,7 +23,7 @@ export function findCommand(
     return { kind: "help", path: words[1] === "help" ? [] : checkPath(tree, words.slice(1)), rest: [] };
   }
   const path = checkPath(tree, words);
-  const isFound = path.length > 0 && isWhole(tree, path);
+  const isFound = isWhole(tree, path);
   const taken = new Set(places.slice(0, path.length));
   const rest = argv.filter((_, index) => !taken.has(index));
   if (!isFound && !help && argv.length > path.length) throw incomplete(tree, path);
@@ -50,24 +50,20 @@ export function scanWords(tree: CommandTree, argv: string[]): { words: string[];
   return { words, places, help };
 }
 
-function isWhole(tree: CommandTree, [group = "", ...words]: readonly string[]): boolean {
-  const subcommands = commandsOf(tree, group);
-  return subcommands === undefined || nextWords(subcommands, words).length === 0;
+function isWhole(tree: CommandTree, words: readonly string[]): boolean {
+  return words.length > 0 && wordsAfter(tree, words).length === 0;
 }
 
 /** Returns the words as a path into the tree. The command itself refuses an extra word, unless help was asked for. */
-function checkPath(tree: CommandTree, [first, ...words]: string[]): string[] {
-  if (first === undefined) return [];
-  if (!Object.hasOwn(tree, first)) throw unknownCommand([first], [...Object.keys(tree), "help"]);
-  const subcommands = commandsOf(tree, first);
+function checkPath(tree: CommandTree, words: readonly string[]): string[] {
   const path: string[] = [];
-  for (const word of subcommands === undefined ? [] : words) {
-    const known = nextWords(subcommands as Record<string, Load>, path);
+  for (const word of words) {
+    const known = wordsAfter(tree, path);
     if (known.length === 0) break;
     path.push(word);
-    if (!known.includes(word)) throw unknownCommand([first, ...path], known);
+    if (!known.includes(word)) throw unknownCommand(path, path.length === 1 ? [...known, "help"] : known);
   }
-  return [first, ...path];
+  return path;
 }
 
 function unknownCommand(words: string[], candidates: string[]): UsageError {
@@ -79,9 +75,7 @@ function unknownCommand(words: string[], candidates: string[]): UsageError {
 }
 
 function incomplete(tree: CommandTree, path: string[]): UsageError {
-  const [group = "", ...words] = path;
-  const commands = commandsOf(tree, group);
-  const line = ["bodega", ...path, commands ? "<subcommand>" : "<command>"].join(" ");
-  const hint = `Choose one of ${(commands ? nextWords(commands, words) : Object.keys(tree)).join(", ")}.`;
-  return new UsageError(`Incomplete command "${line}".`, { path: commands ? path : [], hint });
+  const line = ["bodega", ...path, path.length > 0 ? "<subcommand>" : "<command>"].join(" ");
+  const hint = `Choose one of ${wordsAfter(tree, path).join(", ")}.`;
+  return new UsageError(`Incomplete command "${line}".`, { path, hint });
 }

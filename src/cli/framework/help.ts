@@ -3,7 +3,7 @@ import { bold } from "../terminal/table.ts";
 import { wrapCommand, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command } from "./command.ts";
-import { type CommandTree, loadCommand, nextWords } from "./command-tree.ts";
+import { type CommandTree, loadCommand, wordsAfter } from "./command-tree.ts";
 
 type Entry = [label: string, text: string];
 type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };
@@ -45,7 +45,7 @@ async function listBlocks(tree: CommandTree, path: readonly string[]): Promise<B
     const entries: Entry[] = [];
     for (const [name, entry] of Object.entries(tree)) {
       if (typeof entry === "function") entries.push([name, await describe(name)]);
-      else entries.push([name, entry.description], ["", nextWords(entry.commands, []).join(", ")]);
+      else entries.push([name, entry.description], ["", wordsAfter(tree, [name]).join(", ")]);
     }
     entries.push(["help", "Show help about a command, such as: bodega help key issue"]);
     return [
@@ -57,7 +57,7 @@ async function listBlocks(tree: CommandTree, path: readonly string[]): Promise<B
     ];
   }
   const entry = tree[group];
-  if (typeof entry === "object" && nextWords(entry.commands, words).length > 0) {
+  if (typeof entry === "object" && wordsAfter(tree, path).length > 0) {
     const names = Object.keys(entry.commands).filter((name) => words.every((word, at) => name.split(" ")[at] === word));
     const entries = await Promise.all(names.map(async (name): Promise<Entry> => [name, await describe(group, name)]));
     return [
