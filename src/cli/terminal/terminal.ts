@@ -39,8 +39,11 @@ export function openTerminal(host: NodeJS.Process) {
     },
     /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
     hasReader: () => isRead,
-    /** Whether standard output is /dev/null, or was closed from the start. */
-    leadsNowhere: () => isNullDevice(host.stdout.fd),
+    /** Whether standard output is /dev/null, as it also is where it was closed from the start. */
+    leadsNowhere() {
+      const [given, none] = [attempt(() => fstatSync(host.stdout.fd)), attempt(() => statSync("/dev/null"))];
+      return Boolean(given?.rdev) && given?.rdev === none?.rdev;
+    },
     /** Writes to standard error: notes, questions, errors. Never throws. */
     async writeError(text: string): Promise<void> {
       await writeTo(host.stderr, text);
@@ -95,12 +98,6 @@ export function onExit(cleanUp: () => void): () => void {
   const terminate = () => process.exit(terminatedExitCode);
   process.once("exit", cleanUp).once("SIGTERM", terminate);
   return () => void process.off("exit", cleanUp).off("SIGTERM", terminate);
-}
-
-/** A program that is started with an output closed finds /dev/null there as well. */
-function isNullDevice(descriptor: number): boolean {
-  const [given, none] = [attempt(() => fstatSync(descriptor)), attempt(() => statSync("/dev/null"))];
-  return Boolean(given?.rdev) && given?.rdev === none?.rdev;
 }
 
 function writeTo(stream: NodeJS.WriteStream, text: string): Promise<NodeJS.ErrnoException | undefined> {

@@ -1,4 +1,3 @@
-import type { ServerStatus } from "../../../server/monitoring/read-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
@@ -42,19 +41,17 @@ export default defineCommand({
       const remedy = start && health.message === "no connection" ? `. Start it: ${start}` : "";
       const line = escapeControls(`${health.status}: ${health.message} (${health.url})${remedy}`);
       await console.write(fitLines(console, `${line}\n`));
-      if (args.verbose && status) await printStatus(console, status);
+      if (args.verbose && status) {
+        const { compareStatus } = await import("../top/compare-status.ts");
+        const { renderTop } = await import("../top/render-top.ts");
+        const { columns = 100, color } = console;
+        const lines = renderTop(compareStatus(status, status), { columns, rows: summaryRows, color });
+        await console.write(`${lines.join("\n")}\n`);
+      }
     }
     return health.status === "ready" ? 0 : 1;
   },
 });
-
-async function printStatus(console: Console, status: ServerStatus): Promise<void> {
-  const { compareStatus } = await import("../top/compare-status.ts");
-  const { renderTop } = await import("../top/render-top.ts");
-  const { columns = 100, color } = console;
-  const lines = renderTop(compareStatus(status, status), { columns, rows: summaryRows, color });
-  await console.write(`${lines.join("\n")}\n`);
-}
 
 /** This machine's server or standby: its address, the command that starts it, and its status unless flags name an address. */
 async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {

@@ -18,8 +18,12 @@ export async function printOutcome(console: Console, outcome: Outcome): Promise<
   const lost = (cause?: unknown) => secretsLost(outcome, "The secrets could not be printed.", cause);
   try {
     if (console.json) await printJson(console, toJson(outcome));
-    else if (console.quiet) await console.write(formatIds(outcome));
-    else await printGuide(console, outcome);
+    else if (console.quiet) {
+      const { store, owner, key: issued } = outcome.setup;
+      const id = issued?.app_id ?? store.namespace;
+      const lines = [key === undefined ? id : `${id}:${key}`, password && `${owner?.id}:${password}`];
+      await console.write(lines.map((line) => (line ? `${escapeControls(line)}\n` : "")).join(""));
+    } else await printGuide(console, outcome);
   } catch (error) {
     throw hasSecrets ? lost(error) : error;
   }
@@ -34,13 +38,6 @@ async function printGuide(console: Console, outcome: Outcome): Promise<void> {
   if ((secrets.key ?? secrets.password) !== undefined) {
     await warn(console, "Save the secrets now. They won't be shown again.");
   }
-}
-
-function formatIds({ setup, secrets }: Outcome): string {
-  const id = setup.key?.app_id ?? setup.store.namespace;
-  const lines = [secrets.key === undefined ? id : `${id}:${secrets.key}`];
-  if (secrets.password !== undefined) lines.push(`${setup.owner?.id}:${secrets.password}`);
-  return lines.map((line) => `${escapeControls(line)}\n`).join("");
 }
 
 export async function printUnit(args: InitArgs, console: Console): Promise<void> {

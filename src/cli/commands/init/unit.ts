@@ -52,13 +52,15 @@ export type Unit = ReturnType<typeof describeUnit>;
  * why the service may not work as it is. `settings` are for its environment. Errors: wrongState for a path that no unit can name.
  */
 export function describeUnit(config: Config, unitDir: string | undefined, settings = {}) {
-  const { dataDir, port } = config;
+  const { dataDir, port, replicateTo = "", backupTo = "" } = config;
+  const folders = [replicateTo, backupTo].filter((path) => path.startsWith("/"));
+  const outside = folders.filter((path) => !`${path}/`.startsWith(`${dataDir}/`));
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
   const text = renderUnit({
     command: ownCommand,
     dataDir,
-    folders: foldersOutside(config),
+    folders: outside,
     settings,
     hasReplica: config.replicateTo !== undefined,
     account,
@@ -89,11 +91,6 @@ function chooseAccount(dataDir: string): Account {
   // A directory that does not exist yet will be this process's.
   const { uid, gid } = existsSync(dataDir) ? statSync(dataDir) : { uid: process.getuid?.(), gid: process.getgid?.() };
   return { kind: "static", user: String(uid), group: String(gid) };
-}
-
-function foldersOutside({ dataDir, replicateTo, backupTo }: Config): string[] {
-  const folders = [replicateTo ?? "", backupTo ?? ""].filter((path) => path.startsWith("/"));
-  return folders.filter((path) => !`${path}/`.startsWith(`${dataDir}/`));
 }
 
 function findWarnings(dataDir: string, account: Account): string[] {

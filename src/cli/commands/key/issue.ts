@@ -61,7 +61,14 @@ export default defineCommand({
     const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
     refuseTogether(args, [["--for", "--scope"]]);
     const hasScopes = args.scope.length > 0;
-    const purpose = hasScopes ? undefined : await takePurpose(args.for, console);
+    let purpose = hasScopes ? undefined : args.for;
+    if (purpose === undefined && !hasScopes && console.canAsk) {
+      purpose = await askChoice<(typeof purposes)[number]>("What is the key for?", [
+        { value: "storefront", name: "pages in browsers: read the published catalogue, sign customers up" },
+        { value: "backend", name: "a server: everything" },
+        { value: "import", name: "an import: read and write products" },
+      ]);
+    }
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // A key of servers works in no browser unless its sites are named.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
@@ -78,17 +85,6 @@ export default defineCommand({
     if (!publish) await info(console, `The key is not published. Publish it: bodega key publish ${key.app_id}`);
   },
 });
-
-type Purpose = (typeof purposes)[number];
-
-async function takePurpose(given: Purpose | undefined, console: Console): Promise<Purpose | undefined> {
-  if (given !== undefined || !console.canAsk) return given;
-  return askChoice("What is the key for?", [
-    { value: "storefront", name: "pages in browsers: read the published catalogue, sign customers up" },
-    { value: "backend", name: "a server: everything" },
-    { value: "import", name: "an import: read and write products" },
-  ]);
-}
 
 async function takeOrigins(given: string[], console: Console): Promise<string[]> {
   if (given.length > 0) return given;

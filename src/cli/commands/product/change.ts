@@ -200,12 +200,6 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
 }
 
-function parseChange(flag: string, text: string) {
-  const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
-  if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");
-  return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
-}
-
 const stock = defineCommand({
   description: "Change the stock of a product or variant",
   args: {
@@ -214,7 +208,11 @@ const stock = defineCommand({
       type: "positional",
       required: true,
       description: "Such as +5 or -2, or =10 to set the stock",
-      parse: parseChange,
+      parse: (flag: string, text: string) => {
+        const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
+        if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");
+        return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
+      },
     },
     "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
   },

@@ -22,7 +22,10 @@ const wideColumns = 64;
 
 /** The activity of a server as lines that fit the terminal, the most important first. */
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
-  const head = note === undefined ? wrapParts(describeServer(activity), columns) : [truncateText(note, columns)];
+  const { version, url, uptime_seconds, workers } = activity;
+  const processCount = workers === 1 ? "1 process" : `${workers} workers`;
+  const server = [`Bodega ${version}`, `up ${formatDuration(uptime_seconds * 1000)}`, processCount, url];
+  const head = note === undefined ? wrapParts(server.map(escapeControls), columns) : [truncateText(note, columns)];
   const lines = head.map((line) => bold(line, color));
   for (const [label, parts] of summarize(activity)) {
     const wrapped = wrapParts(parts, columns - labelWidth);
@@ -45,11 +48,6 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
   addTable(activity.tenants, storeColumns, stores);
   addTable(routes, routeColumns, maxRows);
   return rows === undefined ? lines : lines.slice(0, rows);
-}
-
-function describeServer({ version, url, uptime_seconds, workers }: ServerActivity): string[] {
-  const processes = workers === 1 ? "1 process" : `${workers} workers`;
-  return [`Bodega ${version}`, `up ${formatDuration(uptime_seconds * 1000)}`, processes, url].map(escapeControls);
 }
 
 function summarize(activity: ServerActivity): [label: string, parts: string[]][] {

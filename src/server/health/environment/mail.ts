@@ -12,17 +12,17 @@ const selectStore = statement((q) =>
 export const mail = {
   id: "mail",
   about: "The mail server accepts the login.",
-  run: (subject) => (subject.config.smtpUrl === undefined ? describeNone(subject) : checkServer(subject)),
+  async run(subject) {
+    const { ctx, config, command } = subject;
+    if (config.smtpUrl !== undefined) return checkServer(subject);
+    if (ctx === null) return [];
+    const first = await get(ctx.db, selectStore);
+    const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
+    const message = "No mail server is configured, so reset codes and notices are not sent.";
+    const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${config.dataDir}/bodega.env, or run: ${init}`;
+    return [finding("warning", "BODEGA_SMTP_URL", message, remedy)];
+  },
 } satisfies EnvironmentCheck;
-
-async function describeNone({ ctx, config, command }: CheckSubject): Promise<Finding[]> {
-  if (ctx === null) return [];
-  const first = await get(ctx.db, selectStore);
-  const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
-  const message = "No mail server is configured, so reset codes and notices are not sent.";
-  const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${config.dataDir}/bodega.env, or run: ${init}`;
-  return [finding("warning", "BODEGA_SMTP_URL", message, remedy)];
-}
 
 async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding[]> {
   const { hostname, host } = new URL(config.smtpUrl ?? "");
