@@ -142,7 +142,7 @@ const exportOrder = defineCommand({
   async run(args, console) {
     const format = await prepareExport(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
-    const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-columns.ts");
+    const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
     const { output } = args;
     const header = format === "csv" ? orderCsvHeader : "";
     const writeNdjson = (views: readonly OrderView[]) =>

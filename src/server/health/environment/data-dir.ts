@@ -61,11 +61,7 @@ function readStats(dataDir: string): Stats | string {
   }
 }
 
-interface Entry {
-  path: string;
-  stats: Stats;
-  maxMode: number;
-}
+type Entry = { path: string; stats: Stats; maxMode: number };
 
 export const files = {
   id: "files",

@@ -1,4 +1,3 @@
-import { guardFormula, writeCsv } from "../../values/csv-injection.ts";
 import { formatMinor } from "../../values/money.ts";
 import type { OrderDocument, OrderView } from "./views.ts";
 
@@ -36,12 +35,3 @@ export const orderColumns: readonly Column[] = [
   ...lineAmounts("refunded"),
   ...ofLine("restocked_quantity"),
 ];
-
-export const orderCsvHeader = writeCsv([orderColumns.map(([name]) => name)]);
-
-export function orderCsvRows(views: readonly OrderView[]): string {
-  const rows = views.flatMap((view) =>
-    view.order.items.map((line) => orderColumns.map(([, cell]) => cell(view, line) ?? "")),
-  );
-  return writeCsv(rows.map((row) => row.map((cell) => (typeof cell === "string" ? guardFormula(cell) : String(cell)))));
-}

@@ -1,0 +1,13 @@
+// Apart from the columns, which the help of the terminal lists without loading the CSV library.
+import { guardFormula, writeCsv } from "../../values/csv-injection.ts";
+import { orderColumns } from "./order-columns.ts";
+import type { OrderView } from "./views.ts";
+
+export const orderCsvHeader = writeCsv([orderColumns.map(([name]) => name)]);
+
+export function orderCsvRows(views: readonly OrderView[]): string {
+  const rows = views.flatMap((view) =>
+    view.order.items.map((line) => orderColumns.map(([, cell]) => cell(view, line) ?? "")),
+  );
+  return writeCsv(rows.map((row) => row.map((cell) => (typeof cell === "string" ? guardFormula(cell) : String(cell)))));
+}
