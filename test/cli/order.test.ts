@@ -9,7 +9,7 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import type { OrderInput } from "../../src/server/modules/orders/model.ts";
-import { orderCsvHeader } from "../../src/server/modules/orders/order-columns.ts";
+import { orderCsvHeader } from "../../src/server/modules/orders/order-csv.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
 import { payOrder } from "../../src/server/modules/orders/service.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
