@@ -1,6 +1,6 @@
 import type { SystemCtx } from "../context.ts";
 import { inTransaction } from "../db/transaction.ts";
-import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
+import { issueKeyWithOrigins } from "../modules/app-keys/origins.ts";
 import type { AppKeyDetails, IssuedAppKey } from "../modules/app-keys/service.ts";
 import { getKey, listKeys } from "../modules/app-keys/service.ts";
 import type { TenantDetails } from "../modules/tenants/record.ts";

@@ -6,7 +6,7 @@ import type { Ctx, SystemCtx } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { AppError, conflict } from "../errors.ts";
-import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
+import { issueKeyWithOrigins } from "../modules/app-keys/origins.ts";
 import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
 import type { CategoryInput } from "../modules/categories/model.ts";
 import { createCategory, listCategoryTree } from "../modules/categories/service.ts";

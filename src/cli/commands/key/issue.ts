@@ -56,7 +56,7 @@ export default defineCommand({
   ],
   done: "Issued key {name}.",
   async run(args, console) {
-    const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/issue.ts");
+    const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
     refuseTogether(args, [["--for", "--scope"]]);

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, lte, notInArray, or } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { params } from "../../db/conditions.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
@@ -9,13 +10,20 @@ import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { getKey, insertSecret, keepLastUse, keyRevoked, parseExpiry, requireKey, withSecret } from "./service.ts";
+import {
+  getKey,
+  insertSecret,
+  isValidKey,
+  keepLastUse,
+  keyRevoked,
+  parseExpiry,
+  requireKey,
+  withSecret,
+} from "./service.ts";
 import { appKeySecrets, appKeys } from "./table.ts";
 
-const changeKey = statement(sql`
-  update ${appKeys} set name = ${param("name")}, scopes = ${param("scopes")}, expires_at = ${param("expiresAt")},
-    updated_at = ${param("now")}
-  where id = ${param("appId")} and revoked_at is null`);
+const changes = { ...params("name", "scopes", "expiresAt"), updatedAt: param("now") };
+const changeKey = statement((q) => q.update(appKeys).set(changes).where(isValidKey));
 
 /** Changes of a key; omitted fields keep their values. */
 export interface KeyPatch {
@@ -51,18 +59,25 @@ export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
   });
 }
 
-const endSecrets = statement(sql`
-  update ${appKeySecrets} set expires_at = ${param("until")}
-  where app_id = ${param("appId")} and (expires_at is null or expires_at > ${param("until")})`);
-const removeEndedSecrets = statement(sql`
-  delete from ${appKeySecrets} where app_id = ${param("appId")} and expires_at <= ${param("now")}`);
-const selectSecrets = statement<{ id: string }>(sql`select id from ${appKeySecrets} where app_id = ${param("appId")}`);
+const { id, createdAt, expiresAt } = appKeySecrets;
+const isOfKey = eq(appKeySecrets.appId, param("appId"));
+const isLonger = and(isOfKey, or(isNull(expiresAt), gt(expiresAt, param("until"))));
+const endSecrets = statement((q) =>
+  q
+    .update(appKeySecrets)
+    .set({ expiresAt: param("until") })
+    .where(isLonger),
+);
+const isEnded = and(isOfKey, lte(expiresAt, param("now")));
+const removeEndedSecrets = statement((q) => q.delete(appKeySecrets).where(isEnded));
+const selectSecrets = statement((q) => q.select({ id }).from(appKeySecrets).where(isOfKey));
 /** Maximum number of valid secrets of a key, without the one that a rotation makes. */
 const maxSecrets = 5;
 
-const removeOldSecrets = statement(sql`
-  delete from ${appKeySecrets} where app_id = ${param("appId")} and id <> (
-    select id from ${appKeySecrets} where app_id = ${param("appId")} order by created_at desc, id desc limit 1)`);
+const removeOldSecrets = statement((q) => {
+  const newest = q.select({ id }).from(appKeySecrets).where(isOfKey).orderBy(desc(createdAt), desc(id)).limit(1);
+  return q.delete(appKeySecrets).where(and(isOfKey, notInArray(id, newest)));
+});
 
 /** @throws validationFailed for an invalid overlap. */
 export function requireOverlap(ms: number): void {

@@ -1,12 +1,12 @@
-export interface KeySecret {
+export interface StoredSecret {
   created_at: string;
   /** Null until the key is rotated. */
   expires_at: string | null;
   /** Recorded at most once a minute. */
   last_used_at: string | null;
-  /** Whether an old secret seems unused and can be retired; null for the newest. */
-  may_go: boolean | null;
 }
+
+export type KeySecret = ReturnType<typeof describeSecrets>[number];
 
 /** States of a key, the first that applies; only a published key can be used. */
 export const keyStates = ["revoked", "expired", "inactive", "unpublished", "published"] as const;
@@ -49,8 +49,6 @@ export function fitsFilter(
   return key.revoked_at === null && leftMs > 0 && leftMs <= expiringMs;
 }
 
-type StoredSecret = Omit<KeySecret, "may_go">;
-
 const dayMs = 86_400_000;
 /** A use is recorded at most once a minute, so a secret just used may look unused for that long. */
 const unnoticedMs = 120_000;
@@ -59,7 +57,7 @@ const unnoticedMs = 120_000;
  * The secrets of a key, newest first, each with whether it can be retired: null for the newest. An older one can be
  * retired once the newest is in use and the older one has not been used since the newest was made, or for a day.
  */
-export function describeSecrets(secrets: readonly StoredSecret[], now: number): KeySecret[] {
+export function describeSecrets(secrets: readonly StoredSecret[], now: number) {
   const [newest] = secrets;
   return secrets.map((secret) => ({ ...secret, may_go: secret === newest ? null : mayGo(secret, newest, now) }));
 }

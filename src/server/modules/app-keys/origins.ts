@@ -1,27 +1,34 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { params } from "../../db/conditions.ts";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { type AppKeyDetails, getKey, keyRevoked, requireKey } from "./service.ts";
+import { type AppKeyDetails, getKey, issueKey, keyRevoked, requireKey, withSecret } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
 
-const insertOrigin = statement(sql`
-  insert into ${appKeyOrigins} (tenant_id, app_id, pattern, created_at)
-  values (${param("tenantId")}, ${param("appId")}, ${param("pattern")}, ${param("now")})
-  on conflict do nothing`);
-const removeOrigin = statement(sql`
-  delete from ${appKeyOrigins} where app_id = ${param("appId")} and pattern = ${param("pattern")}`);
-const removeAllOrigins = statement(sql`delete from ${appKeyOrigins} where app_id = ${param("appId")}`);
-const setEnforcement = statement(sql`
-  update ${appKeys} set enforce_origins = ${param("enforce")},
-    allow_no_origin = coalesce(${param("allowNoOrigin")}, allow_no_origin), updated_at = ${param("now")}
-  where id = ${param("appId")}`);
+const newOrigin = { ...params("tenantId", "appId", "pattern"), createdAt: param("now") };
+const insertOrigin = statement((q) => q.insert(appKeyOrigins).values(newOrigin).onConflictDoNothing());
+const isOfKey = eq(appKeyOrigins.appId, param("appId"));
+const isOrigin = and(isOfKey, eq(appKeyOrigins.pattern, param("pattern")));
+const removeOrigin = statement((q) => q.delete(appKeyOrigins).where(isOrigin));
+const removeAllOrigins = statement((q) => q.delete(appKeyOrigins).where(isOfKey));
+const enforcement = {
+  enforceOrigins: param("enforce"),
+  allowNoOrigin: sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`,
+  updatedAt: param("now"),
+};
+const setEnforcement = statement((q) =>
+  q
+    .update(appKeys)
+    .set(enforcement)
+    .where(eq(appKeys.id, param("appId"))),
+);
 
 /**
  * Adds entries to a key's allowlist and enforces it. Existing entries are not changed.
@@ -33,6 +40,20 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
   return change(ctx, input.appId, async (tx, tenantId) => {
     await insertAll(tx, tenantId, input.appId, patterns);
     await enforce(tx, input.appId, true, null);
+  });
+}
+
+type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
+
+/**
+ * Issues a key together with its allowlist. Without origins and `allowNoOrigin` the list is not enforced.
+ * @throws as issueKey and setOrigins.
+ */
+export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
+  return inTransaction(ctx, async (tx) => {
+    const { app_id: appId, app_secret } = await issueKey(tx, input);
+    if (origins.length > 0 || allowNoOrigin) await setOrigins(tx, { appId, origins, allowNoOrigin });
+    return withSecret(await requireKey(tx, appId), app_secret);
   });
 }
 
@@ -98,7 +119,7 @@ function change(ctx: SystemCtx, appId: string, work: (tx: SystemCtx, tenantId: s
     const after = await getKey(tx, appId);
     if (after.origins.length > maxOrigins) throw invalidField("origins", `must contain at most ${maxOrigins} entries`);
     const { enforce_origins, allow_no_origin } = after;
-    const details = { ...compareLists(JSON.parse(key.origins), after.origins), enforce_origins, allow_no_origin };
+    const details = { ...compareLists(key.origins, after.origins), enforce_origins, allow_no_origin };
     await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });
     return after;
   });
@@ -116,6 +137,9 @@ async function insertAll(ctx: SystemCtx, tenantId: string, appId: string, patter
   for (const pattern of patterns) await run(ctx.db, insertOrigin, { tenantId, appId, pattern, now });
 }
 
+/** `allowNoOrigin`: null leaves it as it is. */
 async function enforce(ctx: SystemCtx, appId: string, value: boolean, allowNoOrigin: boolean | null): Promise<void> {
-  await run(ctx.db, setEnforcement, { appId, enforce: value, allowNoOrigin, now: toTimestamp(ctx.now()) });
+  const allows = allowNoOrigin === null ? null : Number(allowNoOrigin);
+  const values = { appId, enforce: Number(value), allowNoOrigin: allows, now: toTimestamp(ctx.now()) };
+  await run(ctx.db, setEnforcement, values);
 }

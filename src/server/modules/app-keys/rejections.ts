@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, asc, desc, eq, notInArray, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
 import type { Database } from "../../db/session.ts";
@@ -23,22 +23,26 @@ const addRows = statement(sql`
   where true
   on conflict (app_id, origin) do update set attempts = attempts + excluded.attempts,
     first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
-const removeBeyond = statement(sql`
-  delete from ${rejectedOrigins} where app_id = ${param("appId")} and origin not in (
-    select origin from ${rejectedOrigins} where app_id = ${param("appId")}
-    order by last_at desc, origin limit ${param("most")})`);
-const selectRows = statement<RejectedOrigin>(sql`
-  select origin, attempts, first_at, last_at from ${rejectedOrigins}
-  where app_id = ${param("appId")} order by last_at desc, origin limit ${param("most")}`);
-
-/** An origin from which a key was used with the right secret, and refused. */
-export interface RejectedOrigin {
-  /** At most 200 characters; empty where the request had none. */
-  origin: string;
-  attempts: number;
-  first_at: string;
-  last_at: string;
-}
+const { origin, attempts, firstAt, lastAt } = rejectedOrigins;
+const isOfKey = eq(rejectedOrigins.appId, param("appId"));
+const newest = [desc(lastAt), asc(origin)];
+const removeBeyond = statement((q) => {
+  const kept = q
+    .select({ origin })
+    .from(rejectedOrigins)
+    .where(isOfKey)
+    .orderBy(...newest)
+    .limit(maxPerKey);
+  return q.delete(rejectedOrigins).where(and(isOfKey, notInArray(origin, kept)));
+});
+const selectRows = statement((q) =>
+  q
+    .select({ origin, attempts, first_at: firstAt, last_at: lastAt })
+    .from(rejectedOrigins)
+    .where(isOfKey)
+    .orderBy(...newest)
+    .limit(maxPerKey),
+);
 
 declare module "../../context.ts" {
   interface ProcessMemory {
@@ -46,7 +50,7 @@ declare module "../../context.ts" {
   }
 }
 
-type Waiting = RejectedOrigin & { app_id: string };
+type Waiting = Awaited<ReturnType<typeof listRejections>>[number] & { app_id: string };
 
 /**
  * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests.
@@ -65,7 +69,7 @@ export function createRejectionBuffer(db: Database) {
     const taken = [...waiting.values()];
     waiting = new Map();
     const appIds = new Set(taken.map((one) => one.app_id));
-    const bounds = [...appIds].map((appId) => bind(removeBeyond, { appId, most: maxPerKey }));
+    const bounds = [...appIds].map((appId) => bind(removeBeyond, { appId }));
     await db.batch([bind(addRows, { rows: JSON.stringify(taken) }), ...bounds]);
   }
 
@@ -93,9 +97,9 @@ export function createRejectionBuffer(db: Database) {
   };
 }
 
-/** The latest refusals of a key, newest first; at most fifty. None for an unknown key. */
-export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedOrigin[]> {
-  return all(ctx.db, selectRows, { appId, most: maxPerKey });
+/** The latest refusals of a key with the right secret, newest first; at most fifty. None for an unknown key. */
+export function listRejections(ctx: SystemCtx, appId: string) {
+  return all(ctx.db, selectRows, { appId });
 }
 
 export const purgeRejections = createPurge(rejectedOrigins, sql`last_at < ${param("before")}`, keptMs);

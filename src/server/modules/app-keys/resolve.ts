@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq, max } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
@@ -8,11 +9,13 @@ import { onlyNamespace, requireTenant } from "../tenants/service.ts";
 import { requireKey } from "./service.ts";
 import { appKeys } from "./table.ts";
 
-const selectNamed = statement<{ id: string; revoked_at: string | null }>(sql`
-  select id, revoked_at from ${appKeys} where tenant_id = ${param("tenantId")} and name = ${param("name")} order by id`);
-const selectNames = statement<{ name: string }>(sql`
-  select name from ${appKeys} where tenant_id = ${param("tenantId")} group by name order by max(id) desc
-  limit ${param("most")}`);
+const { id, revokedAt, name } = appKeys;
+const isNamed = and(ofStore(appKeys), eq(name, param("name")));
+const selectNamed = statement((q) => q.select({ id, revokedAt }).from(appKeys).where(isNamed).orderBy(id));
+const selectNames = statement((q) => {
+  const names = q.select({ name }).from(appKeys).where(ofStore(appKeys)).groupBy(name);
+  return names.orderBy(desc(max(id))).limit(maxCompared);
+});
 
 /**
  * Finds the `app_id` of a key by that id, or by the key's name within a store. A valid key takes precedence over
@@ -34,10 +37,10 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, store: string 
   }
   const tenant = await requireTenant(ctx, namespace);
   const found = await all(ctx.db, selectNamed, { tenantId: tenant.id, name: named });
-  const valid = found.filter(({ revoked_at }) => revoked_at === null);
+  const valid = found.filter(({ revokedAt }) => revokedAt === null);
   const [only, ...others] = valid.length > 0 ? valid : found;
   if (only === undefined) {
-    const rows = await all(ctx.db, selectNames, { tenantId: tenant.id, most: maxCompared });
+    const rows = await all(ctx.db, selectNames, { tenantId: tenant.id });
     const names = rows.map(({ name }) => name);
     throw unknownName("key", named, names, namespace);
   }

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
-import { sql } from "drizzle-orm";
+import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { Database } from "../../db/session.ts";
 import { param, run, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeySecrets } from "./table.ts";
 
-/** Compares two hashes of equal length in constant time. */
+/** Takes the same time for all hashes of equal length. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
@@ -14,9 +14,14 @@ export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
 const everyMs = 60_000;
 
 // The condition limits all processes together to one write a minute.
-const touchSecret = statement(sql`
-  update ${appKeySecrets} set last_used_at = ${param("now")}
-  where id = ${param("id")} and (last_used_at is null or last_used_at <= ${param("before")})`);
+const { id, lastUsedAt } = appKeySecrets;
+const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
+const touchSecret = statement((q) =>
+  q
+    .update(appKeySecrets)
+    .set({ lastUsedAt: param("now") })
+    .where(isDue),
+);
 
 /**
  * Creates the function that records the use of a secret, at most once a minute each and outside the request. A failure

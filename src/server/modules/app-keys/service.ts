@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { params } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
@@ -11,44 +12,48 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
-import { describeSecrets, fitsFilter, type KeyFilter } from "./model.ts";
+import { describeSecrets, fitsFilter, type KeyFilter, type StoredSecret } from "./model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-const insertKey = statement(sql`
-  insert into ${appKeys} (id, tenant_id, name, scopes, active, published, expires_at, created_at, updated_at)
-  values (${param("appId")}, ${param("tenantId")}, ${param("name")}, ${param("scopes")}, 1, ${param("published")},
-    ${param("expiresAt")}, ${param("now")}, ${param("now")})`);
-export const insertSecret = statement(sql`
-  insert into ${appKeySecrets} (id, tenant_id, app_id, hash, created_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("appId")}, ${param("hash")}, ${param("now")})`);
-/** The last use of a key `k`, whose used secrets may have been removed. */
-const lastUse = sql`(select max(at) from (select k.last_used_at as at
-  union all select s.last_used_at from ${appKeySecrets} s where s.app_id = k.id))`;
-export const keepLastUse = statement(sql`
-  update ${appKeys} as k set last_used_at = ${lastUse} where k.id = ${param("appId")}`);
-const keyColumns = sql`
-  k.tenant_id, k.id as app_id, t.namespace, k.name, k.scopes, k.active, k.published,
-  (select json_group_array(pattern) from (select pattern from ${appKeyOrigins} o where o.app_id = k.id order by pattern))
-    as origins,
-  k.enforce_origins, k.allow_no_origin, k.created_at, k.expires_at, k.revoked_at, ${lastUse} as last_used_at,
-  (select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at))
-    from (select * from ${appKeySecrets} s where s.app_id = k.id order by s.created_at desc, s.id desc)) as secrets`;
-const selectKey = statement<KeyRow>(sql`
-  select ${keyColumns} from ${appKeys} k join ${tenants} t on t.id = k.tenant_id where k.id = ${param("appId")}`);
-const selectKeys = statement<KeyRow>(sql`
-  select ${keyColumns} from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
-  where t.namespace = ${param("namespace")} order by k.id`);
-const setRevoked = statement(sql`
-  update ${appKeys} set revoked_at = ${param("now")}, active = 0, published = 0, updated_at = ${param("now")}
-  where id = ${param("appId")} and revoked_at is null`);
-const removeSecrets = statement(sql`delete from ${appKeySecrets} where app_id = ${param("appId")}`);
+const { id, tenantId, name, scopes, active, published, enforceOrigins, allowNoOrigin } = appKeys;
+const { createdAt, expiresAt, revokedAt } = appKeys;
 
-type Flag = "active" | "published" | "enforce_origins" | "allow_no_origin";
-type KeyRow = Record<"tenant_id" | "app_id" | "namespace" | "name" | "created_at", string> &
-  Record<"expires_at" | "revoked_at" | "last_used_at", string | null> &
-  Record<"scopes" | "origins" | "secrets", string> &
-  Record<Flag, number>;
+const times = { createdAt: param("now"), updatedAt: param("now") };
+const newKey = { ...params("id", "tenantId", "name", "scopes", "published", "expiresAt"), ...times };
+const insertKey = statement((q) => q.insert(appKeys).values(newKey));
+const newRow = { ...params("id", "tenantId", "appId", "hash"), createdAt: param("now") };
+export const insertSecret = statement((q) => q.insert(appKeySecrets).values(newRow));
+/** The last use of a key, whose used secrets may have been removed. */
+const lastUse = sql<string | null>`(select max(at) from (select ${appKeys}.last_used_at as at
+  union all select s.last_used_at from ${appKeySecrets} s where s.app_id = ${appKeys}.id))`;
+const isKey = eq(id, param("appId"));
+export const isValidKey = and(isKey, isNull(revokedAt));
+export const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
+const keyFields = {
+  ...{ tenant_id: tenantId, app_id: id, namespace: tenants.namespace, name },
+  scopes: sql`${scopes}`.mapWith((json: string) => JSON.parse(json) as string[]),
+  ...{ active, published },
+  origins: sql`(select json_group_array(pattern) from (
+    select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`.mapWith(
+    (json: string) => JSON.parse(json) as string[],
+  ),
+  ...{ enforce_origins: enforceOrigins, allow_no_origin: allowNoOrigin },
+  ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUse },
+  secrets: sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
+    'last_used_at', last_used_at)) from (select * from ${appKeySecrets} s where s.app_id = ${id}
+      order by s.created_at desc, s.id desc))`.mapWith((json: string) => JSON.parse(json) as StoredSecret[]),
+};
+const isOfStore = eq(tenants.id, tenantId);
+const selectKey = statement((q) => q.select(keyFields).from(appKeys).innerJoin(tenants, isOfStore).where(isKey));
+const isInStore = eq(tenants.namespace, param("namespace"));
+const selectKeys = statement((q) =>
+  q.select(keyFields).from(appKeys).innerJoin(tenants, isOfStore).where(isInStore).orderBy(id),
+);
+const revoked = { revokedAt: param("now"), active: false, published: false, updatedAt: param("now") };
+const setRevoked = statement((q) => q.update(appKeys).set(revoked).where(isValidKey));
+const removeSecrets = statement((q) => q.delete(appKeySecrets).where(eq(appKeySecrets.appId, param("appId"))));
 
+type KeyRow = Awaited<ReturnType<typeof requireKey>>;
 /** An app key as the terminal prints it: never with its secret or a hash of it. */
 export type AppKeyDetails = ReturnType<typeof toDetails>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
@@ -70,9 +75,16 @@ export async function issueKey(
   return inTransaction(ctx, async (tx) => {
     const tenant = await requireTenant(tx, input.namespace);
     const published = input.publish ?? false;
-    const row = { tenantId: tenant.id, appId, name, scopes: JSON.stringify(scopes), published, expiresAt, now };
-    await run(tx.db, insertKey, row);
-    await run(tx.db, insertSecret, { ...row, id: newId("sec"), hash: hashSecret(secret) });
+    const row = {
+      tenantId: tenant.id,
+      name,
+      scopes: JSON.stringify(scopes),
+      published: published ? 1 : 0,
+      expiresAt,
+      now,
+    };
+    await run(tx.db, insertKey, { ...row, id: appId });
+    await run(tx.db, insertSecret, { tenantId: tenant.id, appId, id: newId("sec"), hash: hashSecret(secret), now });
     const details = { name, scopes, published, expires_at: expiresAt };
     await recordAudit(tx, { event: "key.issued", namespace: input.namespace, subject: appId, details });
     return withSecret(await requireKey(tx, appId), secret);
@@ -91,7 +103,7 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
   return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, scopes, now));
 }
 
-/** One key by its `app_id`. Errors: notFound. */
+/** @throws notFound. */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return toDetails(await requireKey(ctx, appId), ctx.now());
 }
@@ -117,8 +129,8 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails>
   });
 }
 
-/** The stored row of a key, for this module. Errors: notFound. */
-export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
+/** The row of a key, for this module. Errors: notFound. */
+export async function requireKey(ctx: SystemCtx, appId: string) {
   const row = await get(ctx.db, selectKey, { appId });
   if (!row) throw notFound("key", appId, { remedy: "List the keys of a store: bodega key list -n <namespace>" });
   return row;
@@ -130,12 +142,15 @@ export function keyRevoked({ app_id, namespace }: Pick<AppKeyDetails, "app_id" |
 
 /** The change of one flag of a key. Errors: notFound, wrongState for a revoked key. */
 function changeOf(flag: "published" | "active", value: boolean, event: AuditEvent) {
-  const change = statement(sql`
-    update ${appKeys} set ${sql.raw(flag)} = ${param("value")}, updated_at = ${param("now")}
-    where id = ${param("appId")} and revoked_at is null`);
+  const change = statement((q) =>
+    q
+      .update(appKeys)
+      .set({ [flag]: value, updatedAt: param("now") })
+      .where(isValidKey),
+  );
   return (ctx: SystemCtx, appId: string): Promise<AppKeyDetails> =>
     inTransaction(ctx, async (tx) => {
-      const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
+      const changed = await run(tx.db, change, { appId, now: toTimestamp(ctx.now()) });
       const key = await getKey(tx, appId);
       if (changed === 0) throw keyRevoked(key);
       await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
@@ -144,17 +159,8 @@ function changeOf(flag: "published" | "active", value: boolean, event: AuditEven
 }
 
 function toDetails({ tenant_id: _, ...row }: KeyRow, now: number) {
-  return {
-    ...row,
-    scopes: JSON.parse(row.scopes) as string[],
-    active: row.active === 1,
-    published: row.published === 1,
-    origins: JSON.parse(row.origins) as string[],
-    enforce_origins: row.enforce_origins === 1,
-    allow_no_origin: row.allow_no_origin === 1,
-    /** The secrets that are valid or not yet purged, newest first. */
-    secrets: describeSecrets(JSON.parse(row.secrets), now),
-  };
+  /** The secrets that are valid or not yet purged, newest first. */
+  return { ...row, secrets: describeSecrets(row.secrets, now) };
 }
 
 export function withSecret(row: KeyRow, app_secret: string) {
