@@ -11,8 +11,6 @@ type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" |
  */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
-export type Columns = Partial<Record<keyof TenantInput, string | number | null | undefined>>;
-
 const rateDigits = 3;
 const highestRate = 1000;
 /** In minor units; keeps the value of all balances an exact sum. */
@@ -38,15 +36,14 @@ function checkFields<T extends TenantInput>(input: T): T {
 }
 
 /** The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets its sign. */
-export function readFields(input: TenantInput): Columns {
-  const { pointValue: _pointValue, ...checked } = checkFields(input);
-  const given: Columns = checked;
-  if (checked.currency !== undefined) {
-    given.currency = parseCurrency(checked.currency);
+export function readFields<Input extends TenantInput>(input: Input): Input {
+  const given: TenantInput = { ...checkFields(input), pointValue: undefined };
+  if (given.currency !== undefined) {
+    given.currency = parseCurrency(given.currency);
     given.currencySign ??= currencySign(given.currency);
   }
-  if (checked.pointsRate !== undefined) given.pointsRate = parsePointsRate(checked.pointsRate);
-  return given;
+  if (given.pointsRate !== undefined) given.pointsRate = parsePointsRate(given.pointsRate);
+  return given as Input;
 }
 
 /** The earning rate as stored, in thousandths of a point. Errors: validationFailed naming `points_rate`. */

@@ -1,40 +1,32 @@
 import { sql } from "drizzle-orm";
+import { statement } from "../../db/statement.ts";
+import { resourceTypes } from "../resources/table.ts";
 import { showPointsRate, showPointValue } from "./input.ts";
-import type { Store } from "./model.ts";
+import { tenants } from "./table.ts";
 
-/** A tenant as the terminal prints it; its first seven fields are the `store` of the login reply (specification, 2). */
-export interface TenantRecord extends Store {
-  status: "active" | "suspended";
-  created_at: string;
-}
+const { namespace, title, domain, url, currency, logo, status, language } = tenants;
 
-type WriteLimit = "address_writes" | "visitor_writes";
-type LimitColumn = WriteLimit | "pending_orders" | "stock_share" | "orders_per_minute" | "media_quota";
-
-/** A tenant with its details; limits as in `Tenant`, other values as in `TenantInput`. */
-export interface TenantDetails extends TenantRecord, Record<LimitColumn, number> {
-  /** BCP 47 tag of texts without a language. */
-  language: string;
-  token_lifetime: number;
-  points_rate: number;
-  point_value: number;
-  points_days: number | null;
+/** The columns of a tenant by their names in the terminal's JSON; the first seven are the `store` of a login's reply. */
+export const shown = {
+  ...{ namespace, title, domain, url, currency, currency_sign: tenants.currencySign, logo },
+  ...{ status, created_at: tenants.createdAt, language, token_lifetime: tenants.tokenLifetime },
+  ...{ points_rate: tenants.pointsRate, point_value: tenants.pointValue, points_days: tenants.pointsDays },
+  ...{ address_writes: tenants.addressWrites, visitor_writes: tenants.visitorWrites },
+  ...{ pending_orders: tenants.pendingOrders, stock_share: tenants.stockShare },
+  ...{ orders_per_minute: tenants.ordersPerMinute, media_quota: tenants.mediaQuota },
+  ...{ sign_up: tenants.signUp, sign_in_by_mail: tenants.signInByMail, updated_at: tenants.updatedAt },
   /** Types of resources besides products that can be liked, bookmarked and viewed. */
-  resource_types: string[];
-  sign_up: "off" | "open" | "verified";
-  sign_in_by_mail: "off" | "on";
-  updated_at: string;
-}
+  resource_types:
+    sql`(select json_group_array(name) from ${resourceTypes} r where r.tenant_id = ${tenants}.id)`.mapWith(
+      (json: string) => (JSON.parse(json) as string[]).sort(),
+    ),
+};
 
-/** As stored: the types are a JSON array. */
-export type TenantRow = Omit<TenantDetails, "resource_types"> & { resource_types: string };
-
-export const shown = sql.raw(
-  "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
-    "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +
-    "orders_per_minute, media_quota, sign_up, sign_in_by_mail, updated_at, (select json_group_array(name) from resource_types r " +
-    "where r.tenant_id = tenants.id) as resource_types",
-);
+export const selectTenants = statement((q) => q.select(shown).from(tenants).orderBy(namespace));
+type TenantRow = NonNullable<(typeof selectTenants)["row"]>;
+/** A tenant as the terminal shows it; limits as in `Tenant`, other values as in `TenantInput`. */
+export type TenantDetails = ReturnType<typeof toDetails>;
+export type TenantRecord = ReturnType<typeof toRecord>;
 
 /** The names of changed fields, without their values, which may be confidential. */
 export function changedFields(before: TenantDetails, after: TenantDetails): string[] {
@@ -42,18 +34,14 @@ export function changedFields(before: TenantDetails, after: TenantDetails): stri
   return names.filter((name) => name !== "updated_at" && String(before[name]) !== String(after[name]));
 }
 
-/** Converts stored values (thousandths of a rate, minor units, JSON) to those that people read. */
-export function toDetails(row: TenantRow): TenantDetails {
-  return {
-    ...row,
-    points_rate: showPointsRate(row.points_rate),
-    point_value: showPointValue(row.point_value, row.currency),
-    resource_types: (JSON.parse(row.resource_types) as string[]).sort(),
-  };
+/** Converts stored values (thousandths of a rate, minor units) to those that people read. */
+export function toDetails(row: TenantRow) {
+  const { points_rate, point_value, currency } = row;
+  return { ...row, points_rate: showPointsRate(points_rate), point_value: showPointValue(point_value, currency) };
 }
 
 /** A tenant as most commands print it. */
-export function toRecord(details: TenantDetails): TenantRecord {
+export function toRecord(details: TenantDetails) {
   const { namespace, title, domain, url, currency, currency_sign, logo, status, created_at } = details;
   return { namespace, title, domain, url, currency, currency_sign, logo, status, created_at };
 }

@@ -1,6 +1,5 @@
-import { eq, getTableColumns, sql } from "drizzle-orm";
-import type { Ctx, SystemCtx, Tenant } from "../../context.ts";
-import { build } from "../../db/build.ts";
+import { eq, sql } from "drizzle-orm";
+import type { Ctx, SystemCtx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
@@ -12,48 +11,37 @@ import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { changeTypes, type TypeChanges } from "../resources/registry.ts";
-import { type Columns, parseNamespace, parsePointValue, readFields, type TenantInput } from "./input.ts";
-import { changedFields, shown, type TenantRecord, type TenantRow, toDetails, toRecord } from "./record.ts";
-import { tenants, workColumns } from "./table.ts";
-
-type Name = keyof TenantInput;
-const isWritten = (name: string) => !["id", "namespace", "status", "createdAt", "updatedAt"].includes(name);
-const written = Object.keys(getTableColumns(tenants)).filter(isWritten) as Name[];
-const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
+import { currencySign, parseCurrency, parseNamespace, parsePointValue, readFields, type TenantInput } from "./input.ts";
+import { changedFields, selectTenants, shown, type TenantRecord, toDetails, toRecord } from "./record.ts";
+import { tenants, workFields } from "./table.ts";
 
 const byNamespace = eq(tenants.namespace, param("namespace"));
-const insertTenant = statement(
-  build
-    .insert(tenants)
-    .values(Object.assign({ id: param("id"), namespace: param("namespace"), createdAt: param("updatedAt") }, params)),
+const selectTenant = statement((q) => q.select(shown).from(tenants).where(byNamespace));
+const selectForWork = statement((q) => q.select(workFields).from(tenants).where(byNamespace));
+const { namespace } = tenants;
+const selectNamespaces = statement((q) =>
+  q.select({ namespace }).from(tenants).orderBy(namespace).limit(sql.placeholder("most")),
 );
-const selectTenant = statement<TenantRow>(sql`select ${shown} from ${tenants} where ${byNamespace}`);
-const selectForWork = statement<Tenant>(sql`select ${workColumns} from ${tenants} where ${byNamespace}`);
-const selectNamespaces = statement<{ namespace: string }>(sql`
-  select namespace from ${tenants} order by namespace limit ${param("most")}`);
-const selectTenants = statement<TenantRow>(sql`select ${shown} from ${tenants} order by namespace`);
-const changeTenant = statement(
-  build
-    .update(tenants)
-    .set(params)
-    .where(sql`${byNamespace} and (${tenants.currency} = ${param("currency")}
-    or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`),
-);
-const changeStatus = statement(sql`
-  update ${tenants} set status = ${param("status")}, updated_at = ${param("now")}
-  where ${byNamespace}`);
+const mayChange = sql`${byNamespace} and (${tenants.currency} = ${param("currency")}
+  or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`;
+const newStatus = { status: param("status"), updatedAt: param("now") };
+const changeStatus = statement((q) => q.update(tenants).set(newStatus).where(byNamespace));
 // The size comes first, because long texts take milliseconds to parse.
 const newest = sql`select lang, case when octet_length(translations) > 65536 then '{}' else translations end as texts
   from ${products} where tenant_id = ${param("id")} and status = 'published' and deleted_at is null
   order by created_at desc, id desc limit 50`;
-const selectProfile = statement<{ json: string }>(sql`
-  with newest as materialized (${newest})
-  select json_object('namespace', namespace, 'title', title, 'domain', domain, 'url', url, 'currency', currency,
-    'currency_sign', currency_sign, 'logo', logo, 'language', language, 'languages', (select json_group_array(tag) from (
-      select tenants.language as tag union select lang from newest union select key from newest, json_each(texts))),
-    'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false'))) as json
-  from ${tenants} where id = ${param("id")}`);
-const removeTenant = statement(build.delete(tenants).where(byNamespace));
+const languages = sql`(with newest as materialized (${newest}) select json_group_array(tag) from (
+  select tenants.language as tag union select lang from newest union select key from newest, json_each(texts)))`;
+const json = sql<string>`json_object('namespace', namespace, 'title', title, 'domain', domain, 'url', url,
+  'currency', currency, 'currency_sign', currency_sign, 'logo', logo, 'language', language, 'languages', ${languages},
+  'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false')))`;
+const selectProfile = statement((q) =>
+  q
+    .select({ json })
+    .from(tenants)
+    .where(eq(tenants.id, param("id"))),
+);
+const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
 /**
  * Creates a tenant. By default its title is the namespace, its currency EUR, its language `en` and the lifetime of
@@ -61,14 +49,19 @@ const removeTenant = statement(build.delete(tenants).where(byNamespace));
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
-  const { title = namespace, currency: named = "EUR", language = "en" } = input;
-  const given = readFields({ ...input, title, currency: named, language });
-  const currency = given.currency as string;
+  const { title = namespace, language = "en" } = input;
+  const currency = parseCurrency(input.currency ?? "EUR");
+  const sign = input.currencySign ?? currencySign(currency);
+  const given = readFields({ ...input, title, language, currency, currencySign: sign });
   if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, currency);
   return inTransaction(ctx, async (tx) => {
     try {
-      const row = { id: newId("tnt"), namespace, updatedAt: toTimestamp(ctx.now()) };
-      await run(tx.db, insertTenant, { ...row, ...fill(given, (name) => tenants[name].default ?? null) });
+      const now = toTimestamp(ctx.now());
+      const row = { ...given, id: newId("tnt"), namespace, createdAt: now, updatedAt: now };
+      await run(
+        tx.db,
+        statement((q) => q.insert(tenants).values(row)),
+      );
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
       const remedy = `Choose another namespace, or show the store: bodega tenant show ${namespace}`;
@@ -100,7 +93,7 @@ export async function onlyNamespace(db: Session): Promise<string | undefined> {
   return other === undefined ? only?.namespace : undefined;
 }
 
-/** One tenant by name. Errors: notFound. */
+/** @throws notFound. */
 export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
 }
@@ -112,14 +105,14 @@ export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: str
   return { json: row.json, state: row.json };
 }
 
-async function requireRow(ctx: SystemCtx, namespace: string): Promise<TenantRow> {
+async function requireRow(ctx: SystemCtx, namespace: string) {
   const row = await get(ctx.db, selectTenant, { namespace });
   if (!row) throw await noSuchTenant(ctx, namespace);
   return row;
 }
 
 /** A tenant for a context. Errors: notFound. */
-export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
+export async function requireTenant(ctx: SystemCtx, namespace: string) {
   const tenant = await get(ctx.db, selectForWork, { namespace });
   if (!tenant) throw await noSuchTenant(ctx, namespace);
   return tenant;
@@ -141,8 +134,9 @@ export async function updateTenant(
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
     // In another currency the old number would have another value.
     else if (currency !== before.currency) given.pointValue = 1;
-    const values = fill(given, (name) => before[tenants[name].name as keyof typeof before]);
-    const changed = await run(tx.db, changeTenant, { ...values, namespace, updatedAt: toTimestamp(ctx.now()) });
+    const changes = { ...given, updatedAt: toTimestamp(ctx.now()) };
+    const change = statement((q) => q.update(tenants).set(changes).where(mayChange));
+    const changed = await run(tx.db, change, { namespace, currency });
     if (changed === 0) {
       throw wrongState(`Store "${namespace}" has products, so its currency cannot change. Delete them first.`);
     }
@@ -178,14 +172,8 @@ function changeOf(status: TenantRecord["status"], event: AuditEvent) {
     });
 }
 
-/** The error about an unknown namespace, with the most similar one. */
-export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
+async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
   const rows = await all(ctx.db, selectNamespaces, { most: maxCompared });
   const names = rows.map((row) => row.namespace);
   return unknownName("store", namespace, names);
-}
-
-/** All written columns: the given ones, and the others from `other`. */
-function fill(given: Columns, other: (name: Name) => unknown) {
-  return Object.fromEntries(written.map((name) => [name, given[name] === undefined ? other(name) : given[name]]));
 }

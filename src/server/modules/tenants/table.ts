@@ -73,20 +73,23 @@ export const revision = sqliteTable(
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
 );
 
-const workFields = [
-  ...(["id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate"] as const),
-  ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
-  ...(["pendingOrders", "stockShare", "ordersPerMinute", "signUp", "signInByMail"] as const),
-];
+const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
+const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
+/** The fields of `ctx.tenant`. */
+export const workFields = {
+  ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
+  ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },
+};
+const named = Object.entries(workFields);
 
 declare module "../../context.ts" {
-  interface Tenant extends Pick<typeof tenants.$inferSelect, (typeof workFields)[number]> {}
+  interface Tenant extends Pick<typeof tenants.$inferSelect, keyof typeof workFields> {}
 }
 
-export const workColumns = sql.raw(workFields.map((name) => `${tenants[name].name} as ${name}`).join(", "));
+export const workColumns = sql.raw(named.map(([name, column]) => `${column.name} as ${name}`).join(", "));
 /** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(
-  `json_object(${workFields.map((name) => `'${name}', t.${tenants[name].name}`).join(", ")})`,
+  `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );
 
 /** A column with the id of the row that a row belongs to, and with which it is deleted. */
