@@ -1,4 +1,5 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Ctx } from "../../context.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -29,7 +30,7 @@ import { getUser, removeUser } from "../users/service.ts";
 import { wishlistItems } from "../wishlist/table.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
-const selectOpen = statement<{ number: number }>(sql`
+const selectOpen = statement(sql`
   select number from ${orders} indexed by orders_by_user where ${ofUser} and status in ('pending', 'paid') order by +number limit 1`);
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
 /** In this order: refunds are found by the order's user, and notes of the ledger stay while there is a user. */
@@ -92,19 +93,17 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   await eraseAddressesOf(tx, id);
 }
 
-type Row = Record<string, unknown>;
-
-const select = (columns: string, table: SQL, condition = sql`user_id = ${param("id")}`) =>
-  statement<Row>(sql`select ${sql.raw(columns)} from ${table} where tenant_id = ${param("tenantId")} and ${condition}`);
+const select = (columns: string, table: SQLiteTable, condition = sql`user_id = ${param("id")}`) =>
+  statement(sql`select ${sql.raw(columns)} from ${table} where tenant_id = ${param("tenantId")} and ${condition}`);
 const sections = {
-  sessions: select("id as token_id, created_at, expires_at, ended_at, ended_as", sql`${userTokens}`),
-  devices: select("id, platform, lang, created_at, updated_at", sql`${pushRegistrations}`),
-  rewards: select("id, kind, points, balance, source, order_id, note, created_at", sql`${rewardEntries}`),
-  wishlist: select("id, product_id, variant_id, note, created_at, updated_at", sql`${wishlistItems}`),
-  reactions: select("kind, resource_type, resource_id, created_at", sql`${reactions}`, sql`actor = ${param("id")}`),
-  mail: select("id, kind, status, created_at, sent_at", sql`${mailOutbox}`, toPerson),
+  sessions: select("id as token_id, created_at, expires_at, ended_at, ended_as", userTokens),
+  devices: select("id, platform, lang, created_at, updated_at", pushRegistrations),
+  rewards: select("id, kind, points, balance, source, order_id, note, created_at", rewardEntries),
+  wishlist: select("id, product_id, variant_id, note, created_at, updated_at", wishlistItems),
+  reactions: select("kind, resource_type, resource_id, created_at", reactions, sql`actor = ${param("id")}`),
+  mail: select("id, kind, status, created_at, sent_at", mailOutbox, toPerson),
 };
-const selectAudit = statement<Row & { details: string | null }>(sql`
+const selectAudit = statement(sql`
   select at, event, actor_kind, actor_id, subject, address, code, details from ${auditLog} where seq in (
     select seq from ${auditLog} where subject = ${param("id")} union select seq from ${auditLog} where actor_id = ${param("id")})
     and not (event = 'user.exported' and actor_id is ${param("id")})
@@ -126,9 +125,9 @@ export async function exportSelf(ctx: Ctx) {
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);
   const values = { tenantId: ctx.tenant.id, id, recipientKey: recipientKey(ctx.vault, user.email) };
-  const found = { orders: [] as Row[] };
+  const orders: object[] = [];
   for await (const page of readOrderPages(ctx, { customer_id: id })) {
-    found.orders.push(...page.map(({ order }) => order));
+    orders.push(...page.map(({ order }) => order));
     // Beside the requests of the store, which are short.
     await freeTurn(`${ctx.tenant.id} export`, ctx);
   }
@@ -137,6 +136,6 @@ export async function exportPerson(ctx: Ctx, id: string) {
   );
   const audit = await all(ctx.db, selectAudit, { id });
   await recordAudit(ctx, { event: "user.exported", subject: id });
-  const entries = audit.map(({ details, ...entry }) => ({ ...entry, details: details && JSON.parse(details) }));
-  return { user, ...found, ...Object.fromEntries(rows), audit: entries };
+  const entries = audit.map(({ details, ...entry }) => ({ ...entry, details: details && JSON.parse(String(details)) }));
+  return { user, orders, ...Object.fromEntries(rows), audit: entries };
 }

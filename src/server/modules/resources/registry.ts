@@ -133,7 +133,7 @@ function parseTypeName(name: string): string {
   return name;
 }
 
-const selectType = statement<{ isDeclared: number }>(sql`select ${isShown("declared")} as isDeclared`);
+const selectType = statement(sql`select ${isShown("declared")} as isDeclared`);
 
 /** Checks that a store has resources of a type. Errors: validationFailed naming `resource_type`. */
 export async function requireType({ db, tenant }: Pick<Ctx, "db" | "tenant">, type: string): Promise<void> {

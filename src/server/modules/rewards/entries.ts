@@ -1,6 +1,8 @@
 import type { InStatement } from "@libsql/core/api";
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { ofUser } from "../../db/conditions.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
@@ -8,8 +10,6 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
-
-export const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
 /** Prefixes of given sources, so that customers and store cannot use up each other's, or those of the product. */
 export const customerPrefix = "customer:";
@@ -54,19 +54,26 @@ export function writeEntries(tx: LedgerCtx, entries: Entries): InStatement {
 
 const batchSize = 100;
 
+const { sequence, userId, remaining } = rewardLots;
 const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${param("now")}`;
-const selectDueLots = statement<{ sequence: number; remaining: number; balance: number | null }>(sql`
-  select sequence, remaining, (select balance from ${rewardBalances} where ${ofUser}) as balance
-  from ${rewardLots} where ${ofUser} and ${isDue} order by sequence`);
-const lowerBalance = statement(sql`
-  update ${rewardBalances} set balance = balance - ${param("points")}, version = version + ${param("count")},
-    updated_at = ${param("now")}
-  where ${ofUser}`);
-const emptyLots = statement(sql`update ${rewardLots} set remaining = 0 where ${ofUser} and ${isDue}`);
-const selectDueUsers = statement<{ user_id: string; tenant: string }>(sql`
-  select distinct l.user_id, ${tenantForWork} as tenant
-  from ${rewardLots} l join ${tenants} t on t.id = l.tenant_id
-  where l.remaining > 0 and l.expires_at is not null and l.expires_at <= ${param("now")} limit ${param("max")}`);
+const isDueOfUser = and(ofUser(rewardLots), isDue);
+const balance = sql<number | null>`(select balance from ${rewardBalances} where ${ofUser(rewardBalances)})`;
+const selectDueLots = statement((q) =>
+  q.select({ sequence, remaining, balance }).from(rewardLots).where(isDueOfUser).orderBy(sequence),
+);
+const lowered = {
+  balance: sql`balance - ${param("points")}`,
+  version: sql`version + ${param("count")}`,
+  updatedAt: param("now"),
+};
+const lowerBalance = statement((q) => q.update(rewardBalances).set(lowered).where(ofUser(rewardBalances)));
+const emptyLots = statement((q) => q.update(rewardLots).set({ remaining: 0 }).where(isDueOfUser));
+const t = alias(tenants, "t");
+const tenant = sql<string>`${tenantForWork}`;
+const selectDueUsers = statement((q) => {
+  const due = q.selectDistinct({ userId, tenant }).from(rewardLots).innerJoin(t, eq(t.id, rewardLots.tenantId));
+  return due.where(isDue).limit(batchSize);
+});
 
 /** Expires a user's due lots inside a transaction; also before points are spent, if the background job is late. */
 export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
@@ -88,8 +95,8 @@ export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
 
 /** Expires due points of a batch of users, each in its own transaction. Returns how many users; 0 when none is left. */
 export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
-  const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()), max: batchSize });
-  return workThrough(ctx, due, async (work, { user_id: userId }) => {
+  const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()) });
+  return workThrough(ctx, due, async (work, { userId }) => {
     await inTransaction(work, (tx) => expireLots(tx, userId));
     return true;
   });

@@ -1,10 +1,11 @@
-import { sql } from "drizzle-orm";
+import { and, eq, gte, sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
+import { ofUser, params } from "../../db/conditions.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { expireLots, type LedgerCtx, ofUser, writeEntries } from "./entries.ts";
+import { expireLots, type LedgerCtx, writeEntries } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./table.ts";
 
 const dayMs = 86_400_000;
@@ -23,14 +24,21 @@ interface Booking {
 /** Points that expire together, or never. */
 type Lot = readonly [points: number, expiresAt: string | null];
 
-const selectSource = statement<{ id: string }>(sql`
-  select id from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
-const raiseBalance = statement<{ balance: number }>(sql`
-  insert into ${rewardBalances} (tenant_id, user_id, balance, version, updated_at)
-  values (${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("count")}, ${param("now")})
-  on conflict (tenant_id, user_id) do update set balance = balance + excluded.balance,
-    version = version + excluded.version, updated_at = excluded.updated_at
-  returning balance`);
+const { source } = rewardEntries;
+const isSource = and(ofUser(rewardEntries), eq(source, param("source")));
+const selectSource = statement((q) => q.select({ source }).from(rewardEntries).where(isSource));
+const { balance, tenantId, userId } = rewardBalances;
+const raised = { balance: param("points"), version: param("count"), updatedAt: param("now") };
+const raiseBalance = statement((q) =>
+  q
+    .insert(rewardBalances)
+    .values({ ...params("tenantId", "userId"), ...raised })
+    .onConflictDoUpdate({
+      target: [tenantId, userId],
+      set: { ...raised, balance: sql`balance + excluded.balance`, version: sql`version + excluded.version` },
+    })
+    .returning({ balance }),
+);
 // Each lot belongs to the entry with its id.
 const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
@@ -45,14 +53,13 @@ const joinLots = statement(sql`
     points = max(points, iif(j.is_newest, j.total, 0))
   from (select sequence, sequence = max(sequence) over same as is_newest, sum(remaining) over same as total,
       count(*) over same as count
-    from ${rewardLots} where ${ofUser} and remaining > 0 window same as (partition by expires_at)) j
+    from ${rewardLots} where ${ofUser(rewardLots)} and remaining > 0 window same as (partition by expires_at)) j
   where j.count > 1 and ${rewardLots}.sequence = j.sequence`);
 // The statement checks the balance, so that concurrent bookings cannot make it negative.
-const debitBalance = statement<{ balance: number }>(sql`
-  update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
-    updated_at = ${param("now")}
-  where ${ofUser} and balance >= ${param("points")} returning balance`);
-const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
+const debited = { balance: sql`balance - ${param("points")}`, version: sql`version + 1`, updatedAt: param("now") };
+const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
+const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
+const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
 /**
  * Lots in the order of spending, with the points of earlier ones. A reversal begins with the points that expire with those
  * of its order.
@@ -62,14 +69,14 @@ const openLots = sql`(select sequence, remaining, expires_at,
       from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
       where e.tenant_id = ${param("tenantId")} and e.user_id = ${param("userId")} and e.source = ${param("earned")}),
       ${spendingOrder}) - remaining as earlier
-    from ${rewardLots} where ${ofUser} and remaining > 0)`;
-const selectTaken = statement<{ lots: string }>(sql`
-  select json_group_array(json_array(points, expires_at)) as lots from (
-    select sum(min(o.remaining, ${param("points")} - o.earlier)) as points, o.expires_at from ${openLots} o
-    where o.earlier < ${param("points")} group by o.expires_at order by o.expires_at is null, o.expires_at)`);
-const selectSpent = statement<{ lots: string; created_at: string }>(sql`
-  select lots, created_at from ${rewardEntries}
-  where ${ofUser} and source = 'order:' || ${param("orderId")} || ':redeem'`);
+    from ${rewardLots} where ${ofUser(rewardLots)} and remaining > 0)`;
+const taken = sql`(select sum(min(o.remaining, ${param("points")} - o.earlier)) as points, o.expires_at from ${openLots} o
+  where o.earlier < ${param("points")} group by o.expires_at order by o.expires_at is null, o.expires_at)`;
+const selectTaken = statement((q) =>
+  q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
+);
+const { lots, createdAt } = rewardEntries;
+const selectSpent = statement((q) => q.select({ lots, createdAt }).from(rewardEntries).where(isSource));
 const consumeLots = statement(sql`
   update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.earlier)
   from ${openLots} o
@@ -171,13 +178,14 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
 /** The lots of an order that return now. They expire later by the hours for which the order had them, by the clock. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
-  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, orderId });
+  const source = `order:${orderId}:redeem`;
+  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, source });
   if (!spent) return [];
-  const heldMs = (Math.floor(tx.now() / hourMs) - Math.floor(Date.parse(spent.created_at) / hourMs)) * hourMs;
+  const heldMs = (Math.floor(tx.now() / hourMs) - Math.floor(Date.parse(spent.createdAt) / hourMs)) * hourMs;
   const lots: Lot[] = [];
   let from = earlier;
   let left = points;
-  for (const [count, expiresAt] of (JSON.parse(spent.lots) as Lot[]).reverse()) {
+  for (const [count, expiresAt] of (JSON.parse(spent.lots ?? "[]") as Lot[]).reverse()) {
     const returned = Math.min(Math.max(count - from, 0), left);
     from = Math.max(from - count, 0);
     left -= returned;

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofUser } from "../../db/conditions.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -13,27 +14,36 @@ import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/input.ts";
 import { isSelf, requireStoredUser, requireSubject } from "../users/guards.ts";
 import { users } from "../users/table.ts";
-import { customerPrefix, entryJson, ofUser, ownPrefix, storePrefix } from "./entries.ts";
+import { customerPrefix, entryJson, ownPrefix, storePrefix } from "./entries.ts";
 import { adjustPoints, spendPoints } from "./ledger.ts";
 import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const isDue = sql`expires_at is not null and expires_at <= ${param("now")}`;
 
-/** `due` are expired points that are not booked as such yet; `expiring` is JSON of the lot that expires next. */
-type AccountRow = Record<"balance" | "version" | "due", number> & Record<"updated_at" | "expiring", string | null>;
-
-const selectAccount = statement<AccountRow>(sql`
-  select coalesce(b.balance, 0) as balance, coalesce(b.version, 0) as version, b.updated_at as updated_at,
-    (select coalesce(sum(remaining), 0) from ${rewardLots} where ${ofUser} and remaining > 0 and ${isDue}) as due,
-    (select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
-      where ${ofUser} and remaining > 0 and expires_at > ${param("now")} order by expires_at, sequence limit 1) as expiring
-  from (select 1) left join ${rewardBalances} b on b.tenant_id = ${param("tenantId")} and b.user_id = ${param("userId")}`);
+const isOpen = sql`${ofUser(rewardLots)} and remaining > 0`;
+const { balance, version, updatedAt } = rewardBalances;
+const account = {
+  balance: sql<number>`coalesce(${balance}, 0)`,
+  version: sql<number>`coalesce(${version}, 0)`,
+  updatedAt,
+  /** Expired points that are not booked as such yet. */
+  due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${isOpen} and ${isDue})`,
+  /** The lot that expires next. */
+  expiring: sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
+    where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`.mapWith(JSON.parse),
+};
+const selectAccount = statement((q) =>
+  q.select(account).from(sql`(select 1)`).leftJoin(rewardBalances, ofUser(rewardBalances)),
+);
+const entry = {
+  ...{ json: sql<string>`${entryJson}`, points: rewardEntries.points, kind: rewardEntries.kind },
+  version: sql<number>`(select version from ${rewardBalances} where ${ofUser(rewardBalances)})`,
+};
 // The user may have been deleted, and the ledger erased, since the call was authenticated.
-const selectEntry = statement<{ json: string; points: number; kind: string; version: number }>(sql`
-  select ${entryJson} as json, points, kind, (select version from ${rewardBalances} where ${ofUser}) as version
-  from ${rewardEntries} where ${ofUser} and source = ${param("source")} and exists (
-    select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`);
+const isBooked = sql`${ofUser(rewardEntries)} and source = ${param("source")} and exists (
+  select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`;
+const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(isBooked));
 
 /** A user's balance, its value, and the points that expire next. Errors: notFound, validationFailed. */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string) {
@@ -51,9 +61,9 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     value: toAmount(valueMinor, digits),
     value_minor: valueMinor,
     currency,
-    expiring: row.expiring === null ? null : JSON.parse(row.expiring),
+    expiring: row.expiring,
     version: row.version,
-    updated_at: row.updated_at,
+    updated_at: row.updatedAt,
   };
   // With points that are due to expire, the shown balance differs from the one of the version.
   const isCurrent = row.version > 0 && row.due === 0;
