@@ -1,4 +1,4 @@
-import { type SQLWrapper, sql } from "drizzle-orm";
+import { and, eq, gte, lt, type SQLWrapper, sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
 import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
@@ -12,17 +12,8 @@ import { users } from "../modules/users/table.ts";
 import { webhooks } from "../modules/webhooks/table.ts";
 import { knownScopes } from "../security/scopes.ts";
 
-/** A name for shell completion, with a short description. */
-export interface OfferedName {
-  value: string;
-  description: string;
-}
-
-interface Row {
-  id: string;
-  name: string;
-  description: string;
-}
+export type OfferedName = ReturnType<typeof offerName>;
+type Row = Record<"id" | "name" | "description", string>;
 
 /** Words that a shell reads literally, so that nothing in them is executed. */
 const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
@@ -34,12 +25,13 @@ const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "d
     where tenant_id = ${column === "id" ? sql`coalesce(${param("tenantId")}, tenant_id)` : param("tenantId")}
       and ${sql.raw(column)} >= ${param("prefix")} and ${sql.raw(column)} < ${param("prefixEnd")} and ${sql.raw(where)}
     order by ${sql.raw(column === "id" ? "id desc" : column)} limit 100`);
-const selectNamespaces = statement<Row>(sql`
-  select id, namespace as name, title as description from ${tenants}
-  where namespace >= ${param("prefix")} and namespace < ${param("prefixEnd")} order by namespace limit 100`);
-const selectTenantId = statement<{ id: string }>(
-  sql`select id from ${tenants} where namespace = ${param("namespace")}`,
+const { id, namespace: name, title: description } = tenants;
+const isInRange = and(gte(name, param("prefix")), lt(name, param("prefixEnd")));
+const selectNamespaces = statement((q) =>
+  q.select({ id, name, description }).from(tenants).where(isInRange).orderBy(name).limit(100),
 );
+const isStore = eq(name, param("namespace"));
+const selectTenantId = statement((q) => q.select({ id }).from(tenants).where(isStore));
 const orderNumbers = sql`(select id, tenant_id, status, cast(number as text) as number from ${orders}
   where tenant_id = ${param("tenantId")} order by number desc limit 1000)`;
 
@@ -106,7 +98,7 @@ export async function completeNames(
   );
 }
 
-const offerName = ({ name, description }: Row): OfferedName => ({ value: name, description });
+const offerName = ({ name, description }: Row) => ({ value: name, description });
 
 function offerWords(words: readonly string[], prefix: string): OfferedName[] {
   return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));

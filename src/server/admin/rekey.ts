@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, isNotNull } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
 import { all, param, run, statement } from "../db/statement.ts";
@@ -14,23 +14,29 @@ import { webhooks } from "../modules/webhooks/table.ts";
 import { adoptSecret } from "../security/secret-key.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
-const dropMail = statement(sql`
-  update ${mailOutbox} set status = 'dropped', sealed = null, last_error = 'sealed with a lost key',
-    updated_at = ${param("now")}
-  where sealed is not null`);
-const removeCodes = statement(sql`delete from ${mailCodes}`);
-const removeRegistrations = statement(sql`delete from ${pushRegistrations}`);
+const lostKey = "sealed with a lost key";
+const dropped = { status: "dropped", sealed: null, lastError: lostKey, updatedAt: param("now") } as const;
+const dropMail = statement((q) => q.update(mailOutbox).set(dropped).where(isNotNull(mailOutbox.sealed)));
+const removeCodes = statement((q) => q.delete(mailCodes));
+const removeRegistrations = statement((q) => q.delete(pushRegistrations));
 // The next start creates new ones; existing browser subscriptions no longer work.
-const removeVapidKeys = statement(sql`delete from ${vapidKeys}`);
-const selectTwoFactor = statement<Record<"namespace" | "user_id" | "email", string>>(sql`
-  select t.namespace, u.id as user_id, u.email from ${twoFactor} f
-  join ${users} u on u.id = f.user_id and u.tenant_id = f.tenant_id join ${tenants} t on t.id = f.tenant_id
-  where f.confirmed_at is not null order by t.namespace, u.email_key`);
-const selectWebhooks = statement<Record<"namespace" | "webhook_id" | "url", string>>(sql`
-  select t.namespace, w.id as webhook_id, w.url from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
-  order by t.namespace, w.id`);
+const removeVapidKeys = statement((q) => q.delete(vapidKeys));
+const { namespace } = tenants;
+const selectTwoFactor = statement((q) =>
+  q
+    .select({ namespace, user_id: users.id, email: users.email })
+    .from(twoFactor)
+    .innerJoin(users, and(eq(users.id, twoFactor.userId), eq(users.tenantId, twoFactor.tenantId)))
+    .innerJoin(tenants, eq(tenants.id, twoFactor.tenantId))
+    .where(isNotNull(twoFactor.confirmedAt))
+    .orderBy(namespace, users.emailKey),
+);
+const { id, url } = webhooks;
+const isOfStore = eq(tenants.id, webhooks.tenantId);
+const selectWebhooks = statement((q) =>
+  q.select({ namespace, webhook_id: id, url }).from(webhooks).innerJoin(tenants, isOfStore).orderBy(namespace, id),
+);
 
-/** The result of a change of the server's key. */
 export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
 
 /**
@@ -53,9 +59,8 @@ export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "d
       two_factor_users: await all(tx.db, selectTwoFactor),
       webhooks: await all(tx.db, selectWebhooks),
     };
-    const { mail_dropped, reset_codes_dropped, registrations_dropped, two_factor_users } = report;
-    const counts = { two_factor_users: two_factor_users.length, webhooks: report.webhooks.length };
-    const details = { mail_dropped, reset_codes_dropped, registrations_dropped, ...counts };
+    const { rekeyed: _, two_factor_users, webhooks, ...counts } = report;
+    const details = { ...counts, two_factor_users: two_factor_users.length, webhooks: webhooks.length };
     await recordAudit(tx, { event: "database.rekeyed", details });
     return report;
   });
