@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import { isLastOwner } from "../../../server/modules/users/last-owner.ts";
+import { isLastOwner } from "../../../server/modules/users/guards.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";

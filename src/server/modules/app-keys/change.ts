@@ -25,17 +25,14 @@ import { appKeySecrets, appKeys } from "./table.ts";
 const changes = { ...params("name", "scopes", "expiresAt"), updatedAt: param("now") };
 const changeKey = statement((q) => q.update(appKeys).set(changes).where(isValidKey));
 
-/** Changes of a key; omitted fields keep their values. */
-export interface KeyPatch {
+interface KeyPatch {
   name?: string | undefined;
-  /** Replaces the current scopes. */
   scopes?: string[] | undefined;
-  /** RFC 3339, in the future; null: never. */
   expiresAt?: string | null | undefined;
 }
 
 /**
- * Changes a key's name, scopes and expiry from the next request on, but not its secrets.
+ * Changes the given fields from the next request on: `expiresAt` is RFC 3339 and in the future, null for never.
  * @throws notFound, wrongState for a revoked key, validationFailed for an invalid field.
  */
 export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
@@ -79,7 +76,6 @@ const removeOldSecrets = statement((q) => {
   return q.delete(appKeySecrets).where(and(isOfKey, notInArray(id, newest)));
 });
 
-/** @throws validationFailed for an invalid overlap. */
 export function requireOverlap(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 365 * 86_400_000) {
     throw invalidField("overlap", "must be between 0 and 365 days");
@@ -113,7 +109,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   });
 }
 
-/** Retires all secrets of a key but the newest. Returns the key, and how many were retired. Errors: notFound. */
+/** Retires all secrets but the newest. Returns the key, and how many were retired. Errors: notFound. */
 export function retireSecrets(ctx: SystemCtx, appId: string) {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);

@@ -14,7 +14,6 @@ export type KeyState = (typeof keyStates)[number];
 
 type Stated = Record<"revoked_at" | "expires_at", string | null> & Record<"active" | "published", boolean>;
 
-/** The state of a key at a time in epoch milliseconds. */
 export function keyState(key: Stated, now: number): KeyState {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && Date.parse(key.expires_at) <= now) return "expired";
@@ -22,7 +21,6 @@ export function keyState(key: Stated, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-/** Filter of a store's keys; a key must match all of it. */
 export interface KeyFilter {
   namespace: string;
   state?: KeyState | undefined;
@@ -34,7 +32,7 @@ export interface KeyFilter {
   scope?: string | undefined;
 }
 
-/** Whether a key matches; `scopes` are those of the filter, families expanded. */
+/** `scopes` are those of the filter, families expanded. */
 export function fitsFilter(
   key: Stated & { name: string; scopes: string[] },
   { state, name, expiringMs }: KeyFilter,
@@ -65,8 +63,7 @@ export function describeSecrets(secrets: readonly StoredSecret[], now: number) {
 function mayGo(old: StoredSecret, newest: StoredSecret | undefined, now: number): boolean {
   if (old.expires_at !== null && Date.parse(old.expires_at) <= now) return true;
   if (!newest?.last_used_at) return false;
-  if (old.last_used_at === null) return true;
-  if (now - Date.parse(old.last_used_at) >= dayMs) return true;
+  if (old.last_used_at === null || now - Date.parse(old.last_used_at) >= dayMs) return true;
   const isUnused = old.last_used_at < newest.created_at;
   return isUnused && now - Date.parse(newest.created_at) >= unnoticedMs;
 }

@@ -9,10 +9,7 @@ export type OriginExplanation = Awaited<ReturnType<typeof explainOrigin>>;
 
 type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
 
-/**
- * Explains how the server would answer this `Origin` (null: none sent): the result of each entry, and what would help.
- * @throws notFound.
- */
+/** Explains how the server would answer this `Origin` (null: none sent). Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);
@@ -20,10 +17,9 @@ export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: 
   const verdict = verifyOrigin(rule, origin);
   return {
     ...verdict,
-    /** Results in the order of the list; empty where there is no web origin to compare. */
+    /** Empty where there is no web origin to compare. */
     entries: origin === null ? [] : patterns.flatMap((pattern) => explainEntry(pattern, origin)),
     advice: verdict.allowed ? null : advise(appId, key.origins, origin),
-    /** Origins refused in the last thirty days, newest first. */
     rejected: await listRejections(ctx, appId),
   };
 }
@@ -73,7 +69,7 @@ function advise(appId: string, entries: readonly string[], origin: string | null
   return `To allow it: bodega origin add ${appId} ${quoteWord(sent)}`;
 }
 
-/** The origin that a browser sends from a page at this address, https without a scheme; null for an invalid address. */
+/** Of a page at this address, https without a scheme; null for an invalid address. */
 function originOf(text: string): string | null {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return null;

@@ -2,7 +2,6 @@ import { invalidField } from "../../errors.ts";
 
 /** A parsed entry of a key's allowlist. A null part matches anything. */
 export interface OriginPattern {
-  /** As stored and shown. */
   text: string;
   scheme: "http" | "https" | null;
   /** In lower case, without the `*.` of a wildcard. */
@@ -43,17 +42,16 @@ export function parseOriginPattern(entry: string): OriginPattern {
 // Only the form that browsers send: a URL parser also accepts tabs, missing slashes and user names.
 const originForm = /^https?:\/\/(?!\.)[^\s/?#@\\%]+$/i;
 
-/** The parsed origin of a request; null for `null` and for anything but an http(s) origin. */
+/** Null for `null` and for anything but an http(s) origin. */
 export function parseOrigin(origin: string): { scheme: string; host: string; port: string } | null {
   if (origin.length > maxLength || !originForm.test(origin) || !URL.canParse(origin)) return null;
   const url = new URL(origin);
   return { scheme: url.protocol.slice(0, -1), host: url.hostname, port: url.port };
 }
 
-/** The port of an origin that names none, by scheme. */
 export const defaultPort = { http: "80", https: "443" } as Record<string, string>;
 
-/** The first entry that matches an origin, or null. A default port equals no port. */
+/** A default port equals no port. */
 export function matchOrigin(patterns: readonly OriginPattern[], origin: string): OriginPattern | null {
   const parsed = parseOrigin(origin);
   if (!parsed) return null;

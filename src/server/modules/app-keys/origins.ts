@@ -31,8 +31,7 @@ const setEnforcement = statement((q) =>
 );
 
 /**
- * Adds entries to a key's allowlist and enforces it. Existing entries are not changed.
- * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
+ * Enforces the allowlist, too. Errors: notFound, wrongState for a revoked key, validationFailed for an invalid entry.
  */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
@@ -45,10 +44,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/**
- * Issues a key together with its allowlist. Without origins and `allowNoOrigin` the list is not enforced.
- * @throws as issueKey and setOrigins.
- */
+/** Without origins and `allowNoOrigin` the list is not enforced. Errors: those of `issueKey` and `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
@@ -58,8 +54,8 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
 }
 
 /**
- * Removes entries of the allowlist. It stays enforced even when empty: removing the last origin must not open the key
- * to all origins. Errors: notFound for the key, or for an entry that is not on the list.
+ * The list stays enforced even when empty: removing the last origin must not open the key to all origins. Errors:
+ * notFound for the key, or for an entry that is not on the list.
  */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
@@ -73,10 +69,7 @@ export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: s
   });
 }
 
-/**
- * Replaces the allowlist and enforces it. An empty list with `enforce: false` allows every origin.
- * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
- */
+/** An empty list with `enforce: false` allows every origin. Errors: those of `addOrigins`. */
 export function setOrigins(
   ctx: SystemCtx,
   input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },
@@ -89,10 +82,7 @@ export function setOrigins(
   });
 }
 
-/**
- * Checks an origin against the allowlist of a key (specification, section 5).
- * @returns whether and why the key accepts a request with this `Origin`, and the matching entry.
- */
+/** Whether and why the key accepts a request with this `Origin` (specification, section 5), and the matching entry. */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
@@ -119,17 +109,12 @@ function change(ctx: SystemCtx, appId: string, work: (tx: SystemCtx, tenantId: s
     const after = await getKey(tx, appId);
     if (after.origins.length > maxOrigins) throw invalidField("origins", `must contain at most ${maxOrigins} entries`);
     const { enforce_origins, allow_no_origin } = after;
-    const details = { ...compareLists(key.origins, after.origins), enforce_origins, allow_no_origin };
+    const added = after.origins.filter((entry) => !key.origins.includes(entry));
+    const removed = key.origins.filter((entry) => !after.origins.includes(entry));
+    const details = { added, removed, enforce_origins, allow_no_origin };
     await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });
     return after;
   });
-}
-
-function compareLists(before: string[], after: string[]): { added: string[]; removed: string[] } {
-  return {
-    added: after.filter((entry) => !before.includes(entry)),
-    removed: before.filter((entry) => !after.includes(entry)),
-  };
 }
 
 async function insertAll(ctx: SystemCtx, tenantId: string, appId: string, patterns: string[]): Promise<void> {

@@ -53,15 +53,15 @@ declare module "../../context.ts" {
 type Waiting = Awaited<ReturnType<typeof listRejections>>[number] & { app_id: string };
 
 /**
- * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests.
- * They only help to find a cause, so a failed write is not retried.
+ * The write-behind buffer of a process: refusals are written together, outside requests. They only help to find a
+ * cause, so a failed write is not retried.
  */
 export function createRejectionBuffer(db: Database) {
   let waiting = new Map<string, Waiting>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  /** Writes the buffered origins. Errors: those of the database; the origins are then dropped. */
+  /** Errors: those of the database; the origins are then dropped. */
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -89,7 +89,6 @@ export function createRejectionBuffer(db: Database) {
       if (!isStopped) timer ??= setTimeout(() => flush().catch(() => {}), pauseMs);
     },
     flush,
-    /** Writes the buffered origins, if possible, and stops. */
     async stop(): Promise<void> {
       isStopped = true;
       await flush().catch(() => {});

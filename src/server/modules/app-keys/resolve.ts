@@ -18,10 +18,8 @@ const selectNames = statement((q) => {
 });
 
 /**
- * Finds the `app_id` of a key by that id, or by the key's name within a store. A valid key takes precedence over
- * revoked keys of the same name. Errors: notFound for an unknown key or store, conflict for a name that several keys
- * have.
- * @param store the store of the key; without it a name is of the only store.
+ * A key by its `app_id`, or by its name within a store, by default the only one. A valid key takes precedence over
+ * revoked keys of the same name. Errors: notFound, conflict for a name that several keys have.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, store: string | undefined): Promise<string> {
   if (isId("app", named)) {

@@ -24,8 +24,8 @@ const touchSecret = statement((q) =>
 );
 
 /**
- * Creates the function that records the use of a secret, at most once a minute each and outside the request. A failure
- * only means that the next use is recorded instead.
+ * Records the use of a secret, at most once a minute each and outside the request. After a failure the next use is
+ * recorded.
  */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);

@@ -59,8 +59,8 @@ export type AppKeyDetails = ReturnType<typeof toDetails>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
 
 /**
- * Issues a key for a tenant: active, unpublished unless asked, with every scope unless named. Only this reply contains
- * the secret. Errors: notFound for an unknown tenant, validationFailed for an invalid field.
+ * A new key is active, unpublished unless asked, with every scope unless named. Only this reply contains the secret.
+ * Errors: notFound for an unknown tenant, validationFailed for an invalid field.
  */
 export async function issueKey(
   ctx: SystemCtx,
@@ -91,10 +91,7 @@ export async function issueKey(
   });
 }
 
-/**
- * The keys of a tenant that match, oldest first.
- * @throws validationFailed for an unknown scope, notFound for an unknown tenant.
- */
+/** The keys that match, oldest first. Errors: validationFailed for an unknown scope, notFound for an unknown tenant. */
 export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
   const now = ctx.now();
   const scopes = filter.scope === undefined ? [] : parseScope("scope", filter.scope);
@@ -114,10 +111,7 @@ export const unpublishKey = changeOf("published", false, "key.unpublished");
 export const activateKey = changeOf("active", true, "key.activated");
 export const deactivateKey = changeOf("active", false, "key.deactivated");
 
-/**
- * Revokes a key for good and deletes its secrets; it cannot be restored. Revoking again changes nothing.
- * @throws notFound.
- */
+/** Deletes the secrets of the key, too; it cannot be restored. Revoking again changes nothing. Errors: notFound. */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);
@@ -168,7 +162,7 @@ export function withSecret(row: KeyRow, app_secret: string) {
   return { app_id, app_secret, ...rest };
 }
 
-/** The time at which a key expires. Errors: validationFailed for an invalid or past time. */
+/** Errors: validationFailed for an invalid or past time. */
 export function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");

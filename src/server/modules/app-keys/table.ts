@@ -2,14 +2,13 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
-/** An app key: the identity and the permissions of a backend or integration. The id is the public `app_id`. */
+/** The id is the public `app_id`. */
 export const appKeys = sqliteTable(
   "app_keys",
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     name: text("name").notNull(),
-    /** JSON array of scope names. */
     scopes: text("scopes").notNull(),
     active: integer("active", { mode: "boolean" }).notNull().default(true),
     published: integer("published", { mode: "boolean" }).notNull().default(false),

@@ -18,13 +18,12 @@ export function codeUsedUp(): AppError {
   return invalidLogin(undefined, { cause: notGuessed });
 }
 
-/** The attempts of each account that someone is signing in to. */
 const accounts = new Map<string, Semaphore>();
 
 /**
  * Runs an attempt to verify an account's password or one-time code. Attempts on one account run one after another in
- * this process, and none begins once three have failed within 20 minutes, even if many arrive at once. Of several
- * processes only one can record the third failure; the attempts of the others are then refused, right or wrong.
+ * this process, and none begins once three have failed within 20 minutes. Of several processes only one can record the
+ * third failure; the attempts of the others are then refused, right or wrong.
  * @param emailKey the account's address for comparison, or the text that was sent instead.
  * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not.
  * @param admit reads what the attempt needs, and throws unless it may begin. It may run twice.
@@ -56,30 +55,28 @@ export async function limitFailures<T>(
 }
 
 /**
- * Throws tooManyAttempts when an account has no failures left. A success checks again in its own transaction, because
- * other processes may have counted failures since it began.
+ * A success checks again in its own transaction, because other processes may have counted failures since it began.
+ * @throws tooManyAttempts.
  */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-/** Milliseconds for which an account's failures lock it out; 0 when they do not. */
+/** 0 when they do not lock the account out. */
 export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
   return peekLimit(ctx, loginFailures, failureSubject(ctx, emailKey));
 }
 
-/** Resets an account's failures, in the transaction of a success. */
 export async function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
   await tx.db.execute(bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear);
 }
 
-/** The error tooManyAttempts; a retry is possible after `waitMs` milliseconds. */
 export function attemptsExhausted(waitMs: number): AppError {
   return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Counts one failure of an account. Returns the error tooManyAttempts when the limit was reached before. */
+/** Returns the error tooManyAttempts when the limit was reached before. */
 export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginFailures, failureSubject(tx, emailKey));
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;

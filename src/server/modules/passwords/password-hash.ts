@@ -16,13 +16,13 @@ export const hashing = new Semaphore({
   fullMessage: "Too many passwords are being checked.",
 });
 
-/** Gives this process its share of the cores for hashing, as one of several. */
+/** For one of several processes. */
 export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
 /**
- * Hashes a new password once this process has a free core. Returns argon2id in the PHC form.
+ * Waits for a free core. Returns argon2id in the PHC form.
  * @param party the id of the store: no store has to wait for all that waits in another.
  * @throws unavailable when too many wait, or this call for too long.
  */
@@ -31,11 +31,9 @@ export function hashPassword(password: string, party?: string): Promise<string> 
 }
 
 /**
- * Whether a password has this hash. False for null (no such user, no password) and for an unusable hash, after as much
- * time as for a real one.
- * @param party the id of the store, as in `hashPassword`.
+ * False for null (no such user, no password) and for an unusable hash, after as much time as for a real one.
  * @param userId named by the log when the hash is malformed.
- * @throws unavailable when too many wait, or this call for too long; invalidLogin for a malformed hash, with the cause, after the same time.
+ * @throws unavailable as `hashPassword`; invalidLogin for a malformed hash, with the cause, after the same time.
  */
 export function verifyPassword(
   password: string,
@@ -69,7 +67,6 @@ export function needsRehash(hash: string): boolean {
   return !hash.startsWith(ownPrefix);
 }
 
-/** The beginning of each hash that this program makes. */
 export const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
 
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
@@ -84,8 +81,7 @@ const maxLanes = 8;
 
 /**
  * Checks form and cost of a hash that another system made.
- * @param party the id of the store, as in `hashPassword`.
- * @throws validationFailed naming the field; the message never contains the hash. unavailable when too many wait.
+ * @throws validationFailed naming the field; the message never contains the hash. unavailable as `hashPassword`.
  */
 export async function parsePasswordHash(field: string, hash: string, party?: string): Promise<string> {
   if ((!bcrypt.test(hash) && !argon2.test(hash)) || !(await hashing.run(() => isVerifiable(hash), party))) {
@@ -106,7 +102,6 @@ function isVerifiable(hash: string): Promise<boolean> {
   );
 }
 
-/** Whether a hash has a form that can be checked, at a cost within bounds. */
 export function isUsableHash(hash: string): boolean {
   const cost = bcrypt.exec(hash)?.[1];
   if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= maxBcryptCost;
@@ -131,9 +126,7 @@ const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j
 
 /**
  * Refuses a hash whose kind would make a refused login of its store too expensive: leaving a kind out there would show
- * who has it.
- * @param kinds how the imported hashes of the store begin.
- * @throws validationFailed naming the field.
+ * who has it. `kinds` are how the imported hashes of the store begin.
  */
 export function requireAffordableKind(field: string, hash: string, kinds: readonly string[]): void {
   const verified = hashesToVerify([...kinds, String(kindOf(hash))], [null]);
@@ -144,11 +137,10 @@ export function requireAffordableKind(field: string, hash: string, kinds: readon
 }
 
 /**
- * Hashes that are still to be verified so that a refusal costs the same for every account: one of our own kind, and one
- * of each imported kind of the store.
+ * Hashes that are still to be verified so that a refusal costs the same for every account: one of our own kind, and
+ * one of each imported kind of the store. Null is the decoy of our own kind; no password is known for the others.
  * @param kinds how the imported hashes of the store begin.
- * @param verified hashes that were verified already; null for the decoy of our own kind.
- * @returns hashes that no password is known for; null for the decoy of our own kind.
+ * @param verified hashes that were verified already.
  */
 export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
   const done = new Set(verified.map(kindOf));

@@ -16,12 +16,12 @@ const rules: readonly [pattern: RegExp, need: string][] = [
 
 const needsLength = `at least ${leastCharacters} characters`;
 
-/** The needs of every password, as a part of a sentence. */
 export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
 
 /**
- * Refuses a new password that is too weak (specification, section 8). Length is counted in characters, not in bytes.
- * @throws weakPassword with `details` naming what it needs; validationFailed for one that is too long or not valid text.
+ * Length is counted in characters, not in bytes (specification, section 8).
+ * @throws weakPassword with `details` naming what it needs; validationFailed for one that is too long or not valid
+ * text.
  */
 export function requireStrongPassword(field: string, password: string): void {
   if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
@@ -45,15 +45,14 @@ function tooWeak(field: string, message: string): AppError {
 const leastLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
-/** The most common passwords, which are refused with digits around them as well. */
 const maxPadded = 1000;
 
 /** 49,000 passwords in half a megabyte, read at the first use. */
 let lists: ReturnType<typeof readLists> | undefined;
 
 /**
- * Whether a password is a common one, also in another case, in leetspeak, repeated, or with symbols around it; the most
- * common thousand also with digits around them. The other rules refuse most common passwords as they are.
+ * Whether a password is a common one, also in another case, in leetspeak, repeated, or with symbols around it; the
+ * most common thousand also with digits around them.
  */
 export function isCommonPassword(password: string): boolean {
   lists ??= readLists();
@@ -75,7 +74,6 @@ function holdsAny(list: string, forms: Iterable<string>): boolean {
   return false;
 }
 
-/** All forms of a password after any combination of the simplifications. */
 function formsOf(password: string, simplifications: readonly Simplification[]): Set<string> {
   const forms = new Set([password]);
   // The loop reaches forms that are added meanwhile.

@@ -6,8 +6,8 @@ import { verifyPassword } from "./password-hash.ts";
 
 /**
  * Verifies the password of a signed-in user again, then acts. A wrong password counts as a failed login, as does an
- * invalidLogin of the act: otherwise a stolen token would give further guesses. The act must check `requireFailuresLeft`
- * in its transaction.
+ * invalidLogin of the act: otherwise a stolen token would give further guesses. The act must check
+ * `requireFailuresLeft` in its transaction.
  * @param by `password`: undefined if the act verifies a code alone; `failed`: recorded in the audit log for a refusal.
  * @throws invalidLogin, tooManyAttempts after too many failures, and errors of the act.
  */

@@ -4,7 +4,6 @@ import { User } from "../users/model.ts";
 
 const rows = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 
-/** All that is kept of a person. Hashes and secrets are left out. */
 export const PersonalData = output("PersonalData", {
   user: User,
   sessions: rows("Tokens, without their secrets."),

@@ -53,8 +53,8 @@ const erasures = [
 ].map((erasure) => statement(erasure));
 
 /**
- * Erases a user: as `deleteUser`, and orders, refunds, the ledger, the mail log and the audit log keep their numbers, but
- * nothing that names the person. Their random id stays in the ledger and the audit log, where it names nobody.
+ * Erases a user: as `deleteUser`, and orders, refunds, the ledger, the mail log and the audit log keep their numbers,
+ * but nothing that names the person. Their random id stays, where it names nobody.
  * @throws wrongState for the last active owner, unless the terminal's actor says otherwise, and while an order is not
  * completed or cancelled; notFound, forbidden.
  */
@@ -63,7 +63,7 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Erases the calling user, who proves with the password, and the second factor if it is on, that it is them.
+ * The caller proves with the password, and the second factor if it is on, that it is them.
  * @throws twoFactorRequired, invalidLogin, tooManyAttempts, tokenExpired; wrongState as `eraseUser`.
  */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
@@ -111,7 +111,7 @@ const selectAudit = statement(sql`
 
 const exportCalls = { name: "export", most: 10, windowMs: 3_600_000 };
 
-/** `exportPerson` of the calling user, who gets ten an hour. Errors: tooManyRequests. */
+/** The caller gets ten an hour. Errors: tooManyRequests. */
 export async function exportSelf(ctx: Ctx) {
   const id = ownIdOf(ctx);
   await requireHit(ctx, exportCalls, id, "Too many exports.");
@@ -119,8 +119,8 @@ export async function exportSelf(ctx: Ctx) {
 }
 
 /**
- * All that the store keeps of a user, without hashes and secrets, and without the audit entries of
- * the person's own exports, which would make each export longer than the last. Errors: notFound.
+ * All that the store keeps of a user, without hashes and secrets, and without the audit entries of the person's own
+ * exports, which would make each export longer than the last. Errors: notFound.
  */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);

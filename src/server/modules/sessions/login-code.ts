@@ -8,10 +8,8 @@ import { codeUsedUp } from "../passwords/failures.ts";
 import type { LoginInput } from "./model.ts";
 
 /**
- * Mails a code to log in with to an address, if a customer has it, as `requestReset` does: with the same statements for
- * every address. Staff and owners get none.
- * @param input `lang` of the mail; the user's own without it.
- * @throws forbidden unless customers of the store can log in with a mailed code.
+ * Mails a code to log in with to an address, if a customer has it, as `requestReset` does: with the same statements
+ * for every address. Errors: forbidden unless customers of the store can log in with a mailed code.
  */
 export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
   if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
@@ -25,7 +23,7 @@ export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: stri
   });
 }
 
-/** The proof of a login: a password, or the try of a mailed code, with an unused password. */
+/** A password, or the try of a mailed code, with an unused password. */
 export function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string) {
   if (code === undefined) {
     if (password === undefined) throw invalidField("password", "is required");

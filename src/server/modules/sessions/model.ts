@@ -36,7 +36,6 @@ export const PasswordChange = input("PasswordChange", {
 });
 export type PasswordChange = Static<typeof PasswordChange>;
 
-/** The field of a login that the query may also contain. */
 export const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
 /** No fields of its own: `user_id` and `token` may be in the body instead of the query. */
@@ -48,7 +47,6 @@ const session = {
   expires_at: timestamp,
 };
 
-/** The reply to a refresh and to a change of password. */
 export const Session = output("Session", session);
 
 export const LoginSession = output("LoginSession", { ...session, store: Store });

@@ -2,6 +2,7 @@ import { app, ownToken, token, unsigned } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Accepted } from "../sign-up/model.ts";
+import { endOwnToken } from "../tokens/service.ts";
 import { login } from "./login.ts";
 import { mailLoginCode } from "./login-code.ts";
 import {
@@ -14,11 +15,10 @@ import {
   RevokedSession,
   Session,
 } from "./model.ts";
-import { changeOwnPassword, endSession, refreshSession } from "./service.ts";
+import { changeOwnPassword, ownTokenOf, refreshSession } from "./service.ts";
 
 const own = { tag: "Authentication", access: [ownToken], body: OwnTokenInput, errors: [] } as const;
 
-/** Login, refresh, logout (specification, section 4), and the user's own password. */
 export const sessionRoutes = [
   defineRoute("POST", "/auth/code/", "requestLoginCode", {
     tag: "Authentication",
@@ -53,7 +53,10 @@ export const sessionRoutes = [
     ...own,
     summary: "Log out and revoke the token",
     reply: { data: RevokedSession },
-    handle: async ({ ctx }) => reply(await endSession(ctx)),
+    handle: async ({ ctx }) => {
+      await endOwnToken(ctx, ownTokenOf(ctx));
+      return reply({ revoked: true });
+    },
   }),
   defineRoute("POST", "/users/me/password/", "changeOwnPassword", {
     tag: "Authentication",

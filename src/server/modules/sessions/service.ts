@@ -8,14 +8,14 @@ import { clearFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { reauthenticate } from "../passwords/reauthenticate.ts";
-import { endOwnToken, issueToken, type OwnToken, rotateToken, spendToken } from "../tokens/service.ts";
+import { issueToken, type OwnToken, rotateToken, spendToken } from "../tokens/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUserById } from "../users/credentials.ts";
 import type { PasswordChange } from "./model.ts";
 
 /**
- * Exchanges the token of the call for a new one (specification, section 4).
- * @throws userTokenInvalid when another call has exchanged it meanwhile.
+ * Exchanges the token of the call for a new one (specification, section 4). Errors: userTokenInvalid when another call
+ * has.
  */
 export async function refreshSession(ctx: Ctx) {
   const own = ownTokenOf(ctx);
@@ -23,16 +23,11 @@ export async function refreshSession(ctx: Ctx) {
   return { user_id: own.userId, token, expires_at: expiresAt };
 }
 
-/** Revokes the token of the call (specification, section 4). Errors: userTokenInvalid when it has ended meanwhile. */
-export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
-  await endOwnToken(ctx, ownTokenOf(ctx));
-  return { revoked: true };
-}
-
 /**
- * Changes the password of the calling user. It revokes their token; the reply has a new one.
+ * Revokes the token of the calling user; the reply has a new one.
  * @throws weakPassword for a weak one, before the current one is verified; invalidLogin for a wrong current one,
- * counted with failed logins; tooManyAttempts after too many of these; tokenExpired when the token has ended meanwhile.
+ * counted with failed logins; tooManyAttempts after too many of these; tokenExpired when the token has ended
+ * meanwhile.
  */
 export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   const own = ownTokenOf(ctx);
@@ -58,7 +53,7 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
 }
 
 /** The token of the call; the routes admit only users with one. */
-function ownTokenOf({ actor }: Ctx): OwnToken {
+export function ownTokenOf({ actor }: Ctx): OwnToken {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };
 }

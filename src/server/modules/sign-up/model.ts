@@ -9,7 +9,6 @@ const code = text(64, "The six digits from the mail, as a string, because they m
   examples: ["012345"],
 });
 
-/** The language of the account and of its mail is the common parameter `lang`. */
 export const SignUp = input("SignUp", {
   email: newEmail,
   password: newPassword,

@@ -26,7 +26,6 @@ const signUpCalls: RateLimit = { name: "sign-ups", most: 30, windowMs: 20 * 60_0
 /** Mails about sign-ups to one address, and of a whole store. Resets, orders and mails of staff do not count. */
 const mailsToAddress: RateLimit = { name: "sign-up-mails-day", most: 10, windowMs: 86_400_000 };
 const mailsOfStore: RateLimit = { name: "sign-up-mails-store", most: 300, windowMs: 3_600_000 };
-/** How long an account waits for its verification. */
 const keptMs = 3 * 86_400_000;
 
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
@@ -57,10 +56,9 @@ const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
 
 /**
- * Signs a customer up, as the store's setting `sign_up` says. With `verified` the account exists once the mailed code is
- * verified, and the same statements run for every address: whether it has an account is looked up when the mail is sent.
- * With `open` the account exists at once, and its address can be verified later; an address that has an account gets a
- * mail about it.
+ * With the setting `verified` the account exists once the mailed code is verified, and the same statements run for
+ * every address: whether it has an account is looked up when the mail is sent. With `open` the account exists at once;
+ * an address that has an account gets a mail about it.
  * @throws forbidden with `off`; validationFailed, weakPassword; tooManyAttempts after 30 calls from the address;
  * tooManyRequests when the store sent 300 mails about sign-ups within an hour.
  */
@@ -102,7 +100,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; 
   if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
 }
 
-/** Mails about a sign-up, unless its address had many. Returns whether it is sent. Errors: tooManyRequests when the store had many. */
+/** Returns whether it is sent: not if its address had many. Errors: tooManyRequests when the store had many. */
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,
@@ -168,7 +166,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVe
   );
 }
 
-/** Mails another code to an address that waits for its verification, as `signUp` does, and as silently. */
+/** Sends the mail if the address waits for its verification, as `signUp` does, and as silently. */
 export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: string | undefined }): Promise<void> {
   const key = emailKey(input.email);
   if (key === null) return;

@@ -12,7 +12,6 @@ export const signUps = sqliteTable(
     emailKey: text("email_key").notNull(),
     /** 1 to 3 with a code of its own, 4 to 19 without. */
     slot: integer("slot").notNull(),
-    /** As entered. */
     email: text("email").notNull(),
     name: text("name"),
     lang: text("lang"),

@@ -6,8 +6,8 @@ import type { tenants } from "./table.ts";
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
 /**
- * Fields of a tenant besides its name, as in its table, but `pointsRate` with at most 3 decimals, such as 1.5 (0 disables
- * earning), and `pointValue` in the store's currency, such as 0.01.
+ * As in its table, but `pointsRate` with at most 3 decimals, such as 1.5 (0 disables earning), and `pointValue` in the
+ * store's currency, such as 0.01.
  */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
@@ -17,27 +17,23 @@ const highestRate = 1000;
 const highestValue = 1_000_000;
 
 /**
- * The checked fields, with the language in its canonical form; the currency is checked where it is used.
+ * The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets
+ * its sign.
  * @throws validationFailed naming the field.
  */
-function checkFields<T extends TenantInput>(input: T): T {
-  if (input.title !== undefined) requireText("title", input.title, 200);
-  if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
-  if (input.language !== undefined) input = { ...input, language: parseStoreLanguage(input.language) };
-  if (input.domain) requireHost(input.domain);
-  requireWholeNumbers(input);
+export function readFields<Input extends TenantInput>(input: Input): Input {
+  const given: TenantInput = { ...input, pointValue: undefined };
+  if (given.title !== undefined) requireText("title", given.title, 200);
+  if (given.currencySign !== undefined) requireText("currency_sign", given.currencySign, 8);
+  if (given.language !== undefined) given.language = parseStoreLanguage(given.language);
+  if (given.domain) requireHost(given.domain);
+  requireWholeNumbers(given);
   for (const field of ["url", "logo"] as const) {
-    const value = input[field];
+    const value = given[field];
     if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
       throw invalidField(field, "must be an http or https address");
     }
   }
-  return input;
-}
-
-/** The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets its sign. */
-export function readFields<Input extends TenantInput>(input: Input): Input {
-  const given: TenantInput = { ...checkFields(input), pointValue: undefined };
   if (given.currency !== undefined) {
     given.currency = parseCurrency(given.currency);
     given.currencySign ??= currencySign(given.currency);
@@ -46,7 +42,7 @@ export function readFields<Input extends TenantInput>(input: Input): Input {
   return given as Input;
 }
 
-/** The earning rate as stored, in thousandths of a point. Errors: validationFailed naming `points_rate`. */
+/** In thousandths of a point. Errors: validationFailed naming `points_rate`. */
 export function parsePointsRate(rate: number): number {
   const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
   if (whole === undefined || rate > highestRate) {
@@ -55,15 +51,12 @@ export function parsePointsRate(rate: number): number {
   return Number(whole + decimals.padEnd(rateDigits, "0"));
 }
 
-/** The rate as people read it: 1500 is 1.5. */
+/** 1500 is 1.5. */
 export function showPointsRate(thousandths: number): number {
   return toAmount(thousandths, rateDigits);
 }
 
-/**
- * The value of a point in minor units of a currency; never 0, as points would be spent for nothing.
- * @throws validationFailed naming `point_value`.
- */
+/** In minor units; never 0, as points would be spent for nothing. Errors: validationFailed naming `point_value`. */
 export function parsePointValue(value: number, currency: string): number {
   const minor = parseMoney("point_value", value, currencyDigits(currency));
   if (minor < 1 || minor > highestValue) {
@@ -72,13 +65,12 @@ export function parsePointValue(value: number, currency: string): number {
   return minor;
 }
 
-/** The value of a point as people read it: 1 in EUR is 0.01. */
+/** 1 in EUR is 0.01. */
 export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }
 
 const noLimit = "a whole number from 0 to 1000000, where 0 means no limit";
-/** Whole numbers within bounds, and how messages name them. */
 const wholeNumbers = {
   tokenLifetime: ["token_lifetime", 5 * 60, 400 * 86_400, "between 5 minutes and 400 days"],
   pointsDays: ["points_days", 1, 36_500, "a whole number from 1 to 36500, or none"],
@@ -107,12 +99,11 @@ function requireHost(domain: string): void {
 /** Lowercase letters, digits and inner hyphens, 1 to 63 characters, as in a host name. */
 const pattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Whether a text is a valid name of a tenant, existing or not. */
 export function isNamespace(text: string): boolean {
   return pattern.test(text);
 }
 
-/** A valid name of a tenant. Errors: validationFailed naming `namespace`. */
+/** Errors: validationFailed naming `namespace`. */
 export function parseNamespace(text: string): string {
   if (!isNamespace(text)) {
     throw invalidField("namespace", "must be 1 to 63 lowercase letters, digits and hyphens, with no hyphen at an end");
@@ -130,7 +121,7 @@ export function parseLanguage(field: string, tag: string): string {
   throw invalidField(field, `must be a language code${example}`);
 }
 
-/** The language of a store, as `parseLanguage` reads it. Errors: also for a well-formed code that no language has. */
+/** Errors: those of `parseLanguage`, also for a well-formed code that no language has. */
 export function parseStoreLanguage(tag: string): string {
   const language = parseLanguage("language", tag);
   if (attempt(() => englishName(language)) !== undefined) return language;

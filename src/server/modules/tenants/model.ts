@@ -11,11 +11,10 @@ const store = {
   logo: nullable(Type.String()),
 };
 
-/** The store that a client has connected to (specification, section 2). */
+/** As the reply of a login shows it (specification, section 2). */
 export const Store = output("Store", store);
 export type Store = Static<typeof Store>;
 
-/** A store as its front ends see it. */
 export const StoreProfile = output("StoreProfile", {
   ...store,
   language: Type.String({ description: "Language of texts without `lang`." }),

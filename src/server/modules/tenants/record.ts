@@ -40,7 +40,6 @@ export function toDetails(row: TenantRow) {
   return { ...row, points_rate: showPointsRate(points_rate), point_value: showPointValue(point_value, currency) };
 }
 
-/** A tenant as most commands print it. */
 export function toRecord(details: TenantDetails) {
   const { namespace, title, domain, url, currency, currency_sign, logo, status, created_at } = details;
   return { namespace, title, domain, url, currency, currency_sign, logo, status, created_at };

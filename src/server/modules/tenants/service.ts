@@ -44,8 +44,8 @@ const selectProfile = statement((q) =>
 const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
 /**
- * Creates a tenant. By default its title is the namespace, its currency EUR, its language `en` and the lifetime of
- * tokens 30 days. Errors: conflict for a taken namespace, validationFailed for an invalid field.
+ * By default the title is the namespace, the currency EUR, the language `en` and the lifetime of tokens 30 days.
+ * @throws conflict for a taken namespace, validationFailed for an invalid field.
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
@@ -72,7 +72,7 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
   });
 }
 
-/** The tenants that match, by name; `q` is a part of namespace, title or domain, ignoring case. */
+/** By name; `q` is a part of namespace, title or domain, ignoring case. */
 export async function listTenants(
   ctx: SystemCtx,
   { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
@@ -87,7 +87,7 @@ export async function hasTenants(db: Session): Promise<boolean> {
   return (await all(db, selectNamespaces, { most: 1 })).length > 0;
 }
 
-/** The name of the only tenant; undefined where there is none or more than one. */
+/** Undefined where there is none or more than one. */
 export async function onlyNamespace(db: Session): Promise<string | undefined> {
   const [only, other] = await all(db, selectNamespaces, { most: 2 });
   return other === undefined ? only?.namespace : undefined;
@@ -98,7 +98,7 @@ export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
 }
 
-/** The store as its front ends see it, which is its own state. Errors: storeNotFound if it was just deleted. */
+/** As front ends see the store, which is its own state. Errors: storeNotFound if it was just deleted. */
 export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();
@@ -119,8 +119,8 @@ export async function requireTenant(ctx: SystemCtx, namespace: string) {
 }
 
 /**
- * Changes the given fields; `null` clears one. Errors: notFound, validationFailed for an invalid field, wrongState for
- * another currency while there are products, because their prices could not be compared; those of `changeTypes`.
+ * `null` clears a field. Errors: notFound, validationFailed for an invalid field, wrongState for another currency
+ * while there are products, because their prices could not be compared; those of `changeTypes`.
  */
 export async function updateTenant(
   ctx: SystemCtx,
@@ -152,7 +152,6 @@ export async function updateTenant(
 export const suspendTenant = changeOf("suspended", "tenant.suspended");
 export const resumeTenant = changeOf("active", "tenant.resumed");
 
-/** Deletes a tenant and all of its rows for good. Returns the deleted tenant. */
 export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return inTransaction(ctx, async (tx) => {
     const tenant = await getTenant(tx, namespace);

@@ -10,17 +10,15 @@ export const tenants = sqliteTable(
     title: text("title").notNull(),
     domain: text("domain"),
     url: text("url"),
-    /** ISO 4217 code, such as `EUR`. */
     currency: text("currency").notNull(),
     currencySign: text("currency_sign").notNull(),
     logo: text("logo"),
-    /** BCP 47 tag of texts without a language. */
     language: text("language").notNull(),
     /** Lifetime of user tokens, in seconds. */
     tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
     /** Points for every 100 minor units paid, in thousandths: 1000 gives a point for each euro. */
     pointsRate: integer("points_rate").notNull().default(1000),
-    /** Value of a point as payment, in minor units. */
+    /** As payment, in minor units. */
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
@@ -87,14 +85,13 @@ declare module "../../context.ts" {
 }
 
 export const workColumns = sql.raw(named.map(([name, column]) => `${column.name} as ${name}`).join(", "));
-/** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
+/** As JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );
 
-/** A column with the id of the row that a row belongs to, and with which it is deleted. */
+/** The row is deleted with the one of this id. */
 export const ownerColumn = <Name extends string>(name: Name, id: () => AnySQLiteColumn) =>
   text(name).notNull().references(id, { onDelete: "cascade" });
 
-/** The column that every table of a store's rows has. */
 export const tenantIdColumn = () => ownerColumn("tenant_id", () => tenants.id);

@@ -2,8 +2,8 @@ import type { Tenant, WorkCtx } from "../../context.ts";
 import { AppError } from "../../errors.ts";
 
 /**
- * Runs work on each row for its tenant (`tenantForWork`). A failing row does not stop the others. Returns the number of
- * rows for which `work` returned true. Errors: unavailable at once; the first error of a row if no row succeeded.
+ * A failing row does not stop the others. Returns the number of rows for which `work` returned true. Errors:
+ * unavailable at once; the first error of a row if no row succeeded.
  */
 export async function workThrough<Row extends { tenant: string }>(
   ctx: WorkCtx,

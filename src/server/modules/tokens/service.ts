@@ -55,8 +55,8 @@ export interface OwnToken {
 }
 
 /**
- * Issues a token with the lifetime of the tenant and ends the previous one as replaced (specification, section 3: one
- * active token per user). Call it only inside the transaction that authenticates the user.
+ * Ends the previous token as replaced (specification, section 3: one active token per user). Call it only inside the
+ * transaction that authenticates the user.
  */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { issued, statements } = bindToken(tx, userId);
@@ -76,8 +76,8 @@ export function bindToken(tx: Ctx, userId: string) {
 }
 
 /**
- * Exchanges a valid token for a new one (specification, section 4).
- * @throws userTokenInvalid when it has ended meanwhile: of concurrent calls with one token, one succeeds.
+ * Exchanges a token for a new one. Errors: userTokenInvalid when it has ended: of concurrent calls with one token, one
+ * succeeds.
  */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
@@ -88,7 +88,7 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
   });
 }
 
-/** Revokes the token of a call (specification, section 4). Errors: userTokenInvalid when it has ended meanwhile. */
+/** Errors: userTokenInvalid when it has ended meanwhile. */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw userTokenInvalid();
@@ -96,13 +96,13 @@ export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<vo
   });
 }
 
-/** Ends a token inside the transaction of an act; false when it has ended or expired meanwhile. */
+/** False when it has ended or expired meanwhile. */
 export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<boolean> {
   const now = toTimestamp(tx.now());
   return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
 }
 
-/** Ends the tokens of a user inside the transaction of an act. Returns how many were still valid. */
+/** Returns how many were still valid. */
 export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
   const now = toTimestamp(tx.now());
   const ended = await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs });
@@ -110,14 +110,14 @@ export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "r
 }
 
 /**
- * Takes a user's devices from them, inside the transaction of an act: a thief may have registered one, which would
- * continue to receive notifications about their orders. The user's own devices must register again.
+ * A thief may have registered a device, which would continue to receive notifications about orders. The user's own
+ * devices must register again.
  */
 export async function detachDevices(tx: Ctx, userId: string): Promise<void> {
   await run(tx.db, detachOfUser, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
 }
 
-/** Revokes one token of the tenant and detaches its user's devices. Returns 1, or 0 when it had ended before. Errors: notFound. */
+/** Detaches its user's devices, too. Returns 1, or 0 when it had ended before. Errors: notFound. */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -133,7 +133,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   });
 }
 
-/** Revokes the token of a user and detaches their devices. Returns how many tokens were still valid: 0 or 1. */
+/** Detaches their devices, too. Returns how many tokens were still valid: 0 or 1. */
 export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const revoked = await endTokens(tx, userId, "revoked");
@@ -143,7 +143,7 @@ export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
   });
 }
 
-/** Revokes all tokens of the tenant and detaches all users' devices. Returns how many tokens were still valid. */
+/** Detaches all users' devices, too. Returns how many tokens were still valid. */
 export function revokeAllTokens(ctx: Ctx): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -180,8 +180,7 @@ const selectTokens = statement((q) =>
 );
 
 /**
- * The tokens of a tenant, newest first: the valid ones, or with `allStates` also the ended ones.
- * @param filter.limit 1,000 unless given.
+ * The valid tokens of a tenant, newest first, or with `allStates` also the ended ones; 1,000 unless `limit` is given.
  */
 export function listTokens(
   ctx: Ctx,
@@ -208,9 +207,9 @@ const selectByHash = statement((q) =>
 );
 
 /**
- * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails
- * at once. Errors: tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one
- * that was revoked or has expired, or whose user is disabled or deleted. Returns the user to whom the token belongs.
+ * Verifies user credentials in the database at each request (specification, section 5).
+ * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one that was
+ * revoked or has expired, or whose user is disabled or deleted.
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });

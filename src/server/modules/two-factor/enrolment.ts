@@ -107,10 +107,7 @@ async function requireEnrolling(ctx: Ctx, userId: string | undefined): Promise<S
   return user;
 }
 
-/**
- * Disables the calling user's second factor and deletes its secret and recovery codes.
- * @throws wrongState when it is not enabled; invalidLogin, tooManyAttempts, tokenExpired.
- */
+/** Errors: wrongState when it is not enabled; invalidLogin, tooManyAttempts, tokenExpired. */
 export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Promise<void> {
   const user = await requireSignedIn(ctx);
   await verifyBothThenAct(ctx, user, given, async (tx) => {
@@ -120,10 +117,6 @@ export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Pr
   });
 }
 
-/**
- * Replaces the calling user's recovery codes with ten new ones.
- * @throws wrongState when the second factor is not enabled; invalidLogin, tooManyAttempts, tokenExpired.
- */
 export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndOtpProof): Promise<string[]> {
   const user = await requireSignedIn(ctx);
   return verifyBothThenAct(ctx, user, given, async (tx) => {
@@ -153,10 +146,7 @@ async function verifyBothThenAct<T>(
   return verifyThenAct(ctx, user, { password, spend }, act);
 }
 
-/**
- * The calling user, as stored now.
- * @throws forbidden for any other caller, tokenExpired for one who was disabled or deleted meanwhile.
- */
+/** Errors: forbidden for other callers than users, tokenExpired for one who was disabled or deleted meanwhile. */
 export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (user?.status !== "active") throw tokenExpired();
@@ -165,14 +155,12 @@ export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
 
 interface VerifyOptions {
   password?: string;
-  /** Verifies and spends a code. */
   spend?: (tx: Ctx) => Promise<boolean>;
-  /** Recorded in the audit log for a refusal. */
   failed?: AuditEvent;
 }
 
 /**
- * Verifies a password and, in the transaction of the act, a code.
+ * Verifies a password and, in the transaction of the act, a code. `failed` is recorded in the audit log for a refusal.
  * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired when the password was changed meanwhile.
  */
 export function verifyThenAct<T>(

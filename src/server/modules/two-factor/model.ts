@@ -12,7 +12,6 @@ export const OtpProof = input("OtpProof", { otp });
 export const PasswordAndOtpProof = input("PasswordAndOtpProof", { password, otp });
 export type PasswordAndOtpProof = Static<typeof PasswordAndOtpProof>;
 
-/** Whether a user's second factor is on, and how many recovery codes are left. */
 export const TwoFactorState = output("TwoFactorState", {
   enabled: Type.Boolean(),
   confirmed_at: nullable(timestamp),
@@ -20,7 +19,6 @@ export const TwoFactorState = output("TwoFactorState", {
 });
 export type TwoFactorState = Static<typeof TwoFactorState>;
 
-/** The secret for an authenticator; returned only once. */
 export const TwoFactorEnrolment = output("TwoFactorEnrolment", {
   secret: Type.String({ description: "The secret in base32, to type into an authenticator." }),
   otpauth_uri: Type.String({ description: "The secret as an `otpauth:` URI, which authenticators open." }),
@@ -28,7 +26,6 @@ export const TwoFactorEnrolment = output("TwoFactorEnrolment", {
 });
 export type TwoFactorEnrolment = Static<typeof TwoFactorEnrolment>;
 
-/** Recovery codes; each can be used once instead of a one-time code. They are shown only here. */
 export const RecoveryCodes = output("RecoveryCodes", {
   recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { maxItems: 10 }),
   next_step: Type.Optional(Type.String({ description: "For the user, once two-factor authentication is enabled." })),

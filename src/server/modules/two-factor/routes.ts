@@ -14,12 +14,7 @@ import {
 import { getOwnTwoFactor } from "./service.ts";
 
 const common = { tag: "Two-factor", access: [token] } as const;
-/** A call with a password or a code. */
-const proved = {
-  ...common,
-  secret: true,
-  errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
-} as const;
+const proved = { ...common, secret: true, errors: ["invalidLogin", "tooManyAttempts", "wrongState"] } as const;
 
 const nextStep = "Each code works once. To sign in, wait for the next one, up to 30 seconds.";
 

@@ -37,10 +37,7 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
   return (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
 }
 
-/**
- * The state of the calling user's second factor; an unconfirmed enrolment is not enabled.
- * @throws forbidden for any other caller.
- */
+/** An unconfirmed enrolment is not enabled. Errors: forbidden for other callers than users. */
 export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
   const row = await get(ctx.db, selectState, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx) });
   const confirmedAt = row?.confirmedAt ?? null;
@@ -76,7 +73,7 @@ export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   });
 }
 
-/** Deletes secret and recovery codes, in the transaction of the act. False when there was no secret. */
+/** False when there was no secret. */
 export async function removeTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   const key = { tenantId: ctx.tenant.id, userId };
   await run(ctx.db, deleteCodes, key);
@@ -93,7 +90,6 @@ async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise
   return true;
 }
 
-/** Mails a user that their second factor was changed, in the transaction of the change, to their present address. */
 export async function mailTwoFactorChange(ctx: Ctx, user: SignInUser, state: "enabled" | "disabled"): Promise<void> {
   const { email, name, lang } = user;
   await queueMail(ctx, { kind: "two_factor_changed", to: { email, name, lang }, values: { state } });
@@ -116,10 +112,7 @@ const useCode = statement((q) =>
     .where(isUsable),
 );
 
-/**
- * Replaces a user's recovery codes with ten new ones of 50 random bits, in the transaction of the act. Only their hashes
- * are stored, so the returned texts cannot be read again.
- */
+/** Replaces a user's recovery codes with ten new ones of 50 random bits. Only their hashes are stored. */
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {
   const makeCode = () => Array.from(randomBytes(characters), (byte) => alphabet[byte & 31]).join("");
   const codes = Array.from({ length: howMany }, makeCode);
@@ -130,7 +123,7 @@ export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<st
   return codes.map((code) => `${code.slice(0, characters / 2)}-${code.slice(characters / 2)}`);
 }
 
-/** Normalises a typed recovery code to its stored form; null for a text that cannot be one. */
+/** Null for a text that cannot be a recovery code. */
 function readRecoveryCode(text: string): string | null {
   const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;

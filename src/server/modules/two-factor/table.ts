@@ -21,7 +21,6 @@ export const twoFactor = sqliteTable("two_factor", {
 export const hasTwoFactor = sql`exists (
   select 1 from ${twoFactor} where user_id = users.id and confirmed_at is not null)`;
 
-/** Recovery codes; each can be used once instead of a one-time code. */
 export const recoveryCodes = sqliteTable(
   "recovery_codes",
   {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** How long a code is shown, in milliseconds (RFC 6238's default). */
+/** RFC 6238's default. */
 const stepMs = 30_000;
 const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
 // Names of this length fit a QR code of a common size in any script.
@@ -15,7 +15,6 @@ export function loadTotp(): Promise<typeof import("otpauth")> {
   return loading;
 }
 
-/** A new shared secret of 160 bits, in base32. */
 export async function makeSecret(): Promise<string> {
   const { Secret } = await loadTotp();
   return new Secret({ size: 20 }).base32;
@@ -38,7 +37,6 @@ export async function matchStep(secret: string, digits: string, epochMs: number)
   return found;
 }
 
-/** The `otpauth:` address that an authenticator reads, naming the store and the account. */
 export async function otpauthUri(secret: string, issuer: string, account: string): Promise<string> {
   const { TOTP } = await loadTotp();
   return new TOTP({
@@ -49,7 +47,7 @@ export async function otpauthUri(secret: string, issuer: string, account: string
   }).toString();
 }
 
-/** A QR code as an SVG document, dark on white with the quiet zone that scanners need. */
+/** Dark on white with the quiet zone that scanners need. */
 export async function drawQrCode(text: string): Promise<string> {
   const { encodeQR } = await import("qr");
   const rows = encodeQR(text, "raw", { ecc: "medium", border: 4 });

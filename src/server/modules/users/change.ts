@@ -19,10 +19,10 @@ import type { User } from "./model.ts";
 import { users } from "./table.ts";
 
 /**
- * Changes the given fields; `metadata` is merged (RFC 7396). A new address is unverified unless the change says
- * otherwise. Disabling a user revokes their token and detaches their devices. Errors: notFound; forbidden for a user or
- * role that the actor may not manage, and for the actor's own role and status; preconditionFailed; wrongState for the
- * last active owner, unless the terminal's actor says otherwise; conflict for a taken address; validationFailed.
+ * Changes the given fields; `metadata` is merged (RFC 7396). Disabling a user revokes their token and detaches their
+ * devices. Errors: notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role
+ * and status; preconditionFailed; wrongState for the last active owner, unless the terminal's actor says otherwise;
+ * conflict for a taken address; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -46,17 +46,17 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
   });
 }
 
-/** The condition of a write: selects the user. The name identifies the condition. */
 interface Guard {
+  /** Identifies the condition. */
   name: "managed" | "own" | "waiting";
   condition: SQL;
   values: Params;
 }
 
 /**
- * Writes the given columns in one guarded statement; metadata is merged. A new address is unverified unless the columns
- * say otherwise. Returns the changed user; undefined when the guard does not hold. Errors: conflict for a taken
- * address, validationFailed for metadata that has grown too large.
+ * Writes the given columns in one statement; metadata is merged. A new address is unverified unless the columns say
+ * otherwise. Returns undefined when the guard does not hold. Errors: conflict for a taken address, validationFailed
+ * for metadata that has grown too large.
  */
 export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
   const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
@@ -84,7 +84,6 @@ function compileUpdate(names: (keyof UserColumns)[], { condition }: Guard) {
   return statement((q) => q.update(users).set(changes).where(condition).returning({ user: userJson }));
 }
 
-/** Records an event about a user, in the transaction of the change and without personal data. */
 export function recordUserEvent(
   tx: Ctx,
   type: "user.created" | "user.updated" | "user.deleted",
@@ -93,7 +92,7 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/** Records a change of a user, in its transaction. The audit log gets the names of fields, and values only of roles. */
+/** The audit log gets the names of fields, and values only of roles. */
 export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
@@ -111,7 +110,7 @@ export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserCo
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
 }
 
-/** Deletes the codes that a change makes invalid, in its transaction: of an old or new address, or a disabled user. */
+/** Deletes the codes of an old or new address, or of a disabled user. */
 export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved || status === "disabled") await endCodes(tx, before.emailKey);
@@ -127,7 +126,7 @@ export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""
   return conflict(`email: ${fault.message}`, { details: [fault], cause: error });
 }
 
-/** SQL for a user as JSON text, in the order of the API; for statements on the table without an alias. */
+/** A user, in the order of the API; for statements on the table without an alias. */
 export const userJson = sql`json_object(
   'id', id, 'email', email, 'pending_email', pending_email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
   'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),

@@ -8,7 +8,7 @@ import { detachDevices } from "../tokens/service.ts";
 import { hasTwoFactor } from "../two-factor/table.ts";
 import { imported, users } from "./table.ts";
 
-/** The fields of a user that authentication needs; internal to the services. */
+/** The fields that authentication needs; internal to the services. */
 export type SignInUser = NonNullable<Awaited<ReturnType<typeof findSignInUser>>>;
 
 const { id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version } = users;
@@ -54,20 +54,18 @@ export function findSignInUser(db: Executor, tenantId: string, emailKey: string)
   return get(db, selectByEmail, { tenantId, emailKey });
 }
 
-/** Also finds a disabled user. */
 export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 
-/** How the imported hashes of the store begin, each kind once. */
 export async function findImportedKinds(ctx: Ctx): Promise<string[]> {
   return (await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id })).map(({ kind }) => kind);
 }
 
 /**
  * Replaces the password hash and detaches the user's devices, inside the transaction of the act. Revokes no tokens.
- * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash, as
- * after the first login of an imported user; it does not count as a password change, and devices stay.
+ * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash,
+ * as after the first login of an imported user; devices stay.
  * @returns false when the user was deleted or another hash is stored.
  */
 export async function changePasswordHash(

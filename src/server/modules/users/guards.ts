@@ -2,10 +2,9 @@ import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
 import { byId } from "../../db/conditions.ts";
 import { get, param, statement } from "../../db/statement.ts";
-import { type AppError, forbidden, invalidField, notFound, preconditionFailed } from "../../errors.ts";
+import { AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";
-import { lastOwner } from "./last-owner.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
@@ -29,7 +28,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
   };
 }
 
-/** A stored user, for an actor who may manage them; in the transaction of the change. Errors: notFound, forbidden. */
+/** A user whom the actor may manage; in the transaction of the change. Errors: notFound, forbidden. */
 export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser> {
   requireUserId(id);
   const stored = await findSignInUserById(tx.db, tx.tenant.id, id);
@@ -40,7 +39,14 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser
 
 /** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
 export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
-  return ifMatch !== null && ifMatch !== stored.version ? preconditionFailed() : lastOwner();
+  if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
+  return wrongState("This user is the last active owner, and the store must keep one.", { cause: lastOwner });
+}
+
+const lastOwner = Symbol("last owner");
+
+export function isLastOwner(error: unknown): boolean {
+  return error instanceof AppError && error.cause === lastOwner;
 }
 
 /** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */
@@ -86,8 +92,7 @@ export const selectId = statement((q) => q.select({ id: users.id }).from(users).
 
 /**
  * The user that a call is about. Customers act for themselves; staff for themselves or `customer_id`; app keys for
- * `customer_id`, or the common parameter `user_id`. Errors: validationFailed for an app key that names no user or two;
- * notFound for an unknown user, and for a customer who names another.
+ * `customer_id`, or the common parameter `user_id`. Errors: validationFailed for none or two of these, notFound.
  */
 export async function requireSubject(ctx: Ctx, customerId: string | undefined, subject: string | undefined) {
   const { actor } = ctx;

@@ -11,7 +11,6 @@ const maxAddresses = 20;
 
 type Row = typeof users.$inferSelect;
 
-/** Checked column values of the given fields; the terminal uses them too. */
 export type UserColumns = Partial<
   Pick<Row, "email" | "emailKey" | "name" | "nameKey" | "phone" | "lang" | "role" | "status"> &
     Pick<Row, "addresses" | "metadata" | "pendingEmail"> & { emailVerified: number; isUnproven: number }
@@ -19,7 +18,7 @@ export type UserColumns = Partial<
 
 export type UserFields = UserPatch & { lang?: string | undefined };
 
-/** Checks fields beyond their schema and turns them into columns. Errors: validationFailed naming the field. */
+/** Checks fields beyond their schema. Errors: validationFailed naming the field. */
 export function userColumns(input: UserFields): UserColumns {
   const columns: UserColumns = {};
   if (input.email !== undefined) Object.assign(columns, parseEmail("email", input.email));
@@ -70,20 +69,14 @@ function addressesText(addresses: readonly Address[]): string {
   return JSON.stringify(checked);
 }
 
-/**
- * A checked postal address, with its fields in a fixed order; orders use the same form.
- * @param field its path in the body.
- * @throws validationFailed naming the field.
- */
+/** A checked postal address, with its fields in a fixed order; orders use the same form. Errors: validationFailed. */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
   const nameOf = (name: string) => `${field}.${name}`;
   const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {
     const value = address[name];
     return value === undefined ? {} : { [name]: requireText(nameOf(name), value, most) };
   };
-  if (!isCountry(address.country)) {
-    throw invalidField(nameOf("country"), `must be ${countryExpects}`);
-  }
+  if (!isCountry(address.country)) throw invalidField(nameOf("country"), `must be ${countryExpects}`);
   return {
     ...line("name", 200),
     line1: requireText(nameOf("line1"), address.line1, 200),

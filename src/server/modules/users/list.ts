@@ -42,7 +42,7 @@ const readFew = keysetList({
 });
 
 /**
- * One page of the tenant's users by keyset. `q` matches the beginning of an address or a name, ignoring case.
+ * `q` matches the beginning of an address or a name, ignoring case.
  * @throws malformedRequest for an invalid cursor or that of another list, validationFailed for an invalid filter.
  */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {

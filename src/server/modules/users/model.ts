@@ -60,7 +60,6 @@ export const Address = input("Address", {
 });
 export type Address = Static<typeof Address>;
 
-/** At most one address is the default. */
 const oneDefault = {
   contains: { properties: { is_default: { enum: [true] } }, required: ["is_default"] },
   minContains: 0,
@@ -108,7 +107,6 @@ export type UserPatch = Static<typeof UserPatch>;
 export const ProfilePatch = patch("ProfilePatch", { ...ownFields, email, password: textUpTo(1024) });
 export type ProfilePatch = Static<typeof ProfilePatch>;
 
-/** A user in replies, without hashes and secrets. */
 export const User = output("User", {
   id: Type.String({ description: "`usr_…`; sorts by creation time." }),
   email,

@@ -21,7 +21,7 @@ const selectEmails = statement((q) =>
     .limit(maxCompared),
 );
 
-/** Finds the id of a user by id or by email. Errors: notFound, with the most similar address. */
+/** Errors: notFound, with the most similar address. */
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;
   const isUserId = isId("usr", idOrEmail);
@@ -34,8 +34,8 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 }
 
 /**
- * Finds the id of a store's user by id or email. An unknown name is returned unchanged: an operating system account may
- * look like an email. Errors: notFound for an unknown store.
+ * An unknown name is returned unchanged: an operating system account may look like an email. Errors: notFound for an
+ * unknown store.
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);

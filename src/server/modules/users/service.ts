@@ -35,13 +35,13 @@ const newRow = {
 const insertUser = statement((q) => q.insert(users).values(newRow).returning({ user: userJson }));
 const deleteRow = statement((q) => q.delete(users).where(guardedUser));
 
-/** A checked new user, with the hash of their password. */
 export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
 
 /**
- * Creates a user, a customer unless the role says otherwise. `password_hash` imports a hash of another system; without
- * hash and password, the user logs in after a password reset. Errors: forbidden for a role that the actor may not
- * manage, conflict for a taken address, validationFailed, weakPassword, unavailable.
+ * Creates a user, a customer unless the role says otherwise; without hash and password, they log in after a password
+ * reset.
+ * @throws forbidden for a role that the actor may not manage, conflict for a taken address, validationFailed,
+ * weakPassword, unavailable.
  */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
@@ -111,9 +111,8 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
 }
 
 /**
- * Deletes a user for good and revokes their token. Errors: notFound; forbidden for a user that the actor may not
- * manage, and for the actor; preconditionFailed; wrongState for the last active owner, unless the terminal's actor
- * says otherwise.
+ * Revokes their token, too. Errors: notFound; forbidden for a user that the actor may not manage, and for the actor;
+ * preconditionFailed; wrongState for the last active owner, unless the terminal's actor says otherwise.
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
@@ -123,7 +122,7 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
   });
 }
 
-/** Deletes a stored user whom the actor may manage, or is, in the transaction of the act. Errors: as `deleteUser`. */
+/** Deletes a user whom the actor may manage, or is, in the transaction of the act. Errors: as `deleteUser`. */
 export async function removeUser(
   tx: Ctx,
   stored: SignInUser,
@@ -140,8 +139,8 @@ export async function removeUser(
 }
 
 /**
- * Sets the password of a user without asking for the old one, and revokes their token.
- * @throws notFound, forbidden, weakPassword, validationFailed, unavailable.
+ * Needs no old password, and revokes their token. Errors: notFound, forbidden, weakPassword, validationFailed,
+ * unavailable.
  */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   const to = await preparePassword(password, ctx.tenant.id);
@@ -155,7 +154,6 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
   });
 }
 
-/** Checks and hashes, before any transaction, because hashing in one would block all writers. */
 function preparePassword(password: string, tenantId?: string): Promise<string> {
   requireStrongPassword("password", password);
   return hashPassword(password, tenantId);

@@ -9,7 +9,6 @@ export const users = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** As entered. */
     email: text("email").notNull(),
     /** The comparable form (`emailKey`), so that an address in another case is not a second account. */
     emailKey: text("email_key").notNull(),
