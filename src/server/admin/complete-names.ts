@@ -35,19 +35,12 @@ const selectTenantId = statement((q) => q.select({ id }).from(tenants).where(isS
 const orderNumbers = sql`(select id, tenant_id, status, cast(number as text) as number from ${orders}
   where tenant_id = ${param("tenantId")} order by number desc limit 1000)`;
 
-interface Kind {
-  /** The prefix of its ids. */
-  id: string;
-  ids: CompiledStatement<Row>;
-  /** Other names within a store. */
-  names: CompiledStatement<Row>[];
-}
-
 const keysBy = (column: string) => rowsOf(appKeys, column, { about: "name", where: "revoked_at is null" });
 const usersBy = (column: string) => rowsOf(users, column, { about: "role", where: "true" });
 const ordersBy = (column: string, from: SQLWrapper) => rowsOf(from, column, { about: "status", where: "true" });
 const webhooksBy = (column: string) => rowsOf(webhooks, column, { about: "url", where: "true" });
-const kinds: Record<string, Kind> = {
+/** Statements by ids, which begin with `id`, and by other names within a store. */
+const kinds: Record<string, { id: string; ids: CompiledStatement<Row>; names: CompiledStatement<Row>[] }> = {
   key: { id: "app_", ids: keysBy("id"), names: [keysBy("name")] },
   user: { id: "usr_", ids: usersBy("id"), names: [usersBy("email_key")] },
   order: { id: "ord_", ids: ordersBy("id", sql`${orders}`), names: [ordersBy("number", orderNumbers)] },
@@ -65,10 +58,10 @@ const kinds: Record<string, Kind> = {
 };
 
 /**
- * The names of a kind that begin with a prefix, at most a hundred of each sort; ids when the prefix begins like one. A
- * record whose name is not unique, or no word that a shell reads literally, is offered by its id before anything is typed.
- * @param namespace of the store; undefined where the command line has none: names are then of the only store, and of
- * several stores only keys are found, by id. An unknown kind or store has none.
+ * At most a hundred names of each sort; ids when the prefix begins like one. A record whose name is not unique, or no
+ * word that a shell reads literally, is offered by its id before anything is typed.
+ * @param namespace undefined where the command line has none: names are then of the only store, and of several stores
+ * only keys are found, by id. An unknown kind or store has none.
  */
 export async function completeNames(
   db: Session,
@@ -87,15 +80,13 @@ export async function completeNames(
   if (!tenantId && (kind !== "key" || namespace !== undefined || !isId)) return [];
   const range = rangeOf(kind === "user" ? prefix.toLowerCase() : prefix);
   const statements = isId ? [found.ids] : found.names;
-  const rows = (
-    await Promise.all(statements.map((one) => all(db, one, { ...range, tenantId: tenantId ?? null })))
-  ).flat();
+  const values = { ...range, tenantId: tenantId ?? null };
+  const rows = (await Promise.all(statements.map((one) => all(db, one, values)))).flat();
   const isClear = ({ id, name }: Row) =>
     literalWord.test(name) && rows.every((other) => other.name !== name || other.id === id);
   const unclear = rows.filter((row) => prefix === "" && row.id.startsWith(found.id) && !isClear(row));
-  return [...rows.filter(isClear), ...unclear.map((row) => ({ ...row, description: row.name, name: row.id }))].map(
-    offerName,
-  );
+  const byId = unclear.map((row) => ({ ...row, description: row.name, name: row.id }));
+  return [...rows.filter(isClear), ...byId].map(offerName);
 }
 
 const offerName = ({ name, description }: Row) => ({ value: name, description });

@@ -1,8 +1,7 @@
 import type { SystemCtx } from "../context.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { issueKeyWithOrigins } from "../modules/app-keys/origins.ts";
-import type { AppKeyDetails, IssuedAppKey } from "../modules/app-keys/service.ts";
-import { getKey, listKeys } from "../modules/app-keys/service.ts";
+import { type AppKeyDetails, getKey, listKeys } from "../modules/app-keys/service.ts";
 import type { TenantDetails } from "../modules/tenants/record.ts";
 import { createTenant, getTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
 import { listUsers } from "../modules/users/list.ts";
@@ -18,19 +17,18 @@ export interface ShopPlan {
   /** Prepared before the transaction, because that hashes the password. */
   owner: NewUser | null;
   /**
-   * With origins it is a storefront key, because each visitor of a page can read its key. Without any it works only for
-   * clients that send no `Origin`, and so in no browser.
+   * With origins it is a storefront key, because each visitor of a page can read its key; without any it works in no
+   * browser.
    */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
-/** The existing parts of a shop. */
 export interface Shop {
   store: TenantDetails | null;
   /** The oldest active owner. */
   owner: User | null;
   /** The oldest key that is not revoked; with its secret only when it was just created. */
-  key: AppKeyDetails | IssuedAppKey | null;
+  key: (AppKeyDetails & { app_secret?: string }) | null;
 }
 
 export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop> {
@@ -48,10 +46,10 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Creates the missing parts of a shop in one transaction, and leaves existing parts as they are. It can be repeated,
- * and two callers at once create one shop. Returns the shop, and which parts were made.
+ * Creates the missing parts in one transaction, and leaves existing parts as they are. Two callers at once create one
+ * shop. Returns the shop, and which parts were made.
  * @throws notFound for a store that neither exists nor is planned, conflict when another user has the owner's address,
- * validationFailed for an invalid field, wrongState when the secret key is not the one of the database.
+ * validationFailed, wrongState when the secret key is not the one of the database.
  */
 export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
   const { namespace } = plan;
@@ -61,7 +59,7 @@ export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
     if (before.store === null && plan.store !== null) await createTenant(tx, { namespace, ...plan.store });
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const owner = before.owner ?? (plan.owner && (await addUser(work, plan.owner)));
-    const key = (before.key ?? (plan.key && (await makeKey(tx, namespace, plan.key)))) as Shop["key"];
+    const key = before.key ?? (plan.key && (await makeKey(tx, namespace, plan.key)));
     const made = { store: before.store === null, owner: owner !== before.owner, key: key !== before.key };
     return { store: await getTenant(tx, namespace), owner, key, made };
   });
@@ -71,6 +69,5 @@ async function makeKey(tx: SystemCtx, namespace: string, key: NonNullable<ShopPl
   const isOfPages = key.origins.length > 0;
   const scopes = [...keyPurposes[isOfPages ? "storefront" : "backend"]];
   const issued = await issueKeyWithOrigins(tx, { namespace, ...key, scopes, allowNoOrigin: !isOfPages });
-  const { app_id, ...details } = await getKey(tx, issued.app_id);
-  return { app_id, app_secret: issued.app_secret, ...details };
+  return { ...(await getKey(tx, issued.app_id)), app_secret: issued.app_secret };
 }

@@ -44,10 +44,10 @@ const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
 /**
- * Fills an empty data directory with a sample store: a tenant, about twenty products in categories, a customer and two published keys, one
- * of them for pages. On later starts the data stays, and a missing key is replaced. Their secrets and the customer's password are kept in
- * `demo-key.json`, readable by its owner only, because each start prints working requests.
- * @returns the store, with the credentials of its keys and its customer, the id of a product, and whether it is new.
+ * Fills an empty data directory with a sample store: products in categories, a customer and two published keys, one of
+ * them for pages. On later starts the data stays, and a missing key is replaced. Each start prints working requests,
+ * so the secrets are kept in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a
+ * product, and whether it is new.
  * @throws conflict when the directory contains stores that the demo did not create.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string) {
@@ -85,19 +85,18 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
   return { ...store, email, password };
 }
 
-/** Ensures that the customer exists and has the printed password. */
 async function welcomeCustomer(ctx: Ctx, password: string): Promise<void> {
   const user = await findSignInUser(ctx.db, ctx.tenant.id, email);
   if (!user) await createUser(ctx, { email, name: "Ada", password, email_verified: true });
   else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(ctx, user.id, password);
 }
 
-/** Whether the demo created a data directory, so that its secrets may be printed. */
+/** The secrets of such a directory may be printed. */
 export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));
 }
 
-/** The key of the last start, enabled and published again; null when it was removed or revoked. */
+/** Enables and publishes the key of the last start; null when it was removed or revoked. */
 async function findKey(ctx: SystemCtx, appId: string | undefined, appSecret: string | undefined) {
   if (appId === undefined || appSecret === undefined) return null;
   try {
@@ -110,9 +109,9 @@ async function findKey(ctx: SystemCtx, appId: string | undefined, appSecret: str
   }
 }
 
-/** The content of the demo's file; a damaged file counts as empty. */
 type Kept = Partial<Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "password", string>>;
 
+/** A damaged file counts as empty. */
 function readKept(path: string): Kept {
   try {
     const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
@@ -123,7 +122,7 @@ function readKept(path: string): Kept {
   }
 }
 
-/** Creates the products and the categories that are missing; returns the id of the last, which lists show first. `picture` is an alternative text. */
+/** Returns the id of the last product, which lists show first. `picture` is an alternative text. */
 async function fillShelves(ctx: Ctx): Promise<string> {
   const known = (await listCategoryTree(ctx)).map(({ slug }) => slug);
   for (const category of demoCategories as (CategoryInput & { slug: string })[]) {
@@ -142,7 +141,7 @@ async function fillShelves(ctx: Ctx): Promise<string> {
   return id;
 }
 
-/** Stores a picture of the demo. It is as uploads become, so it is not decoded. Returns its id. */
+/** The picture is as uploads become, so it is not decoded. Returns its id. */
 async function hangPicture(ctx: Ctx, name: string): Promise<string> {
   const bytes = Buffer.from(pictures[name] as string, "base64");
   const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");

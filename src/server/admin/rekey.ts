@@ -40,10 +40,11 @@ const selectWebhooks = statement((q) =>
 export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
 
 /**
- * Ties the database to the present key after the old one was lost, and removes what only the old one could decrypt. Second
- * factors stay although they no longer work: removing them would let a password alone sign in. No server may be running.
- * @returns what was dropped, the users who cannot sign in until their second factor is reset, and the webhooks that need a
- * new secret; `rekeyed` is false when the database already used this key, and nothing was changed.
+ * Ties the database to the present key after the old one was lost, and removes what only the old one could decrypt.
+ * Second factors stay although they no longer work: removing them would let a password alone sign in. No server may be
+ * running.
+ * @returns what was dropped, the users whose second factor must be reset, and the webhooks that need a new secret;
+ * `rekeyed` is false when the database already used this key, and nothing was changed.
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">) {
   return inTransaction(ctx, async (tx) => {

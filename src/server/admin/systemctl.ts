@@ -1,6 +1,6 @@
 import { attempt, unavailable } from "../errors.ts";
 
-/** Runs `systemctl` and returns its output. Errors: unavailable with its message. */
+/** Returns the output. Errors: unavailable with the message of `systemctl`. */
 export function runSystemctl(...words: readonly string[]): string {
   const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
   if (done?.exitCode === 0) return done.stdout.toString().trim();

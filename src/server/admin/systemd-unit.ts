@@ -4,15 +4,13 @@ import restrictions from "./systemd-restrictions.json" with { type: "json" };
 export interface UnitOptions {
   /** The program, as an absolute path, and its first arguments. */
   command: readonly string[];
-  /** Absolute. */
   dataDir: string;
   /** Other directories that the server writes to. */
   folders?: readonly string[];
-  /** Variables of its environment. */
   settings?: Readonly<Record<string, string>>;
   /** Whether it has a replica, which another server may take over. */
   hasReplica?: boolean;
-  /** The account: one that systemd creates, or an existing one. */
+  /** An account that systemd creates, or an existing one. */
   account: { kind: "dynamic" } | { kind: "static"; user: string; group: string };
   /** A port below 1024 needs an additional capability. */
   port: number;
@@ -104,7 +102,7 @@ function quoteArgument(word: string): string {
   return quoteWord(word.replaceAll("$", "$$$$"));
 }
 
-/** Quotes a word. `%` starts a specifier everywhere, between quotes too. */
+/** `%` starts a specifier everywhere, between quotes too. */
 function quoteWord(word: string): string {
   const text = escapeSpecifiers(word);
   if (/^[\w@%+=:,./$-]+$/.test(text)) return text;

@@ -21,11 +21,10 @@ export const knownScopes = [
   "media:write",
 ] as const;
 
-/** A scope that a route requires. */
 export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
 /**
- * Scopes without duplicates, in the order above; `orders:*` expands to all scopes of orders.
+ * Without duplicates, in the order above; `orders:*` expands to all scopes of orders.
  * @throws validationFailed naming `scopes` for an unknown scope.
  */
 export function parseScopes(scopes: readonly string[]): string[] {
@@ -34,10 +33,7 @@ export function parseScopes(scopes: readonly string[]): string[] {
   return knownScopes.filter((scope) => wanted.has(scope));
 }
 
-/**
- * Expands one name, which may be a family, to scopes.
- * @throws validationFailed naming `field` for an unknown scope.
- */
+/** The name may be a family. Errors: validationFailed naming `field` for an unknown scope. */
 export function parseScope(field: string, scope: string): string[] {
   const meant = knownScopes.filter(
     (known) => known === scope || (scope.endsWith(":*") && known.startsWith(scope.slice(0, -1))),
@@ -46,7 +42,7 @@ export function parseScope(field: string, scope: string): string[] {
   throw invalidField(field, `contains the unknown scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`);
 }
 
-/** Whether these scopes of a key include a scope. Writing does not include reading. */
+/** Writing does not include reading. */
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }
@@ -75,7 +71,7 @@ const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
   "media:write": "upload pictures until the quota is used up",
 };
 
-/** The acts that a visitor could do with a key of these scopes on a page; none for those of a storefront key. */
+/** None for the scopes of a storefront key. */
 export function listVisitorActs(scopes: readonly string[]): string[] {
   return knownScopes.flatMap((scope) => (scopes.includes(scope) ? (visitorActs[scope] ?? []) : []));
 }

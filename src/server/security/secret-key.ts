@@ -21,23 +21,19 @@ const replaceFingerprint = statement((q) =>
 export const selectFingerprint = statement((q) => q.select().from(secretFingerprint).where(eq(id, 1)));
 
 /**
- * The vault of a configuration, with the key from `BODEGA_SECRET` or `secret.key` in the data directory. The file is
- * created at the first use, unless the database already belongs to another key.
- * @returns a vault whose first use throws AppError wrongState when its key is not the one of this database.
+ * The vault with the key from `BODEGA_SECRET` or `secret.key` in the data directory. The file is created at the first
+ * use, unless the database already belongs to another key: then that use throws wrongState.
  */
 export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
   const known = (await get(db, selectFingerprint))?.value;
   return createVault(() => {
     const secret = readSecret(config, known === undefined);
-    if (known !== undefined && createVault(() => secret).fingerprint() !== known) throw wrongSecret(otherSecret);
+    if (known !== undefined && fingerprintOf(secret) !== known) throw wrongSecret(otherSecret);
     return secret;
   });
 }
 
-/**
- * Records the server's key in a database that has none.
- * @throws wrongState when it has another.
- */
+/** Records the server's key in a database that has none. Errors: wrongState when it has another. */
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
@@ -46,42 +42,35 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
 }
 
 /**
- * The secret itself, for a backup that includes it; null where there is none.
+ * For a backup that includes it; null where there is none.
  * @throws unavailable when its file cannot be read, wrongState when the file has no valid secret.
  */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
 }
 
-/**
- * Writes a secret to the data directory's file, where there is none.
- * @throws conflict when there is one, unavailable when it cannot be written.
- */
+/** Errors: conflict when there is a file, unavailable when it cannot be written. */
 export function saveSecret(dataDir: string, secret: string): void {
   const path = secretPath(dataDir);
   if (findSecret(path) !== undefined) throw conflict(`A secret key already exists: ${path}`);
   writeWhole(dataDir, path, `${secret}\n`, true);
 }
 
-/** The fingerprint of a secret's key, as the database records it. */
 export function fingerprintOf(secret: string): string {
   return createVault(() => secret).fingerprint();
 }
 
-/** The vault of a server without the database's key: every use fails, and everything else works. */
+/** Every use fails, and everything else works. */
 export function closedVault(cause: AppError): Vault {
   return createVault(() => {
     throw unavailable("This server does not have the database's secret key.", { cause });
   });
 }
 
-/**
- * Records the present key in a database. Values sealed with an older key cannot be opened any more.
- * @returns whether the database had another key.
- */
+/** Values sealed with an older key cannot be opened any more. Returns whether the database had another key. */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;
-  const value = createVault(() => readSecret(config, true)).fingerprint();
+  const value = fingerprintOf(readSecret(config, true));
   await run(db, replaceFingerprint, { value });
   return before !== undefined && before !== value;
 }
@@ -103,33 +92,26 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
   const found = findSecret(path, leaveModes);
   if (found !== undefined) return found;
   if (!mayMake) throw wrongSecret(`${path} is missing.`);
-  return makeSecret(dataDir, path);
-}
-
-/** Creates the file; of several processes the first one wins. Errors: unavailable when that is impossible. */
-function makeSecret(dataDir: string, path: string): string {
-  const secret = randomBytes(32).toString("base64url");
+  const made = randomBytes(32).toString("base64url");
   try {
-    writeWhole(dataDir, path, `${secret}\n`, true);
-    return secret;
+    writeWhole(dataDir, path, `${made}\n`, true);
+    return made;
   } catch (error) {
+    // Of several processes the first one wins.
     const first = findSecret(path);
     if (first === undefined) throw error;
     return first;
   }
 }
 
-/** Whether other accounts can read the key's file, until it is used: that restricts it. */
+/** Until the file is used: that restricts it. */
 export const isKeyOpen = (dataDir: string) => ((attempt(() => statSync(secretPath(dataDir)))?.mode ?? 0) & 0o044) !== 0;
 
 function secretPath(dataDir: string): string {
   return join(dataDir, "secret.key");
 }
 
-/**
- * The secret of a file, undefined where there is no file. Errors: unavailable for an unreadable file, wrongState for a
- * file without a valid secret.
- */
+/** Undefined where there is no file. Errors: unavailable for an unreadable file, wrongState without a valid secret. */
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {

@@ -1,10 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/**
- * A fingerprint of the key that sealed the values of this database, so that a server with another key reports it at its
- * start instead of failing at a sign-in.
- */
+/** A fingerprint of the key that sealed values, so that a server with another key reports it at its start. */
 export const secretFingerprint = sqliteTable(
   "secret_fingerprint",
   {

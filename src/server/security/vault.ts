@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { attempt } from "../errors.ts";
+import { LruCache } from "../values/lru-cache.ts";
 
-/** The purpose that a value is sealed or signed for; each has its own key. */
+/** Each purpose has its own key. */
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"
@@ -15,31 +16,21 @@ export type VaultPurpose =
   | "push"
   | "replica";
 
-/** The server's key and all operations that use it. */
 export type Vault = ReturnType<typeof createVault>;
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/**
- * Makes the vault of a secret.
- * @param readSecret called at the first use, so that no file is needed where no secret is.
- */
+/** `readSecret` is called at the first use, so that no file is needed where no secret is. */
 export function createVault(readSecret: () => string) {
-  const keys = new Map<string, Buffer>();
-  const hashers = new Map<VaultPurpose, Bun.CryptoHasher>();
-  function keyOf(use: string): Buffer {
-    let key = keys.get(use);
-    if (!key) {
-      key = Buffer.from(hkdfSync("sha256", readSecret(), "", `bodega ${use}`, 32));
-      keys.set(use, key);
-    }
-    return key;
-  }
+  const keys = new LruCache<Buffer>(100);
+  const hashers = new LruCache<Bun.CryptoHasher>(100);
+  const keyOf = (use: string) =>
+    keys.getOrMake(use, () => Buffer.from(hkdfSync("sha256", readSecret(), "", `bodega ${use}`, 32)));
   return {
     /**
-     * Encrypts a text (AES-256-GCM).
-     * @param place the record that it belongs to, such as a row's id; with another place it cannot be opened.
+     * AES-256-GCM. `place` is the record that the text belongs to, such as a row's id; with another place it cannot be
+     * opened.
      */
     seal(purpose: VaultPurpose, place: string, text: string) {
       const nonce = randomBytes(nonceBytes);
@@ -48,7 +39,7 @@ export function createVault(readSecret: () => string) {
         "base64url",
       );
     },
-    /** The text of a sealed value; null when it was sealed with another key, for another place, or altered. */
+    /** Null when it was sealed with another key, for another place, or altered. */
     open(purpose: VaultPurpose, place: string, sealed: string) {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length < nonceBytes + tagBytes) return null;
@@ -58,14 +49,10 @@ export function createVault(readSecret: () => string) {
       const read = () => Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
       return attempt(read)?.toString("utf8") ?? null;
     },
-    /** HMAC-SHA256 of a text, in hex: the same text has the same value, which cannot be computed without the key. */
+    /** HMAC-SHA256 in hex: the same text has the same value, which cannot be computed without the key. */
     mac(purpose: VaultPurpose, text: string) {
       // Copying a keyed hasher costs half as much as making one, and every visitor token needs it.
-      let hasher = hashers.get(purpose);
-      if (!hasher) {
-        hasher = new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`));
-        hashers.set(purpose, hasher);
-      }
+      const hasher = hashers.getOrMake(purpose, () => new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`)));
       return hasher.copy().update(text).digest("hex");
     },
     /** Identifies the key without revealing it. */

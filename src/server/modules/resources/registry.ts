@@ -35,8 +35,8 @@ const declared = ({ tenantId, type }: ResourceSql) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
 /**
- * Both kinds of types: products, and those that a store declares, whose resources are kept elsewhere. `isShown` is the
- * condition of public resources, `hasRoom` that of those that may get counts.
+ * Both kinds of types: products, and those that a store declares, whose resources are kept elsewhere. `hasRoom` is the
+ * condition of resources that may get counts.
  */
 const kinds = {
   product: {
@@ -56,7 +56,6 @@ const kinds = {
 
 type ResourceKind = keyof typeof kinds;
 
-/** A record that can be liked, bookmarked and viewed. */
 export interface Resource {
   kind: ResourceKind;
   /** `product`, or the name of a declared type. */
@@ -64,7 +63,6 @@ export interface Resource {
   id: string;
 }
 
-/** The fields of a call that name a resource. */
 export const resourceParts = {
   resource_type: textUpTo(40, "`product`, or a type that the store has declared.", {
     form: { pattern: nameForm.source },
@@ -72,7 +70,6 @@ export const resourceParts = {
   resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`.", { form: lineForm }),
 };
 
-/** As many resources are read at once. */
 const maxRead = 100;
 export const resourceIds = Type.Array(resourceParts.resource_id, {
   minItems: 1,
@@ -80,14 +77,14 @@ export const resourceIds = Type.Array(resourceParts.resource_id, {
   description: `One resource; or at most ${maxRead}, by repeating the parameter.`,
 });
 
-/** The schema of a reply about several resources, which leaves out those that do not exist. */
+/** Those that do not exist are left out. */
 export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
 
 /**
- * SQL condition: the resource exists and is public.
- * @param of default the parameters `tenantId`, `type` and `resourceId`.
+ * SQL condition: the resource exists and is public; by default the one of the parameters `tenantId`, `type` and
+ * `resourceId`.
  */
 export function isShown(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
   return kinds[kind].isShown({ ...placeholders, ...of });
@@ -109,8 +106,8 @@ export function forEachKind<T>(make: (kind: ResourceKind) => T): Record<Resource
 }
 
 /**
- * A resource by its type and id, which need not exist.
- * @throws validationFailed naming the invalid parameter, notFound for a malformed id of a product.
+ * The resource need not exist. Errors: validationFailed naming the invalid parameter, notFound for a malformed id of a
+ * product.
  */
 export function parseResource(type: string | undefined, id: string): Resource {
   if (type === undefined) throw invalidField("resource_type", "is required");
@@ -121,13 +118,13 @@ export function parseResource(type: string | undefined, id: string): Resource {
   return { kind: "declared", type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
 }
 
-/** The resources of the same type with these ids, once each; those whose ids are malformed are left out. */
+/** Once each; those whose ids are malformed are left out. */
 export function parseResources(type: string | undefined, ids: readonly string[]): Resource[] {
   const wanted = [...new Set(ids)].filter((id) => type !== "product" || isId("prod", id));
   return wanted.map((id) => parseResource(type, id));
 }
 
-/** The name of a type that a store has declared, or may. Errors: validationFailed naming `resource_type`. */
+/** Errors: validationFailed naming `resource_type`. */
 function parseTypeName(name: string): string {
   if (!nameForm.test(name) || name === "product") throw unknownType();
   return name;
@@ -135,14 +132,13 @@ function parseTypeName(name: string): string {
 
 const selectType = statement(sql`select ${isShown("declared")} as isDeclared`);
 
-/** Checks that a store has resources of a type. Errors: validationFailed naming `resource_type`. */
+/** Errors: validationFailed naming `resource_type`. */
 export async function requireType({ db, tenant }: Pick<Ctx, "db" | "tenant">, type: string): Promise<void> {
   if (type === "product") return;
   const found = await get(db, selectType, { tenantId: tenant.id, type });
   if (!found?.isDeclared) throw unknownType();
 }
 
-/** The error for a resource that does not exist or is not public. */
 export function noSuchResource({ kind, type, id }: Resource): AppError {
   return kind === "product" ? notFound(type, id) : unknownType();
 }
@@ -161,15 +157,14 @@ const declareType = statement(sql`
 const removeType = statement(sql`
   delete from ${resourceTypes} where tenant_id = ${tenantId} and name = ${param("name")} and resources = 0`);
 
-/** Types to declare and to remove, by name. */
 export interface TypeChanges {
   declare: readonly string[];
   remove: readonly string[];
 }
 
 /**
- * Declares types of a store, and removes some that have no likes, bookmarks and views. Errors: validationFailed;
- * wrongState for too many types, and for one that cannot be removed.
+ * Removes only types that have no likes, bookmarks and views. Errors: validationFailed; wrongState for too many types,
+ * and for one that cannot be removed.
  */
 export async function changeTypes(tx: SystemCtx, namespace: string, { declare, remove }: TypeChanges): Promise<void> {
   for (const name of remove) {

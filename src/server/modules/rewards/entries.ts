@@ -14,10 +14,9 @@ import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 /** Prefixes of given sources, so that customers and store cannot use up each other's, or those of the product. */
 export const customerPrefix = "customer:";
 export const storePrefix = "store:";
-/** Prefix of the source of entries without one. */
 export const ownPrefix = "entry:";
 
-/** SQL for a ledger entry as JSON text, in the order of the API. */
+/** In the order of the API. */
 export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kind', kind, 'points', points,
   'balance', balance, 'source', case substr(source, 1, instr(source, ':')) when '${ownPrefix}' then null
     when '${customerPrefix}' then substr(source, ${customerPrefix.length + 1})
@@ -26,7 +25,6 @@ export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kin
 
 export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-/** Ledger entries to write, of one kind and reason. */
 interface Entries {
   userId: string;
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
@@ -45,7 +43,7 @@ const insertEntries = statement(sql`
     ${param("note")}, ${param("lots")}, ${param("now")}
   from json_each(${param("rows")}) order by key`);
 
-/** The statement that writes entries. A source that was booked before violates the unique index. */
+/** A source that was booked before violates the unique index. */
 export function writeEntries(tx: LedgerCtx, entries: Entries): InStatement {
   const { orderId = null, note = null, lots = null, userId, kind } = entries;
   const row = { tenantId: tx.tenant.id, userId, kind, orderId, note, lots, now: toTimestamp(tx.now()) };
@@ -75,7 +73,7 @@ const selectDueUsers = statement((q) => {
   return due.where(isDue).limit(batchSize);
 });
 
-/** Expires a user's due lots inside a transaction; also before points are spent, if the background job is late. */
+/** Inside a transaction; also before points are spent, if the background job is late. */
 export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const base = { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) };
   const lots = await all(tx.db, selectDueLots, base);
@@ -93,7 +91,7 @@ export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   ]);
 }
 
-/** Expires due points of a batch of users, each in its own transaction. Returns how many users; 0 when none is left. */
+/** Each user has a transaction of their own. Returns how many users; 0 when none is left. */
 export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()) });
   return workThrough(ctx, due, async (work, { userId }) => {

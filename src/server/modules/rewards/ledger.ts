@@ -15,13 +15,11 @@ const hourMs = 3_600_000;
 interface Booking {
   userId: string;
   points: number;
-  /** The reason, such as `order:ord_…:earn`; each source is booked once. */
   source: string;
   orderId?: string | undefined;
   note?: string | null | undefined;
 }
 
-/** Points that expire together, or never. */
 type Lot = readonly [points: number, expiresAt: string | null];
 
 const { source } = rewardEntries;
@@ -85,32 +83,31 @@ const consumeLots = statement(sql`
 /** Maximum points of a payment, so that a balance cannot overflow and block payments. */
 const maxEarned = 1_000_000_000_000n;
 
-/** Points that a payment earns: `pointsRate` thousandths for every 100 minor units, rounded down. */
+/** `pointsRate` thousandths for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
   const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
   return Number(points < maxEarned ? points : maxEarned);
 }
 
-/** Books earned points. Returns how many; 0 if the source was booked before. */
+/** Returns how many; 0 if the source was booked before. */
 export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "earn", booking);
 }
 
-/** Spends the points that expire first. Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
+/** Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
 /**
- * Returns points that an order spent, each lot with the lifetime that it had left; the points spent last come back first.
- * @param earlier how many of them were returned before.
- * @returns how many; 0 if booked before.
+ * Returns points that an order spent, each lot with the lifetime that it had left; the points spent last come back
+ * first. `earlier` of them were returned before. Returns how many; 0 if booked before.
  */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
 
-/** Reverses earned points, at most the balance. Returns how many. */
+/** At most the balance. Returns how many. */
 export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { userId, points } = booking;
   await expireLots(tx, userId);
@@ -118,13 +115,12 @@ export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<nu
   return debit(tx, "reverse", { ...booking, points: Math.min(points, account?.balance ?? 0) });
 }
 
-/** Adjusts a balance; `points` may be negative. Errors: notEnoughPoints if the balance would be negative. */
+/** `points` may be negative. Errors: notEnoughPoints if the balance would be negative. */
 export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { points } = booking;
   return points < 0 ? debit(tx, "adjust", { ...booking, points: -points }) : credit(tx, "adjust", booking);
 }
 
-/** Adds lots to a balance, with one entry each. */
 async function credit(
   tx: LedgerCtx,
   kind: "earn" | "reverse" | "adjust",

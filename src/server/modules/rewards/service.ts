@@ -45,7 +45,6 @@ const isBooked = sql`${ofUser(rewardEntries)} and source = ${param("source")} an
   select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`;
 const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(isBooked));
 
-/** A user's balance, its value, and the points that expire next. Errors: notFound, validationFailed. */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string) {
   const userId = await requireSubject(ctx, customerId, subject);
   const values = { tenantId: ctx.tenant.id, userId, now: toTimestamp(ctx.now()) };
@@ -70,7 +69,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
 
-/** Spends points of a user. A repeated `source` returns the first entry. Errors: notEnoughPoints, conflict. */
+/** A repeated `source` returns the first entry. Errors: notEnoughPoints, conflict. */
 export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string) {
   const userId = await requireSubject(ctx, input.customer_id, subject);
   return book(ctx, { userId, kind: "redeem", points: -input.points, source: input.source }, async (tx, source) => {
@@ -80,8 +79,9 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
 }
 
 /**
- * Adds points to an account, or subtracts them. A repeated `source` returns the first entry.
- * @throws forbidden for the actor's own account and for users that the actor may not manage, notEnoughPoints, conflict.
+ * A repeated `source` returns the first entry.
+ * @throws forbidden for the actor's own account and for users that the actor may not manage, notEnoughPoints,
+ * conflict.
  */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string) {
   const { points } = input;
@@ -107,8 +107,7 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
 }
 
 /**
- * Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before. Errors: those of
- * `write`, conflict, notFound.
+ * Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before.
  * @param entry `points` as in the ledger, negative for spent ones.
  */
 function book(
@@ -140,7 +139,6 @@ const readPage = keysetList({
   tie: null,
 });
 
-/** A page of a user's ledger, newest first. Errors: malformedRequest, validationFailed, notFound. */
 export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<ListPage> {
   const user_id = await requireSubject(ctx, query.customer_id, subject);
   return readPage(ctx, query, { filters: { user_id, kind: query.kind, ...timeFilters(query, "created_at") } });

@@ -9,7 +9,6 @@ export const rewardBalances = sqliteTable(
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
     balance: integer("balance").notNull().default(0),
-    /** Increases by one with every entry. */
     version: integer("version").notNull().default(1),
     updatedAt: text("updated_at").notNull(),
   },
@@ -23,13 +22,11 @@ export const rewardBalances = sqliteTable(
 export const rewardEntries = sqliteTable(
   "reward_entries",
   {
-    /** The order in which they were written. */
     sequence: integer("sequence").primaryKey({ autoIncrement: true }),
     id: text("id").notNull().unique(),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
     kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
-    /** Negative if it reduces the balance. */
     points: integer("points").notNull(),
     balance: integer("balance").notNull(),
     /** The reason, such as `order:ord_…:earn`; each source is booked once. */
@@ -59,7 +56,6 @@ export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence")
 export const rewardLots = sqliteTable(
   "reward_lots",
   {
-    /** The entry that added them. */
     sequence: integer("sequence")
       .primaryKey()
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
@@ -68,7 +64,6 @@ export const rewardLots = sqliteTable(
     /** The most that the lot had, those of earlier lots included. */
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
-    /** When the rest expires; null for never. */
     expiresAt: text("expires_at"),
     createdAt: text("created_at").notNull(),
   },
