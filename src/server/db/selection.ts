@@ -1,6 +1,6 @@
 import { Column } from "drizzle-orm/column";
 import { is } from "drizzle-orm/entity";
-import { noopDecoder, SQL, sql } from "drizzle-orm/sql";
+import { noopDecoder, SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
 
 /** Makes the value of a column from the one that the database returned, which is never null. */
 export interface Decoder {
@@ -29,6 +29,11 @@ export function nameColumns(query: object): Decoder[] {
   if (config.fields) config.fields = Object.fromEntries(fields);
   for (const one of config.returning ?? []) one.field = nameColumn(one.path.join("."), one.field);
   return decoders;
+}
+
+/** A column whose JSON text arrives parsed. */
+export function jsonOf<T>(text: SQLWrapper) {
+  return sql`${text}`.mapWith((json: string) => JSON.parse(json) as T);
 }
 
 /** What decodes the values of a column; undefined where they stay as they are. */

@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { params } from "../../db/conditions.ts";
+import { jsonOf } from "../../db/selection.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
@@ -31,17 +32,17 @@ export const isValidKey = and(isKey, isNull(revokedAt));
 export const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
 const keyFields = {
   ...{ tenant_id: tenantId, app_id: id, namespace: tenants.namespace, name },
-  scopes: sql`${scopes}`.mapWith((json: string) => JSON.parse(json) as string[]),
+  scopes: jsonOf<string[]>(scopes),
   ...{ active, published },
-  origins: sql`(select json_group_array(pattern) from (
-    select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`.mapWith(
-    (json: string) => JSON.parse(json) as string[],
-  ),
+  origins: jsonOf<string[]>(sql`(select json_group_array(pattern) from (
+    select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`),
   ...{ enforce_origins: enforceOrigins, allow_no_origin: allowNoOrigin },
   ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUse },
-  secrets: sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
+  secrets: jsonOf<
+    StoredSecret[]
+  >(sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
     'last_used_at', last_used_at)) from (select * from ${appKeySecrets} s where s.app_id = ${id}
-      order by s.created_at desc, s.id desc))`.mapWith((json: string) => JSON.parse(json) as StoredSecret[]),
+      order by s.created_at desc, s.id desc))`),
 };
 const isOfStore = eq(tenants.id, tenantId);
 const selectKey = statement((q) => q.select(keyFields).from(appKeys).innerJoin(tenants, isOfStore).where(isKey));
@@ -75,16 +76,10 @@ export async function issueKey(
   return inTransaction(ctx, async (tx) => {
     const tenant = await requireTenant(tx, input.namespace);
     const published = input.publish ?? false;
-    const row = {
-      tenantId: tenant.id,
-      name,
-      scopes: JSON.stringify(scopes),
-      published: published ? 1 : 0,
-      expiresAt,
-      now,
-    };
+    const common = { tenantId: tenant.id, now };
+    const row = { ...common, name, scopes: JSON.stringify(scopes), published: Number(published), expiresAt };
     await run(tx.db, insertKey, { ...row, id: appId });
-    await run(tx.db, insertSecret, { tenantId: tenant.id, appId, id: newId("sec"), hash: hashSecret(secret), now });
+    await run(tx.db, insertSecret, { ...common, appId, id: newId("sec"), hash: hashSecret(secret) });
     const details = { name, scopes, published, expires_at: expiresAt };
     await recordAudit(tx, { event: "key.issued", namespace: input.namespace, subject: appId, details });
     return withSecret(await requireKey(tx, appId), secret);
@@ -123,7 +118,7 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails>
   });
 }
 
-/** The row of a key, for this module. Errors: notFound. */
+/** Errors: notFound. */
 export async function requireKey(ctx: SystemCtx, appId: string) {
   const row = await get(ctx.db, selectKey, { appId });
   if (!row) throw notFound("key", appId, { remedy: "List the keys of a store: bodega key list -n <namespace>" });
@@ -136,12 +131,8 @@ export function keyRevoked({ app_id, namespace }: Pick<AppKeyDetails, "app_id" |
 
 /** The change of one flag of a key. Errors: notFound, wrongState for a revoked key. */
 function changeOf(flag: "published" | "active", value: boolean, event: AuditEvent) {
-  const change = statement((q) =>
-    q
-      .update(appKeys)
-      .set({ [flag]: value, updatedAt: param("now") })
-      .where(isValidKey),
-  );
+  const changed = { [flag]: value, updatedAt: param("now") };
+  const change = statement((q) => q.update(appKeys).set(changed).where(isValidKey));
   return (ctx: SystemCtx, appId: string): Promise<AppKeyDetails> =>
     inTransaction(ctx, async (tx) => {
       const changed = await run(tx.db, change, { appId, now: toTimestamp(ctx.now()) });

@@ -10,17 +10,9 @@ import { products } from "../products/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { resourceCounts, resourceTypes } from "./table.ts";
 
-interface ResourceSql {
-  tenantId: SQL;
-  type: SQL;
-  id: SQL;
-}
+type ResourceSql = Record<"tenantId" | "type" | "id", SQL>;
 
-const placeholders: ResourceSql = {
-  tenantId: sql`${param("tenantId")}`,
-  type: sql`${param("type")}`,
-  id: sql`${param("resourceId")}`,
-};
+const placeholders: ResourceSql = { tenantId: param("tenantId"), type: param("type"), id: param("resourceId") };
 const columnsOf = (alias: string): ResourceSql => ({
   tenantId: sql.raw(`${alias}.tenant_id`),
   type: sql.raw(`${alias}.resource_type`),
@@ -58,7 +50,6 @@ type ResourceKind = keyof typeof kinds;
 
 export interface Resource {
   kind: ResourceKind;
-  /** `product`, or the name of a declared type. */
   type: string;
   id: string;
 }
@@ -135,8 +126,7 @@ const selectType = statement(sql`select ${isShown("declared")} as isDeclared`);
 /** Errors: validationFailed naming `resource_type`. */
 export async function requireType({ db, tenant }: Pick<Ctx, "db" | "tenant">, type: string): Promise<void> {
   if (type === "product") return;
-  const found = await get(db, selectType, { tenantId: tenant.id, type });
-  if (!found?.isDeclared) throw unknownType();
+  if (!(await get(db, selectType, { tenantId: tenant.id, type }))?.isDeclared) throw unknownType();
 }
 
 export function noSuchResource({ kind, type, id }: Resource): AppError {

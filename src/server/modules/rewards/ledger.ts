@@ -11,7 +11,7 @@ import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./tabl
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** Points to book on a user's account; positive unless said otherwise. */
+/** Points are positive unless said otherwise. */
 interface Booking {
   userId: string;
   points: number;

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { ofUser } from "../../db/conditions.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
+import { jsonOf } from "../../db/selection.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldFault, forbidden, invalidField, notFound } from "../../errors.ts";
@@ -30,8 +31,8 @@ const account = {
   /** Expired points that are not booked as such yet. */
   due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${isOpen} and ${isDue})`,
   /** The lot that expires next. */
-  expiring: sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
-    where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`.mapWith(JSON.parse),
+  expiring: jsonOf(sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
+    where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`),
 };
 const selectAccount = statement((q) =>
   q.select(account).from(sql`(select 1)`).leftJoin(rewardBalances, ofUser(rewardBalances)),

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { jsonOf } from "../../db/selection.ts";
 import { statement } from "../../db/statement.ts";
 import { resourceTypes } from "../resources/table.ts";
 import { showPointsRate, showPointValue } from "./input.ts";
@@ -16,10 +17,8 @@ export const shown = {
   ...{ orders_per_minute: tenants.ordersPerMinute, media_quota: tenants.mediaQuota },
   ...{ sign_up: tenants.signUp, sign_in_by_mail: tenants.signInByMail, updated_at: tenants.updatedAt },
   /** Types of resources besides products that can be liked, bookmarked and viewed. */
-  resource_types:
-    sql`(select json_group_array(name) from ${resourceTypes} r where r.tenant_id = ${tenants}.id)`.mapWith(
-      (json: string) => (JSON.parse(json) as string[]).sort(),
-    ),
+  resource_types: jsonOf<string[]>(sql`(select json_group_array(name) from (
+    select name from ${resourceTypes} r where r.tenant_id = ${tenants}.id order by name))`),
 };
 
 export const selectTenants = statement((q) => q.select(shown).from(tenants).orderBy(namespace));

@@ -35,12 +35,8 @@ const languages = sql`(with newest as materialized (${newest}) select json_group
 const json = sql<string>`json_object('namespace', namespace, 'title', title, 'domain', domain, 'url', url,
   'currency', currency, 'currency_sign', currency_sign, 'logo', logo, 'language', language, 'languages', ${languages},
   'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false')))`;
-const selectProfile = statement((q) =>
-  q
-    .select({ json })
-    .from(tenants)
-    .where(eq(tenants.id, param("id"))),
-);
+const isStore = eq(tenants.id, param("id"));
+const selectProfile = statement((q) => q.select({ json }).from(tenants).where(isStore));
 const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
 /**
@@ -58,10 +54,8 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
     try {
       const now = toTimestamp(ctx.now());
       const row = { ...given, id: newId("tnt"), namespace, createdAt: now, updatedAt: now };
-      await run(
-        tx.db,
-        statement((q) => q.insert(tenants).values(row)),
-      );
+      const insert = statement((q) => q.insert(tenants).values(row));
+      await run(tx.db, insert);
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
       const remedy = `Choose another namespace, or show the store: bodega tenant show ${namespace}`;

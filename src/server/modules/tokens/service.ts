@@ -18,17 +18,12 @@ const rememberedMs = 400 * 86_400_000;
 
 const newToken = { ...params("id", "tenantId", "userId", "hash", "expiresAt"), createdAt: param("now") };
 const insertToken = statement((q) => q.insert(userTokens).values(newToken));
-const isToken = and(ofStore(userTokens), eq(userTokens.id, param("tokenId")));
 const end = { endedAt: param("now"), endedAs: param("endedAs") };
-const { userId, expiresAt } = userTokens;
+const { id, tenantId, userId, expiresAt, endedAt } = userTokens;
+const isToken = and(ofStore(userTokens), eq(id, param("tokenId")));
+const isNotEnded = isNull(endedAt);
 const endWhere = (condition: SQL | undefined) =>
-  statement((q) =>
-    q
-      .update(userTokens)
-      .set(end)
-      .where(and(condition, isNull(userTokens.endedAt)))
-      .returning({ userId, expiresAt }),
-  );
+  statement((q) => q.update(userTokens).set(end).where(and(condition, isNotEnded)).returning({ userId, expiresAt }));
 const endOfUser = endWhere(ofUser(userTokens));
 const endOfTenant = endWhere(ofStore(userTokens));
 const endOne = endWhere(isToken);
@@ -36,14 +31,10 @@ const endOne = endWhere(isToken);
 const endAlive = endWhere(sql`${isToken} and ${ofUser(userTokens)} and ${expiresAt} > ${param("now")}
   and exists (select 1 from ${users} u where u.id = ${param("userId")} and u.tenant_id = ${param("tenantId")}
     and u.status = 'active')`);
-const selectToken = statement((q) => q.select({ id: userTokens.id }).from(userTokens).where(isToken));
+const selectToken = statement((q) => q.select({ id }).from(userTokens).where(isToken));
+const detached = { userId: null, updatedAt: param("now") };
 const detachWhere = (condition: SQL | undefined) =>
-  statement((q) =>
-    q
-      .update(pushRegistrations)
-      .set({ userId: null, updatedAt: param("now") })
-      .where(condition),
-  );
+  statement((q) => q.update(pushRegistrations).set(detached).where(condition));
 const detachOfUser = detachWhere(ofUser(pushRegistrations));
 const detachOfTenant = detachWhere(and(ofStore(pushRegistrations), isNotNull(pushRegistrations.userId)));
 
@@ -163,14 +154,15 @@ function countAlive(ended: { expiresAt: string }[], now: string): number {
 }
 
 const ownerOf = and(eq(users.id, userId), eq(users.tenantId, userTokens.tenantId));
-const isValid = sql`${userTokens.endedAt} is null and ${expiresAt} > ${param("now")}`;
+const isValid = sql`${isNotEnded} and ${expiresAt} > ${param("now")}`;
 const state = sql<string>`coalesce(${userTokens.endedAs}, iif(${expiresAt} > ${param("now")}, 'active', 'expired'))`;
+const shown = {
+  ...{ token_id: id, user_id: userId, email: users.email, state },
+  ...{ created_at: userTokens.createdAt, expires_at: expiresAt, ended_at: endedAt },
+};
 const selectTokens = statement((q) =>
   q
-    .select({
-      ...{ token_id: userTokens.id, user_id: userId, email: users.email, state },
-      ...{ created_at: userTokens.createdAt, expires_at: expiresAt, ended_at: userTokens.endedAt },
-    })
+    .select(shown)
     .from(userTokens)
     .leftJoin(users, ownerOf)
     .where(sql`${ofStore(userTokens)} and ${userId} = coalesce(${param("userId")}, ${userId})
@@ -179,9 +171,7 @@ const selectTokens = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 
-/**
- * The valid tokens of a tenant, newest first, or with `allStates` also the ended ones; 1,000 unless `limit` is given.
- */
+/** The valid tokens of a tenant, newest first; with `allStates` also the ended ones. By default 1,000. */
 export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
@@ -195,7 +185,6 @@ export function listTokens(
   });
 }
 
-const { id, tenantId, endedAt } = userTokens;
 // Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens. The role
 // and the status are null when the user was deleted.
 const selectByHash = statement((q) =>

@@ -34,10 +34,10 @@ const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
 const confirmRow = statement((q) => q.update(twoFactor).set(confirmed).where(isSameSecret));
 
 /**
- * Creates a secret for the authenticator of the calling user, or, at the terminal, of the one it names. Logins ask for a
- * code only once it is confirmed, within an hour; until then, another call replaces the secret.
- * @throws wrongState when the second factor is on, or nobody has verified the address of an account from an open sign-up;
- * invalidLogin, tooManyAttempts, tokenExpired.
+ * Creates a secret for the authenticator of the calling user, or, at the terminal, of the one it names. It must be
+ * confirmed within an hour; until then, another call replaces the secret.
+ * @throws wrongState when the second factor is on, or nobody has verified the address of an account from an open
+ * sign-up; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function beginTwoFactor(
   ctx: Ctx,
@@ -64,8 +64,7 @@ export async function beginTwoFactor(
 }
 
 /**
- * Enables the second factor, given a code of the new secret. The code cannot be used again.
- * @returns ten recovery codes, which are never shown again.
+ * Enables the second factor, given a code of the new secret. Returns ten recovery codes, which are never shown again.
  * @throws wrongState when no enrolment was begun in the last hour; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
@@ -99,7 +98,6 @@ function nothingBegun(userId: string | undefined): AppError {
   return wrongState(`No two-factor setup is in progress. Begin one: ${call}`);
 }
 
-/** The calling user, or the one that the terminal names. Errors: those of `requireSignedIn`, notFound, wrongState. */
 async function requireEnrolling(ctx: Ctx, userId: string | undefined): Promise<SignInUser> {
   if (userId === undefined || ctx.actor.kind !== "terminal") return requireSignedIn(ctx);
   const user = await requireStoredUser(ctx, userId);
@@ -107,7 +105,6 @@ async function requireEnrolling(ctx: Ctx, userId: string | undefined): Promise<S
   return user;
 }
 
-/** Errors: wrongState when it is not enabled; invalidLogin, tooManyAttempts, tokenExpired. */
 export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Promise<void> {
   const user = await requireSignedIn(ctx);
   await verifyBothThenAct(ctx, user, given, async (tx) => {
@@ -153,12 +150,6 @@ export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
   return user;
 }
 
-interface VerifyOptions {
-  password?: string;
-  spend?: (tx: Ctx) => Promise<boolean>;
-  failed?: AuditEvent;
-}
-
 /**
  * Verifies a password and, in the transaction of the act, a code. `failed` is recorded in the audit log for a refusal.
  * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired when the password was changed meanwhile.
@@ -166,9 +157,10 @@ interface VerifyOptions {
 export function verifyThenAct<T>(
   ctx: Ctx,
   user: SignInUser,
-  { password, spend, failed = "two_factor.failed" }: VerifyOptions,
+  proof: { password?: string; spend?: (tx: Ctx) => Promise<boolean>; failed?: AuditEvent },
   act: (tx: Ctx) => Promise<T>,
 ): Promise<T> {
+  const { password, spend, failed = "two_factor.failed" } = proof;
   return reauthenticate(ctx, user, { password, failed }, () =>
     inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);

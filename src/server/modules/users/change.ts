@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
 import { params } from "../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
+import { jsonOf } from "../../db/selection.ts";
 import { compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, forbidden, invalidField } from "../../errors.ts";
@@ -127,11 +128,9 @@ export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""
 }
 
 /** A user, in the order of the API; for statements on the table without an alias. */
-export const userJson = sql`json_object(
+export const userJson = jsonOf<User>(sql`json_object(
   'id', id, 'email', email, 'pending_email', pending_email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
   'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),
   'metadata', json(metadata), 'two_factor_enabled', json(iif(exists (
     select 1 from ${twoFactor} f where f.user_id = ${users}.id and f.confirmed_at is not null), 'true', 'false')),
-  'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`.mapWith(
-  (json: string) => JSON.parse(json) as User,
-);
+  'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`);

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
-import { byId } from "../../db/conditions.ts";
+import { byId, isVersion } from "../../db/conditions.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
@@ -15,7 +15,7 @@ const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status
 
 /** The condition of every statement that changes or deletes a user; its values come from `guardValues`. */
 export const guardedUser = sql`${byId(users)} and role in (select value from json_each(${param("roles")}))
-  and version = coalesce(${param("ifMatch")}, version) and ${ownerRemains}`;
+  and ${isVersion(users)} and ${ownerRemains}`;
 
 /** The values of `guardedUser`. `endsOwner`: whether the change ends an active owner. */
 export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {
