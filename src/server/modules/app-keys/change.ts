@@ -22,7 +22,7 @@ import {
 } from "./service.ts";
 import { appKeySecrets, appKeys } from "./table.ts";
 
-const changes = { ...params("name", "scopes", "expiresAt"), updatedAt: param("now") };
+const changes = params("name", "scopes", "expiresAt", "updatedAt");
 const changeKey = statement((q) => q.update(appKeys).set(changes).where(isValidKey));
 
 interface KeyPatch {
@@ -46,7 +46,7 @@ export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
       name: name ?? before.name,
       scopes: JSON.stringify(scopes ?? before.scopes),
       expiresAt: expiresAt === undefined ? before.expires_at : expiresAt,
-      now: toTimestamp(ctx.now()),
+      updatedAt: toTimestamp(ctx.now()),
     });
     if (changed === 0) throw keyRevoked(before);
     const after = await getKey(tx, appId);
@@ -58,19 +58,13 @@ export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
 
 const { id, createdAt, expiresAt } = appKeySecrets;
 const isOfKey = eq(appKeySecrets.appId, param("appId"));
-const isLonger = and(isOfKey, or(isNull(expiresAt), gt(expiresAt, param("until"))));
-const endSecrets = statement((q) =>
-  q
-    .update(appKeySecrets)
-    .set({ expiresAt: param("until") })
-    .where(isLonger),
-);
+const isLonger = and(isOfKey, or(isNull(expiresAt), gt(expiresAt, param("expiresAt"))));
+const endSecrets = statement((q) => q.update(appKeySecrets).set(params("expiresAt")).where(isLonger));
 const isEnded = and(isOfKey, lte(expiresAt, param("now")));
 const removeEndedSecrets = statement((q) => q.delete(appKeySecrets).where(isEnded));
 const selectSecrets = statement((q) => q.select({ id }).from(appKeySecrets).where(isOfKey));
-/** Maximum number of valid secrets of a key, without the one that a rotation makes. */
+/** Without the one that a rotation makes. */
 const maxSecrets = 5;
-
 const removeOldSecrets = statement((q) => {
   const newest = q.select({ id }).from(appKeySecrets).where(isOfKey).orderBy(desc(createdAt), desc(id)).limit(1);
   return q.delete(appKeySecrets).where(and(isOfKey, notInArray(id, newest)));
@@ -86,8 +80,7 @@ export function requireOverlap(ms: number): void {
  * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they expire now), so that callers can switch
  * one by one. Errors: notFound, wrongState for a revoked key and for one with five valid secrets.
  */
-export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }) {
-  const { appId, overlapMs } = input;
+export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();
   const now = toTimestamp(moment);
@@ -95,7 +88,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);
-    await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
+    await run(tx.db, endSecrets, { appId, expiresAt: toTimestamp(moment + overlapMs) });
     await run(tx.db, keepLastUse, { appId });
     await run(tx.db, removeEndedSecrets, { appId, now });
     const valid = await all(tx.db, selectSecrets, { appId });

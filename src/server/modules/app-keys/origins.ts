@@ -12,27 +12,18 @@ import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
 
-const newOrigin = { ...params("tenantId", "appId", "pattern"), createdAt: param("now") };
+const newOrigin = params("tenantId", "appId", "pattern", "createdAt");
 const insertOrigin = statement((q) => q.insert(appKeyOrigins).values(newOrigin).onConflictDoNothing());
 const isOfKey = eq(appKeyOrigins.appId, param("appId"));
 const isOrigin = and(isOfKey, eq(appKeyOrigins.pattern, param("pattern")));
 const removeOrigin = statement((q) => q.delete(appKeyOrigins).where(isOrigin));
 const removeAllOrigins = statement((q) => q.delete(appKeyOrigins).where(isOfKey));
-const enforcement = {
-  enforceOrigins: param("enforce"),
-  allowNoOrigin: sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`,
-  updatedAt: param("now"),
-};
-const setEnforcement = statement((q) =>
-  q
-    .update(appKeys)
-    .set(enforcement)
-    .where(eq(appKeys.id, param("appId"))),
-);
+const isKey = eq(appKeys.id, param("appId"));
+const allowNoOrigin = sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`;
+const enforcement = { ...params("enforceOrigins", "updatedAt"), allowNoOrigin };
+const setEnforcement = statement((q) => q.update(appKeys).set(enforcement).where(isKey));
 
-/**
- * Enforces the allowlist, too. Errors: notFound, wrongState for a revoked key, validationFailed for an invalid entry.
- */
+/** The allowlist is enforced from then on. Errors: notFound, wrongState for a revoked key, validationFailed. */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
@@ -118,13 +109,10 @@ function change(ctx: SystemCtx, appId: string, work: (tx: SystemCtx, tenantId: s
 }
 
 async function insertAll(ctx: SystemCtx, tenantId: string, appId: string, patterns: string[]): Promise<void> {
-  const now = toTimestamp(ctx.now());
-  for (const pattern of patterns) await run(ctx.db, insertOrigin, { tenantId, appId, pattern, now });
+  const values = { tenantId, appId, createdAt: toTimestamp(ctx.now()) };
+  for (const pattern of patterns) await run(ctx.db, insertOrigin, { ...values, pattern });
 }
 
-/** `allowNoOrigin`: null leaves it as it is. */
-async function enforce(ctx: SystemCtx, appId: string, value: boolean, allowNoOrigin: boolean | null): Promise<void> {
-  const allows = allowNoOrigin === null ? null : Number(allowNoOrigin);
-  const values = { appId, enforce: Number(value), allowNoOrigin: allows, now: toTimestamp(ctx.now()) };
-  await run(ctx.db, setEnforcement, values);
+async function enforce(ctx: SystemCtx, appId: string, enforceOrigins: boolean, allowNoOrigin: boolean | null) {
+  await run(ctx.db, setEnforcement, { appId, enforceOrigins, allowNoOrigin, updatedAt: toTimestamp(ctx.now()) });
 }

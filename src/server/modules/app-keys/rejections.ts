@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, notInArray, sql } from "drizzle-orm";
+import { and, desc, eq, notInArray, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
 import type { Database } from "../../db/session.ts";
@@ -25,23 +25,13 @@ const addRows = statement(sql`
     first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
 const { origin, attempts, firstAt, lastAt } = rejectedOrigins;
 const isOfKey = eq(rejectedOrigins.appId, param("appId"));
-const newest = [desc(lastAt), asc(origin)];
 const removeBeyond = statement((q) => {
-  const kept = q
-    .select({ origin })
-    .from(rejectedOrigins)
-    .where(isOfKey)
-    .orderBy(...newest)
-    .limit(maxPerKey);
+  const kept = q.select({ origin }).from(rejectedOrigins).where(isOfKey).orderBy(desc(lastAt), origin).limit(maxPerKey);
   return q.delete(rejectedOrigins).where(and(isOfKey, notInArray(origin, kept)));
 });
+const fields = { origin, attempts, first_at: firstAt, last_at: lastAt };
 const selectRows = statement((q) =>
-  q
-    .select({ origin, attempts, first_at: firstAt, last_at: lastAt })
-    .from(rejectedOrigins)
-    .where(isOfKey)
-    .orderBy(...newest)
-    .limit(maxPerKey),
+  q.select(fields).from(rejectedOrigins).where(isOfKey).orderBy(desc(lastAt), origin).limit(maxPerKey),
 );
 
 declare module "../../context.ts" {
@@ -96,7 +86,7 @@ export function createRejectionBuffer(db: Database) {
   };
 }
 
-/** The latest refusals of a key with the right secret, newest first; at most fifty. None for an unknown key. */
+/** The latest fifty at most, newest first. None for an unknown key. */
 export function listRejections(ctx: SystemCtx, appId: string) {
   return all(ctx.db, selectRows, { appId });
 }

@@ -77,7 +77,7 @@ export async function issueKey(
     const tenant = await requireTenant(tx, input.namespace);
     const published = input.publish ?? false;
     const common = { tenantId: tenant.id, now };
-    const row = { ...common, name, scopes: JSON.stringify(scopes), published: Number(published), expiresAt };
+    const row = { ...common, name, scopes: JSON.stringify(scopes), published, expiresAt };
     await run(tx.db, insertKey, { ...row, id: appId });
     await run(tx.db, insertSecret, { ...common, appId, id: newId("sec"), hash: hashSecret(secret) });
     const details = { name, scopes, published, expires_at: expiresAt };

@@ -144,7 +144,7 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
   const user = await requireSignedIn(ctx);
   const { email, name, lang, pendingEmail } = user;
   const address = parseEmail("email", pendingEmail ?? email);
-  const columns = { ...address, emailVerified: 1, pendingEmail: null };
+  const columns = { ...address, emailVerified: true, pendingEmail: null };
   const values = { tenantId: ctx.tenant.id, id: user.id, before: user.emailKey, waiting: pendingEmail };
   let changed: User | undefined;
   await redeemCode(

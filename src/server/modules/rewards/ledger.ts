@@ -26,16 +26,15 @@ const { source } = rewardEntries;
 const isSource = and(ofUser(rewardEntries), eq(source, param("source")));
 const selectSource = statement((q) => q.select({ source }).from(rewardEntries).where(isSource));
 const { balance, tenantId, userId } = rewardBalances;
-const raised = { balance: param("points"), version: param("count"), updatedAt: param("now") };
+const newBalance = params("tenantId", "userId", "balance", "version", "updatedAt");
+const raised = {
+  ...params("updatedAt"),
+  balance: sql`balance + excluded.balance`,
+  version: sql`version + excluded.version`,
+};
+const raise = { target: [tenantId, userId], set: raised };
 const raiseBalance = statement((q) =>
-  q
-    .insert(rewardBalances)
-    .values({ ...params("tenantId", "userId"), ...raised })
-    .onConflictDoUpdate({
-      target: [tenantId, userId],
-      set: { ...raised, balance: sql`balance + excluded.balance`, version: sql`version + excluded.version` },
-    })
-    .returning({ balance }),
+  q.insert(rewardBalances).values(newBalance).onConflictDoUpdate(raise).returning({ balance }),
 );
 // Each lot belongs to the entry with its id.
 const insertLots = statement(sql`
@@ -130,8 +129,9 @@ async function credit(
   const { userId, source } = booking;
   const points = lots.reduce((sum, [more]) => sum + more, 0);
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
-  const values = { tenantId: tx.tenant.id, userId, points, count: lots.length, now: toTimestamp(tx.now()) };
-  let balance = ((await get(tx.db, raiseBalance, values))?.balance as number) - points;
+  const values = { tenantId: tx.tenant.id, userId };
+  const raise = { ...values, balance: points, version: lots.length, updatedAt: toTimestamp(tx.now()) };
+  let balance = ((await get(tx.db, raiseBalance, raise))?.balance as number) - points;
   const rows = lots.map(([more, expiresAt], index) => {
     balance += more;
     return [newId("rwd"), more, balance, index > 0 ? `${source}:${index + 1}` : source, expiresAt] as const;

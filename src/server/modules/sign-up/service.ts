@@ -32,25 +32,21 @@ type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" 
 
 const { tenantId, slot, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
 const ofAddress = and(eq(tenantId, param("tenantId")), eq(signUps.emailKey, param("emailKey")));
-/** Slots of sign-ups with a code: as many as an address gets mails while a code is valid, so that no sign-up replaces one whose code is valid. */
+/** As many slots with a code as an address gets mails while a code is valid: no sign-up replaces one with a valid code. */
 const codedSlots = 3;
-/** Slots behind them, of sign-ups for which no mail was sent. Each client's address has one, so that nobody replaces another's. */
+/** Slots of sign-ups for which no mail was sent: one of each client's address, so that nobody replaces another's. */
 const silentSlots = 16;
 const isCoded = and(ofAddress, lte(slot, codedSlots));
 const selectLastSlot = statement((q) =>
   q.select({ slot }).from(signUps).where(isCoded).orderBy(desc(createdAt), desc(slot)).limit(1),
 );
-const account = { ...params("email", "name", "lang", "passwordHash", "visitorId"), createdAt: param("now") };
-const putSignUp = statement((q) =>
-  q
-    .insert(signUps)
-    .values({ ...params("tenantId", "emailKey", "slot"), ...account })
-    .onConflictDoUpdate({ target: [tenantId, signUps.emailKey, slot], set: account }),
-);
+const account = params("email", "name", "lang", "passwordHash", "visitorId", "createdAt");
+const newSignUp = { ...params("tenantId", "emailKey", "slot"), ...account };
+const target = [tenantId, signUps.emailKey, slot];
+const putSignUp = statement((q) => q.insert(signUps).values(newSignUp).onConflictDoUpdate({ target, set: account }));
 const isAwaited = sql`${ofAddress} and (${param("slot")} in (${slot}, 0) or ${slot} > ${codedSlots})`;
-const selectSignUps = statement((q) =>
-  q.select({ email, name, lang, passwordHash, visitorId }).from(signUps).where(isAwaited),
-);
+const fields = { email, name, lang, passwordHash, visitorId };
+const selectSignUps = statement((q) => q.select(fields).from(signUps).where(isAwaited));
 const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
@@ -81,7 +77,7 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
     const isSent = await mailSignUp(tx, emailKey, { slot, mail });
     // The codes that were sent before are for this password, too: a stranger may have used up the mails.
     const values = { ...account, ...which, slot: isSent ? slot : silentSlotOf(tx, emailKey) };
-    await run(tx.db, putSignUp, { ...values, now: toTimestamp(tx.now()) });
+    await run(tx.db, putSignUp, { ...values, createdAt: toTimestamp(tx.now()) });
     await recordAudit(tx, { event: "user.sign_up_requested" });
   });
   return tenant.signUp === "open" ? "login" : "verify";
@@ -94,7 +90,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; 
     await mailSignUp(tx, emailKey, { mail: { kind: "account_exists", to: { emailKey } } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
-  const { id } = await createCustomer(tx, account, { emailKey, nameKey, emailVerified: 0 });
+  const { id } = await createCustomer(tx, account, { emailKey, nameKey, emailVerified: false });
   const mail = { kind: "email_code", to: { email, name, lang } } as const;
   if ((await countHit(tx, mailsToAddress, `${tx.tenant.id}:${emailKey}`)) > 0) return;
   if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
@@ -125,9 +121,9 @@ function silentSlotOf({ vault, client }: Ctx, emailKey: string): number {
 async function createCustomer(
   tx: Ctx,
   { email, name, lang, passwordHash, visitorId }: StoredSignUp,
-  { emailKey, nameKey, emailVerified }: { emailKey: string; nameKey: string | null; emailVerified: number },
+  { emailKey, nameKey, emailVerified }: { emailKey: string; nameKey: string | null; emailVerified: boolean },
 ) {
-  const columns = { name, nameKey, lang, emailVerified, isUnproven: 1 - emailVerified };
+  const columns = { name, nameKey, lang, emailVerified, isUnproven: !emailVerified };
   const user = await addUser(tx, { columns, email, emailKey, role: "customer", passwordHash });
   if (visitorId !== null) await claimReactions(tx, visitorId, user.id);
   return user;
@@ -158,7 +154,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVe
         // Somebody who manages the store may have created the user meanwhile.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
         const { nameKey = null } = userColumns({ name: stored.name });
-        await createCustomer(tx, stored, { emailKey: key, nameKey, emailVerified: 1 });
+        await createCustomer(tx, stored, { emailKey: key, nameKey, emailVerified: true });
         return undefined;
       },
       refused: (tx) => recordAudit(tx, { event: "user.sign_up_failed", error: "resetCodeInvalid" }),

@@ -20,18 +20,13 @@ const begunMs = 3_600_000;
 const { confirmedAt, createdAt } = twoFactor;
 const isBegun = and(ofUser(twoFactor), isNull(confirmedAt), gt(createdAt, param("since")));
 
-const begun = { secret: param("secret"), createdAt: param("now") };
-const beginRow = statement((q) =>
-  q
-    .insert(twoFactor)
-    .values({ ...params("userId", "tenantId"), ...begun })
-    .onConflictDoUpdate({ target: twoFactor.userId, set: begun, setWhere: isNull(confirmedAt) }),
-);
+const begun = params("userId", "tenantId", "secret", "createdAt");
+const replace = { target: twoFactor.userId, set: begun, setWhere: isNull(confirmedAt) };
+const beginRow = statement((q) => q.insert(twoFactor).values(begun).onConflictDoUpdate(replace));
 const selectBegun = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isBegun));
 // Stores the time step, so that the code that enrols cannot also log in.
-const confirmed = { confirmedAt: param("now"), lastStep: param("step") };
 const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
-const confirmRow = statement((q) => q.update(twoFactor).set(confirmed).where(isSameSecret));
+const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt", "lastStep")).where(isSameSecret));
 
 /**
  * Creates a secret for the authenticator of the calling user, or, at the terminal, of the one it names. It must be
@@ -56,7 +51,7 @@ export async function beginTwoFactor(
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
   await verifyThenAct(ctx, user, password === undefined ? {} : { password }, async (tx) => {
     const sealed = tx.vault.seal("two-factor", user.id, secret);
-    const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, now: toTimestamp(tx.now()) };
+    const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, createdAt: toTimestamp(tx.now()) };
     if ((await run(tx.db, beginRow, values)) === 0) throw alreadyOn();
     await recordAudit(tx, { event: "two_factor.begun", subject: user.id });
   });
@@ -79,7 +74,8 @@ export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string;
     const secret = tx.vault.open("two-factor", user.id, begun.secret);
     const step = secret === null ? null : await matchStep(secret, otp.replace(/[\s-]/g, ""), tx.now());
     if (step === null) return false;
-    return (await run(tx.db, confirmRow, { ...key, step, sealed: begun.secret, now: toTimestamp(tx.now()) })) > 0;
+    const values = { ...key, sealed: begun.secret, lastStep: step, confirmedAt: toTimestamp(tx.now()) };
+    return (await run(tx.db, confirmRow, values)) > 0;
   };
   return verifyThenAct(ctx, user, { spend }, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { and, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofUser } from "../../db/conditions.ts";
+import { ofUser, params } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -18,13 +18,8 @@ import { matchStep } from "./totp.ts";
 const isConfirmed = and(ofUser(twoFactor), isNotNull(twoFactor.confirmedAt));
 const selectConfirmed = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isConfirmed));
 // The time step only increases, so an accepted code and all older ones are refused, also to concurrent requests.
-const isLater = and(isConfirmed, lt(twoFactor.lastStep, param("step")));
-const advanceStep = statement((q) =>
-  q
-    .update(twoFactor)
-    .set({ lastStep: param("step") })
-    .where(isLater),
-);
+const isLater = and(isConfirmed, lt(twoFactor.lastStep, param("lastStep")));
+const advanceStep = statement((q) => q.update(twoFactor).set(params("lastStep")).where(isLater));
 const isUnused = and(ofUser(recoveryCodes), isNull(recoveryCodes.usedAt));
 const codesLeft = sql<number>`(select count(*) from ${recoveryCodes} where ${isUnused})`;
 const selectState = statement((q) =>
@@ -55,7 +50,7 @@ export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<
   if (/^\d{6}$/.test(digits)) return spendTimedCode(ctx, userId, digits);
   const code = readRecoveryCode(otp);
   if (code === null) return false;
-  const values = { tenantId: ctx.tenant.id, userId, hash: hashOf(ctx, userId, code), now: toTimestamp(ctx.now()) };
+  const values = { tenantId: ctx.tenant.id, userId, hash: hashOf(ctx, userId, code), usedAt: toTimestamp(ctx.now()) };
   if ((await run(ctx.db, useCode, values)) === 0) return false;
   await recordAudit(ctx, { event: "two_factor.recovery_code_used", subject: userId });
   return true;
@@ -86,7 +81,7 @@ async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise
   const secret = row ? ctx.vault.open("two-factor", userId, row.secret) : null;
   const step = secret === null ? null : await matchStep(secret, digits, ctx.now());
   if (step === null) return false;
-  if ((await run(ctx.db, advanceStep, { ...key, step })) === 0) throw codeUsedUp();
+  if ((await run(ctx.db, advanceStep, { ...key, lastStep: step })) === 0) throw codeUsedUp();
   return true;
 }
 
@@ -105,12 +100,7 @@ const insertCodes = statement(sql`
   insert into ${recoveryCodes} (tenant_id, user_id, hash)
   select ${param("tenantId")}, ${param("userId")}, value from json_each(${param("hashes")})`);
 const isUsable = sql`${isUnused} and hash = ${param("hash")} and exists (select 1 from ${twoFactor} where ${isConfirmed})`;
-const useCode = statement((q) =>
-  q
-    .update(recoveryCodes)
-    .set({ usedAt: param("now") })
-    .where(isUsable),
-);
+const useCode = statement((q) => q.update(recoveryCodes).set(params("usedAt")).where(isUsable));
 
 /** Replaces a user's recovery codes with ten new ones of 50 random bits. Only their hashes are stored. */
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {

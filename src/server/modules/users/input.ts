@@ -12,8 +12,8 @@ const maxAddresses = 20;
 type Row = typeof users.$inferSelect;
 
 export type UserColumns = Partial<
-  Pick<Row, "email" | "emailKey" | "name" | "nameKey" | "phone" | "lang" | "role" | "status"> &
-    Pick<Row, "addresses" | "metadata" | "pendingEmail"> & { emailVerified: number; isUnproven: number }
+  Pick<Row, "email" | "emailKey" | "name" | "nameKey" | "phone" | "lang" | "role" | "status" | "addresses"> &
+    Pick<Row, "metadata" | "pendingEmail" | "emailVerified" | "isUnproven">
 >;
 
 export type UserFields = UserPatch & { lang?: string | undefined };
@@ -30,7 +30,7 @@ export function userColumns(input: UserFields): UserColumns {
   if (input.lang !== undefined) columns.lang = parseLanguage("lang", input.lang);
   if (input.role !== undefined) columns.role = oneOf("role", input.role, ["customer", "staff", "owner"]);
   if (input.status !== undefined) columns.status = oneOf("status", input.status, ["active", "disabled"]);
-  if (input.email_verified !== undefined) columns.emailVerified = input.email_verified ? 1 : 0;
+  if (input.email_verified !== undefined) columns.emailVerified = input.email_verified;
   if (input.addresses !== undefined) columns.addresses = addressesText(input.addresses);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   return columns;

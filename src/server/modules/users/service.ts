@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
-import { byId, params } from "../../db/conditions.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { byId } from "../../db/conditions.ts";
+import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
@@ -27,21 +27,13 @@ import type { User, UserInput } from "./model.ts";
 import { users } from "./table.ts";
 
 const selectUser = statement((q) => q.select({ user: userJson }).from(users).where(byId(users)));
-const newRow = {
-  ...params("id", "tenantId", "email", "emailKey", "name", "nameKey", "phone", "lang", "role", "status"),
-  ...params("emailVerified", "isUnproven", "addresses", "metadata", "passwordHash", "passwordChangedAt"),
-  ...{ createdAt: param("now"), updatedAt: param("now") },
-};
-const insertUser = statement((q) => q.insert(users).values(newRow).returning({ user: userJson }));
 const deleteRow = statement((q) => q.delete(users).where(guardedUser));
 
 export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
 
 /**
- * Creates a user, a customer unless the role says otherwise; without hash and password, they log in after a password
- * reset.
- * @throws forbidden for a role that the actor may not manage, conflict for a taken address, validationFailed,
- * weakPassword, unavailable.
+ * Without hash and password, the user logs in after a password reset. Errors: forbidden for a role that the actor may
+ * not manage, conflict for a taken address, validationFailed, weakPassword, unavailable.
  */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
@@ -73,26 +65,11 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
     if (passwordHash !== null && needsRehash(passwordHash)) {
       requireAffordableKind("password_hash", passwordHash, await findImportedKinds(tx));
     }
-    const inserted = await get(tx.db, insertUser, {
-      name: null,
-      nameKey: null,
-      phone: null,
-      lang: null,
-      status: "active",
-      emailVerified: 0,
-      isUnproven: 0,
-      addresses: "[]",
-      metadata: "{}",
-      ...columns,
-      id,
-      tenantId: tx.tenant.id,
-      email,
-      emailKey,
-      role,
-      passwordHash,
-      passwordChangedAt: passwordHash === null ? null : now,
-      now,
-    }).catch(async (error) => {
+    const credentials = { passwordHash, passwordChangedAt: passwordHash === null ? null : now };
+    const common = { id, tenantId: tx.tenant.id, status: "active", createdAt: now, updatedAt: now } as const;
+    const row = { ...common, ...columns, email, emailKey, role, ...credentials };
+    const insert = statement((q) => q.insert(users).values(row).returning({ user: userJson }));
+    const inserted = await get(tx.db, insert).catch(async (error) => {
       throw await explainUserConflict(tx, error, emailKey);
     });
     const { user } = inserted as NonNullable<typeof inserted>;
