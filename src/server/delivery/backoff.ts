@@ -7,11 +7,7 @@ export interface RetrySchedule {
   repeatsLast?: boolean;
 }
 
-/**
- * How long to wait before the next attempt, in milliseconds; null when the schedule ends.
- * @param attempts how many were made, at least 1.
- * @param retryAfterMs the least that the receiver asks for, 0 if it does not.
- */
+/** Milliseconds until the next attempt; null when the schedule ends. @param attempts how many were made, at least 1. */
 export function retryDelayMs(
   { delaysMs, jitter = 0, repeatsLast = false }: RetrySchedule,
   attempts: number,

@@ -14,9 +14,7 @@ export interface Answer {
   result: "accepted" | "refused" | "failed";
   /** Whether another attempt would be useless. */
   isFinal?: boolean;
-  /** The target does not exist any more. */
   isGone?: boolean;
-  /** The HTTP status; null where there was none. */
   status: number | null;
   /** A message for operators; null when the delivery was accepted. */
   error: string | null;
@@ -38,7 +36,6 @@ export interface Attempt {
   explain?(error: unknown): Answer | undefined;
 }
 
-/** A queue of one store, in one pool, that has deliveries to send. */
 export interface Source {
   key: string;
   tenantId: string;

@@ -13,12 +13,10 @@ export interface CircuitPolicy {
   opensAfter: number;
   /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
   maxRetryAfterMs: number;
-  /** Receivers that are always trusted. */
   isWellKnown?: (receiver: string) => boolean;
 }
 
 const createCircuit = () => ({
-  /** The last message was accepted in time. */
   isTrusted: false,
   /** Targets that failed since the last answer, while the circuit is closed. */
   failed: new Set<string>(),
@@ -28,7 +26,6 @@ const createCircuit = () => ({
   openUntil: 0,
 });
 
-/** Remembers how receivers answered, and pauses those that fail. */
 export class CircuitBreakers {
   readonly #circuits = new LruCache<ReturnType<typeof createCircuit>>(minReceivers);
   readonly #policy: CircuitPolicy;

@@ -8,11 +8,9 @@ import type { Answer } from "./channel.ts";
 /** How long no other process can claim the delivery; longer than any attempt. */
 export const leaseMs = 60_000;
 
-/** The columns of a table of deliveries that follow its status. */
 export const deliveryColumns = {
   attempts: integer("attempts").notNull().default(0),
   nextAttemptAt: text("next_attempt_at").notNull(),
-  /** The end of a process's lease. */
   leasedUntil: text("leased_until"),
   /** HTTP status of the last answer, null where there was none; and its error in words. */
   lastStatus: integer("last_status"),
@@ -21,7 +19,6 @@ export const deliveryColumns = {
   finishedAt: text("finished_at"),
 };
 
-/** A delivery that one process has leased. */
 export interface Claim {
   id: string;
   attempts: number;
@@ -56,10 +53,7 @@ export function claimStatement(table: SQLiteTable, which: SQL) {
   );
 }
 
-/**
- * Claims deliveries and reads what an attempt needs.
- * @param statements read: selects the tasks whose id is in `ids`, a JSON array.
- */
+/** Claims deliveries and reads their tasks. @param statements read: selects those whose id is in `ids`, a JSON array. */
 export async function claimTasks<Task extends { id: string }>(
   ctx: WorkCtx,
   statements: { claim: ReturnType<typeof claimStatement>; read: CompiledStatement<Task> },

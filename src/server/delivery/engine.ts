@@ -6,13 +6,11 @@ import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
-/** The pause after the database could not answer. */
 const failurePauseMs = 5000;
 /** How long attempts in progress may take when the server stops. */
 const graceMs = 5000;
 /** Waits between tries to record a delivery: one that is not recorded is sent again. */
 const recordDelaysMs = [500, 2000, 8000];
-/** How long interrupted attempts may take to release their claims. */
 const releaseMs = 1000;
 
 /**
@@ -20,7 +18,6 @@ const releaseMs = 1000;
  * leased in the database before it is sent, and sent again only if its process ends before the result is recorded.
  */
 export class DeliveryEngine<Task> {
-  /** How many attempts were made. */
   attempts = 0;
   readonly #channel: Channel<Task>;
   readonly #scheduler: Scheduler;
@@ -29,7 +26,6 @@ export class DeliveryEngine<Task> {
   readonly #sending = new Set<AbortController>();
   #polling: Promise<boolean> | undefined;
   #isStopping = false;
-  /** Attempts were interrupted by `stop`. */
   #isHalted = false;
   #databaseFailure: { error: unknown } | undefined;
 

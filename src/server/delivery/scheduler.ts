@@ -18,7 +18,6 @@ export interface SchedulerPolicy {
   circuits: CircuitPolicy;
 }
 
-/** The right to make an attempt. It counts towards the limits with these names. */
 export interface Permit {
   source: Source;
   counted: string[];
@@ -58,7 +57,6 @@ export class Scheduler {
     if (!isDone && !this.#asking.has(source.key)) this.#asking.set(source.key, source);
   }
 
-  /** Puts all sources that have deliveries due among those that wait for permits. */
   poll(ready: Source[]): void {
     this.#skipped.clear();
     for (const source of ready) this.ask(source);
@@ -101,10 +99,7 @@ export class Scheduler {
     return !isPaused && this.#roomIn(source, this.#limitsOf(source)) > 0;
   }
 
-  /**
-   * Asks whether a claimed delivery may go to its receiver now.
-   * @returns 0 if it may; otherwise for how long it must wait, in milliseconds.
-   */
+  /** Returns 0 if a claimed delivery may go to its receiver now; otherwise for how long it must wait, in milliseconds. */
   admit(permit: Permit, receiver: string): number {
     if (permit.isAdmitted) return 0;
     const { source } = permit;

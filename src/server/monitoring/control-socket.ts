@@ -6,7 +6,6 @@ import { metricsType } from "./metrics/http.ts";
 import type { ServerStatus } from "./read-status.ts";
 import type { RecentRequest } from "./server-status.ts";
 
-/** A running server answers within this time, also under load. */
 const timeoutMs = 5000;
 
 export interface ControlAnswers {
@@ -36,7 +35,6 @@ export async function askServer(dataDir: string, path: string, signal?: AbortSig
   }
 }
 
-/** The status of the server of a data directory; null where no server answers. */
 export async function readServerStatus(dataDir: string, signal?: AbortSignal): Promise<ServerStatus | null> {
   const reply = await askServer(dataDir, "/status", signal);
   return reply?.ok ? ((await reply.json()) as ServerStatus) : null;

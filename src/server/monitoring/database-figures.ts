@@ -22,7 +22,6 @@ export type DatabaseFigures = Awaited<ReturnType<ReturnType<typeof createDatabas
 interface FigureDeps {
   db: Database;
   dataDir: string;
-  /** When the server's certificate expires, in epoch milliseconds; undefined without one. */
   certificateEnd: () => number | undefined;
   now: () => number;
 }
@@ -46,7 +45,6 @@ const selectQueues = statement((q) =>
     .from(sql`(select 1)`),
 );
 
-/** Creates the function that reads the figures, from the database at most every five seconds. */
 export function createDatabaseReader(deps: FigureDeps) {
   let kept: ReturnType<typeof read> | undefined;
   let readAt = 0;

@@ -1,6 +1,5 @@
 import { attempt } from "../errors.ts";
 
-/** Questions that the processes of a server ask one another. */
 export type Question =
   | { kind: "figures" }
   | { kind: "recent request"; requestId: string }
@@ -25,7 +24,6 @@ interface ChannelOptions {
   onReport?: (value: unknown) => void;
 }
 
-/** Makes one end of the pipe. */
 export function createChannel({ send, answer, onReport }: ChannelOptions) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;

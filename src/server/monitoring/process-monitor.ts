@@ -5,15 +5,12 @@ import { Meter } from "./metrics/meter.ts";
 import { createReadiness } from "./readiness.ts";
 import type { RecentRequest } from "./server-status.ts";
 
-/** The figures of one process, as it sends them to the server's main process. */
 export type ProcessFigures = ReturnType<ReturnType<typeof monitorProcess>["read"]>;
 
 const readinessEveryMs = 2000;
 const lagEveryMs = 500;
-/** The lag is the longest of this many samples. */
 const lagSamples = 20;
 
-/** Begins to measure this process. */
 export function monitorProcess(db: Database) {
   const meter = new Meter();
   const started_at = new Date().toISOString();
@@ -39,9 +36,7 @@ export function monitorProcess(db: Database) {
         cpu_seconds: (user + system) / 1e6,
         /** The longest delay of its event loop within the last ten seconds. */
         event_loop_lag_ms: round(lag.longest()),
-        /** API requests that are not answered yet. */
         in_flight: meter.inFlight,
-        /** Writes in the queue; 0 with a database server. */
         writes_waiting: queue?.waiting ?? 0,
         /** How long the first of them has waited, in milliseconds. */
         write_wait_ms: round(queue?.waitMs ?? 0),
@@ -79,7 +74,6 @@ const keptMs = 60_000;
 /** Anyone may send such requests, so only this many are kept. */
 const maxKept = 100;
 
-/** Keeps the last requests of `bodega doctor` for a minute. */
 export class RecentRequests {
   readonly #now: () => number;
   readonly #kept = new Map<string, { request: RecentRequest; until: number }>();

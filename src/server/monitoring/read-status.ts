@@ -6,13 +6,11 @@ import type { ProcessFigures } from "./process-monitor.ts";
 import type { RouteStatus } from "./server-status.ts";
 import { noFigures, type WorkerRegistry } from "./worker-registry.ts";
 
-/** This many stores are listed by name. */
 const maxTenants = 20;
 
 interface StatusDeps {
   version: string;
   url: string;
-  /** Processes that should answer requests. */
   workers: number;
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
@@ -22,13 +20,9 @@ interface StatusDeps {
   registry: WorkerRegistry | undefined;
 }
 
-/** The reply to `GET /status` on the control socket. */
 export type ServerStatus = Awaited<ReturnType<typeof readStatus>>;
 
-/**
- * The status of a server with all of its workers. Counters run from the start of the server and never decrease. Times are
- * RFC 3339.
- */
+/** The status of a server with all of its workers. Counters never decrease while it runs. Times are RFC 3339. */
 export async function readStatus(deps: StatusDeps) {
   const { version, url, workers, readOwn, readDatabase, registry } = deps;
   const own = readOwn();
@@ -45,7 +39,6 @@ export async function readStatus(deps: StatusDeps) {
     version,
     pid: process.pid,
     started_at: own.started_at,
-    /** The time of this reply by the server's clock. */
     at: new Date().toISOString(),
     url,
     workers,
@@ -75,11 +68,9 @@ function countSignIns(routes: readonly RouteStatus[]) {
   const count = (kind: Parameters<typeof codeOf>[0]) => errors[codeOf(kind)] ?? 0;
   return {
     succeeded: sumOf(logins, ({ statuses }) => statuses[200] ?? 0),
-    /** Wrong address, password or code. */
     failed: count("invalidLogin"),
     /** Right password; a one-time code was requested. */
     two_factor: count("twoFactorRequired"),
-    /** Refused because of too many attempts. */
     limited: count("tooManyAuthAttempts") + count("tooManyAttempts"),
   };
 }

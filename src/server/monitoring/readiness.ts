@@ -4,17 +4,14 @@ import type { Database } from "../db/session.ts";
 import { AppError, attempt, type FieldError, unavailable } from "../errors.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 
-/** With less free disk space than this, writes begin to fail. */
 const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
 /** Shorter than the usual five seconds of health probes, so that they get an answer with the reason. */
 const defaultTimeoutMs = 3000;
 
-/** The conditions of a process's readiness. */
 export interface ReadinessDeps {
   db: Database;
-  /** Whether the process has been asked to stop. */
   isDraining: () => boolean;
   /** Free space on the disk of the database in bytes; null where it is elsewhere. */
   freeBytes: () => number | null;

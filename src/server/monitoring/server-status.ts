@@ -18,7 +18,6 @@ export interface RouteStatus {
   latency: LatencyHistogram;
 }
 
-/** One of the busiest stores. */
 export interface TenantStatus {
   namespace: string;
   requests: number;

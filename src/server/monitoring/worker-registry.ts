@@ -27,9 +27,7 @@ interface Worker {
 
 interface RegistryOptions {
   answer: (question: Question) => unknown;
-  /** How long a worker may take to answer; half a second unless given. */
   timeoutMs?: number;
-  /** Called once when a worker hangs, and once when it answers again. */
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
 
@@ -79,7 +77,6 @@ export class WorkerRegistry {
     }
   }
 
-  /** The answers of all workers; undefined for one that does not answer in time. */
   askAll(question: Question, timeoutMs = this.#options.timeoutMs): Promise<unknown[]> {
     return Promise.all([...this.#workers].map(({ channel }) => channel.ask(question, timeoutMs)));
   }
@@ -101,7 +98,6 @@ export class WorkerRegistry {
     });
   }
 
-  /** Finds a request that any of the workers answered within the last minute. */
   async findRequest(requestId: string): Promise<RecentRequest | null> {
     const answers = await this.askAll({ kind: "recent request", requestId });
     return (answers.find(Boolean) as RecentRequest | undefined) ?? null;

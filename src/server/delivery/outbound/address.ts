@@ -2,7 +2,6 @@ import { lookup as lookupName } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { DeliveryFailure } from "./attempt-failure.ts";
 
-/** Finds all addresses of a name; rejects when it has none. */
 export type Lookup = (name: string) => Promise<string[]>;
 
 /** Resolves names as the machine does, with its hosts file; IPv4 first, because many machines have no IPv6 route. */
@@ -31,7 +30,6 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** Top-level names of private networks. */
 const privateNames =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
 
@@ -42,7 +40,6 @@ export function isPublicHost(host: string): boolean {
   return labels.length > 1 && !labels.includes("") && !privateNames.test(host);
 }
 
-/** The public addresses of IPv6. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**

@@ -1,5 +1,4 @@
 const maxLength = 300;
-/** The longest Retry-After that is honoured. */
 const longestWaitMs = 3_600_000;
 
 /** The reason why a message did not arrive; operators see its text unchanged. */

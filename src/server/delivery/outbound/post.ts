@@ -15,7 +15,6 @@ export interface Post {
   headers: Record<string, string>;
   body: string | Uint8Array;
   signal: AbortSignal;
-  /** Certificates to trust instead of the usual ones. */
   ca?: string | undefined;
 }
 
@@ -27,10 +26,7 @@ export interface PostAnswer {
   closed: Promise<void>;
 }
 
-/**
- * Posts a message, without following redirects or waiting for the body. Certificates are verified for the host of the URL.
- * @throws the error of the connection, or the reason of the signal.
- */
+/** Posts a message, without following redirects or waiting for the body. Errors: the connection's, or the signal's reason. */
 export async function postMessage(post: Post): Promise<PostAnswer> {
   let failure: unknown = new Error("the name has no address");
   for (const address of post.addresses) {

@@ -26,7 +26,6 @@ const fields = {
 };
 const { title: _, ...optional } = fields;
 
-/** Body of a create: a title is enough. */
 export const CategoryInput = Type.Composite(
   [Type.Object({ title }), Type.Partial(Type.Object({ ...optional, translations }))],
   { $id: "CategoryInput", additionalProperties: false },

@@ -29,7 +29,6 @@ import {
 } from "./model.ts";
 import { categories, isVisible } from "./table.ts";
 
-/** A category as JSON text; `language` is that of its title. */
 type RenderedCategory = RenderedProduct;
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
@@ -162,10 +161,7 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
   });
 }
 
-/**
- * Changes the given fields. `lang` is the language of the given texts, `ifMatch` the version that the category must have.
- * @throws notFound, preconditionFailed, validationFailed, conflict.
- */
+/** Changes the given fields; `lang` is that of the texts. Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function updateCategory(
   ctx: Ctx,
   named: string,

@@ -23,14 +23,12 @@ export const categories = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** Null for a category at the top. */
     parentId: text("parent_id").references((): AnySQLiteColumn => categories.id, { onDelete: "cascade" }),
     slug: text("slug").notNull(),
     title: text("title").notNull(),
     description: text("description"),
     /** JSON object of language to `{title, description}`, without `lang` itself. */
     translations: text("translations").notNull().default("{}"),
-    /** Place among the categories with the same parent. */
     position: integer("position").notNull().default(0),
     published: integer("published", { mode: "boolean" }).notNull().default(true),
     lang: text("lang").notNull(),

@@ -63,10 +63,7 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
   });
 }
 
-/**
- * SQL for the id of the newest event of the store `tenantId`; for catalogue readers, of those that they can see, so that
- * they cannot count orders.
- */
+/** SQL for the id of the store's newest event; for catalogue readers of those that they see, so that they cannot count orders. */
 export const newestEvents = {
   whole: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
   catalog: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
@@ -75,10 +72,7 @@ export const newestEvents = {
 const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
 const selectState = { whole: stateFrom(newestEvents.whole), catalog: stateFrom(newestEvents.catalog) };
 
-/**
- * The state of a store's catalogue for lists: the newest event, because every change of a product has one. Likes and
- * views have none.
- */
+/** The state of a store's catalogue for lists: its newest event. Every change of a product has one; likes and views have none. */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   const select = selectState[isCatalogOnly(ctx) ? "catalog" : "whole"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };
@@ -136,7 +130,6 @@ const selectPage = statement((q) =>
     .from(rendered),
 );
 
-/** The events of the store after an event, in the order of commits. Errors: malformedRequest for an unknown `after`. */
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
   const { after = "" } = query;

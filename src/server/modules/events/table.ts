@@ -11,9 +11,7 @@ export const events = sqliteTable(
     /** Ends in the sequence, by which it is found without an index. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
-    /** Such as `order.paid`. */
     type: text("type").notNull(),
-    /** Id of the record that changed. */
     subject: text("subject").notNull(),
     /** JSON object, a summary of the change without personal data and secrets. */
     data: text("data").notNull(),

@@ -23,7 +23,6 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 const kindOf = (type: string) => `${type.split(".")[0]}.*`;
-/** The names that a list of types may have. */
 export const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
 
 /** Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions. Errors: validationFailed. */

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { SendMailOptions } from "nodemailer";
+import { pick } from "../../db/columns.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import type { FromAddress } from "../../values/email.ts";
@@ -13,9 +14,9 @@ import { greetingName, type MailStore, oneLine, type RenderedMail } from "./rend
 const selectStore = statement((q) =>
   q
     .select({
-      ...{ title: tenants.title, domain: tenants.domain, url: tenants.url, logo: tenants.logo },
-      ...{ language: tenants.language, email: users.email, name: users.name, lang: users.lang, role: users.role },
-      ...{ status: users.status, newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
+      ...pick(tenants, "title", "domain", "url", "logo", "language"),
+      ...pick(users, "email", "name", "lang", "role", "status"),
+      ...{ newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
     })
     .from(tenants)
     .leftJoin(users, and(eq(users.tenantId, tenants.id), eq(users.emailKey, param("emailKey"))))
@@ -68,7 +69,6 @@ export function composeMail(mail: {
 interface Recipient {
   store: MailStore;
   to: (Addressee & { lang: string | null }) | null;
-  /** The kind that is sent instead. */
   kind?: MailKind;
 }
 

@@ -13,8 +13,6 @@ export const mailKinds = {
   test: [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** A mail of any kind, test mail included. */
 export type AnyMailKind = keyof typeof mailKinds;
 
-/** A mail about an event in a store. */
 export type MailKind = Exclude<AnyMailKind, "test">;

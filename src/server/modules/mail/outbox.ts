@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { pick } from "../../db/columns.ts";
 import { params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
@@ -36,10 +37,8 @@ export type MailRecipient =
   | { signUpKey: string; slot?: number }
   | { email: string; name?: string | null | undefined; lang?: string | null | undefined };
 
-/** The sealed contents of a row. */
 export interface MailContents {
   to: MailRecipient;
-  /** BCP 47 tag of the request. */
   language?: string | undefined;
   values: Record<string, string>;
 }
@@ -79,7 +78,6 @@ export async function queueMail(
   return id;
 }
 
-/** The keyed hash by which mail to an address is found. */
 export function recipientKey(vault: Vault, address: string): string {
   return vault.mac("mail", `to:${emailKey(address)}`);
 }
@@ -117,13 +115,8 @@ const claimNext = statement((q) =>
     .set({ attempts: sql`attempts + 1`, nextAttemptAt: param("lease"), updatedAt: param("now") })
     .where(sql`id = (${oldestDue})`)
     .returning({
-      id: mailOutbox.id,
-      tenantId: mailOutbox.tenantId,
-      kind: mailOutbox.kind,
-      sealed: mailOutbox.sealed,
-      attempts: mailOutbox.attempts,
+      ...pick(mailOutbox, "id", "tenantId", "kind", "sealed", "attempts", "usefulUntil"),
       lease: mailOutbox.nextAttemptAt,
-      usefulUntil: mailOutbox.usefulUntil,
     }),
 );
 const expireUseless = statement(sql`
@@ -154,7 +147,6 @@ export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, selectNext, { now: toTimestamp(now()) })) !== undefined;
 }
 
-/** Claims the mail that has been due the longest; undefined when none is due. */
 export function claimMail({ db, now }: WorkCtx) {
   return get(db, claimNext, { now: toTimestamp(now()), lease: toTimestamp(now() + leaseMs) });
 }

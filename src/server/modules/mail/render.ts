@@ -11,13 +11,11 @@ import zh from "./templates/zh.json";
 /** The texts of one language. Placeholders: `{store}` and `{name}` anywhere, and the names of `mailKinds` for the kind. */
 export type MailTemplates = {
   direction: "ltr" | "rtl";
-  /** Used when the recipient's name is known. */
   greeting: string;
   greeting_without_name: string;
   footer: string;
 } & Record<AnyMailKind, { subject: string; paragraphs: string[] }>;
 
-/** All texts, by BCP 47 tag. */
 export const mailTemplates = { ar, de, en, es, fr, pt, zh } as Record<string, MailTemplates>;
 
 /** The texts in the first of these languages that has some, otherwise in English. @param wanted BCP 47 tags. */
@@ -39,23 +37,18 @@ export type RenderedMail = ReturnType<typeof renderMail>;
 interface RenderInput {
   kind: AnyMailKind;
   store: MailStore;
-  /** The recipient's name, if known. */
   name: string | null;
   /** BCP 47 tags in order of preference; the store's language comes after them. */
   languages: readonly (string | null | undefined)[];
   values: Record<string, string>;
 }
 
-/** Formats the value of a placeholder. */
 type Show = (name: string, value: string) => string;
 
 const maxNameCharacters = 60;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/**
- * Renders a mail from the store, the recipient's record and `values`, never from a request.
- * @throws TypeError when a value that the kind needs is missing.
- */
+/** Renders a mail from the store, the recipient's record and `values`, never from a request. */
 export function renderMail({ kind, store, name, languages, values }: RenderInput) {
   const { language, templates } = chooseTemplates([...languages, store.language]);
   const { subject, paragraphs } = templates[kind];

@@ -1,5 +1,6 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { pickStored } from "../../db/columns.ts";
 import { matches } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -24,7 +25,6 @@ interface MailFilter extends MailView {
   kind?: AnyMailKind | undefined;
   /** RFC 3339; not older. */
   since?: string | undefined;
-  /** A whole address. */
   to?: string | undefined;
   /** From 1 to 1000. */
   limit: number;
@@ -38,18 +38,10 @@ interface MailView {
 }
 
 const columns = {
-  id: mailOutbox.id,
-  namespace: tenants.namespace,
-  kind: mailOutbox.kind,
-  maskedTo: mailOutbox.maskedTo,
-  status: mailOutbox.status,
-  attempts: mailOutbox.attempts,
+  ...{ id: mailOutbox.id, namespace: tenants.namespace, kind: mailOutbox.kind, maskedTo: mailOutbox.maskedTo },
+  ...pickStored(mailOutbox, "status", "attempts"),
   next_attempt_at: sql<string | null>`case when ${mailOutbox.status} = 'queued' then ${mailOutbox.nextAttemptAt} end`,
-  useful_until: mailOutbox.usefulUntil,
-  last_error: mailOutbox.lastError,
-  created_at: mailOutbox.createdAt,
-  sent_at: mailOutbox.sentAt,
-  sealed: mailOutbox.sealed,
+  ...pickStored(mailOutbox, "usefulUntil", "lastError", "createdAt", "sentAt", "sealed"),
 };
 const selectMail = (condition: SQL | undefined) =>
   statement((q) =>
@@ -71,10 +63,7 @@ const selectMany = selectMail(
   ),
 );
 
-/**
- * The mail of one store or of all, newest first.
- * @throws notFound for an unknown tenant, validationFailed for a limit out of range.
- */
+/** The mail of one store or of all, newest first. Errors: notFound for an unknown tenant, validationFailed. */
 export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   const { namespace = null, status = null, kind = null, since = null, limit } = filter;
   requireWhole("limit", limit, 1, maxRows);

@@ -16,10 +16,7 @@ const meanings: Record<string, string> = {
   EPROTOCOL: "the mail server does not accept mail",
 };
 
-/**
- * Reads the error of a failed attempt.
- * @param secrets texts that the result must not repeat.
- */
+/** Reads the error of a failed attempt. @param secrets texts that the result must not repeat. */
 export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
   const { originalCode, command = "", response, responseCode, ...given } = error as SmtpError;
   const code = error instanceof TimedOut ? "ETIMEDOUT" : (given.code ?? "unexpected");

@@ -1,7 +1,6 @@
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer";
 import { createTransport, type Transporter } from "nodemailer";
 
-/** Time limits of the steps of an SMTP session, in milliseconds. */
 export interface SmtpTimeouts {
   /** Name look-up and connection. */
   connect: number;
@@ -46,7 +45,6 @@ export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
   };
 }
 
-/** A pool that connects with the first mail, and keeps its connections. */
 export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions> {
   return createTransport({
     ...smtpOptions(server),

@@ -21,7 +21,6 @@ export const mailOutbox = sqliteTable(
     attempts: integer("attempts").notNull().default(0),
     /** When it is due; a claim moves this to the end of its lease. */
     nextAttemptAt: text("next_attempt_at").notNull(),
-    /** After this time the mail expires. */
     usefulUntil: text("useful_until"),
     lastError: text("last_error"),
     createdAt: text("created_at").notNull(),

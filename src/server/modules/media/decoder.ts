@@ -10,7 +10,6 @@ const longestMs = 15_000;
 const maxMemory = 1024 * MiB;
 const memoryExitCode = 75;
 const watchMs = 20;
-/** A process that has nothing to do ends after this time. */
 const idleMs = 60_000;
 const simpler = "Save it again, smaller or as a PNG";
 

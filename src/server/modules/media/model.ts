@@ -23,7 +23,6 @@ export const FileParams = Type.Object({
   file: oneOf(files, { description: "Width in pixels; a narrower picture is served as it is." }),
 });
 
-/** The path at which a picture is served as it is stored. */
 export function pictureUrl(namespace: string, id: string): string {
   return `/media/${id}/original.webp?namespace=${namespace}`;
 }

@@ -3,7 +3,6 @@ import { Semaphore } from "../../values/semaphore.ts";
 import { decodeApart } from "./decoder.ts";
 import { encodePicture, maxPixels, type Picture } from "./encode.ts";
 
-/** Maximum size of an upload, in bytes. */
 export const maxUploadBytes = 20 * 1024 * 1024;
 /** Of either side. The stored picture then has at most 5.5 MB, whatever it shows. */
 const maxSide = 2560;
@@ -53,10 +52,7 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
   }
 }
 
-/**
- * Scales a stored picture down to a width. `read` is called when it is its turn, so that nothing large waits.
- * @throws unavailable when too many wait; errors of `read`.
- */
+/** Scales a stored picture down. `read` is called when it is its turn, so that nothing large waits. Errors: unavailable. */
 export async function scalePicture(read: () => Promise<Uint8Array>, width: number, party: string): Promise<Uint8Array> {
   // A narrow picture can be higher than wide.
   return (await widths.run(async () => encodePicture(await read(), width, maxDecodedSide), party)).bytes;

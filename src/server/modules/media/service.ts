@@ -1,5 +1,6 @@
 import { and, eq, lte, sql } from "drizzle-orm";
 import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
+import { pick, pickStored } from "../../db/columns.ts";
 import { byId, ofStore } from "../../db/conditions.ts";
 import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
@@ -50,7 +51,6 @@ export async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Prom
   return (await get(ctx.db, selectBytes, { tenantId: ctx.tenant.id, id, width }))?.bytes;
 }
 
-/** Keeps a file. Errors: unavailable when S3 or the database cannot be written. */
 export async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint8Array): Promise<void> {
   if (inS3) await bucketOf(ctx).put(nameOf(`${ctx.tenant.id}/${id}`, width), bytes);
   else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
@@ -74,16 +74,9 @@ function bucketOf({ media }: Ctx): MediaStore {
   throw unavailable("The picture is in S3. Set BODEGA_MEDIA as it was when the picture was uploaded.");
 }
 
-/** Unused pictures are removed after this time. */
 export const unusedMs = 86_400_000;
 
-const shown = {
-  id: media.id,
-  width: media.width,
-  height: media.height,
-  bytes: media.bytes,
-  created_at: media.createdAt,
-};
+const shown = pickStored(media, "id", "width", "height", "bytes", "createdAt");
 const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
 // A repeated upload starts the time of an unused picture anew.
 const touchBySource = statement((q) =>
@@ -109,13 +102,17 @@ const selectUsage = statement((q) =>
     .from(tenants)
     .where(eq(tenants.id, param("tenantId"))),
 );
-const selectFile = statement((q) => q.select({ width: media.width, inS3: media.inS3 }).from(media).where(byId(media)));
+const selectFile = statement((q) =>
+  q
+    .select(pick(media, "width", "inS3"))
+    .from(media)
+    .where(byId(media)),
+);
 // Few at a time, because the engine reads through all of a removed blob.
 const removeOld = statement(sql`
   delete from ${media} where id in (
     select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);
 
-/** An upload that is stored already, or is read and to be stored. */
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
 /**
@@ -156,7 +153,6 @@ async function insert(ctx: Ctx, { id, hash, picture }: Extract<ReadUpload, { id:
   throw unavailable();
 }
 
-/** Stores a picture from a file. Errors: those of `readUpload`. */
 export async function addPicture(ctx: Ctx, upload: Uint8Array): Promise<Media> {
   return (await storePicture(ctx, await readUpload(ctx, upload))).media;
 }
@@ -172,10 +168,7 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
 /** Widths that are being made, so that many first viewers of one wait for the same work. */
 const inWork = new Map<string, Promise<Uint8Array>>();
 
-/**
- * A picture as WebP, at most `width` pixels wide; 0 as it is stored. Each width is made when it is first asked for.
- * @throws notFound; unavailable when S3 cannot be used, or too many pictures are being processed.
- */
+/** A picture as WebP, at most `width` pixels wide; 0 as it is stored. Each width is made at its first use. Errors: notFound, unavailable. */
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("picture", id);

@@ -2,7 +2,6 @@ import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
-/** Pictures that a store has uploaded. */
 export const media = sqliteTable(
   "media",
   {

@@ -11,7 +11,6 @@ export const vapidKeys = sqliteTable(
     id: integer("id").primaryKey(),
     /** Base64url of the uncompressed point; browsers subscribe with it. */
     publicKey: text("public_key").notNull(),
-    /** Sealed with the server's key. */
     privateKey: text("private_key").notNull(),
     createdAt: text("created_at").notNull(),
   },
@@ -30,7 +29,6 @@ export const pushRegistrations = sqliteTable(
     proofKey: text("proof_key"),
     /** JSON of the subscription or token, sealed with the server's key. */
     target: text("target").notNull(),
-    /** The user who was signed in when it registered. */
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),
     lang: text("lang"),
     /** SHA-256, in hex. */
@@ -58,7 +56,6 @@ export const pushCounts = sqliteTable("push_counts", {
   registrations: integer("registrations").notNull(),
 });
 
-/** A topic that a registration subscribes to. */
 export const pushTopics = sqliteTable(
   "push_topics",
   {
@@ -81,11 +78,8 @@ export const pushMessages = sqliteTable(
     kind: text("kind", { enum: ["order", "message"] }).notNull(),
     /** JSON object: title, body and url of a message; id, number and event of an order. */
     content: text("content").notNull(),
-    /** Only registrations with this topic; null for all. */
     topic: text("topic"),
-    /** Only the devices of this user; null for all. */
     userId: text("user_id"),
-    /** Only registrations of this language; null for all. */
     lang: text("lang"),
     /** The last registration whose delivery is made; null once all are. */
     position: text("position"),
@@ -101,7 +95,6 @@ export const pushMessages = sqliteTable(
   ],
 );
 
-/** One message on its way to one device. */
 export const pushDeliveries = sqliteTable(
   "push_deliveries",
   {

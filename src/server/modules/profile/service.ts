@@ -103,7 +103,6 @@ async function writeOwn(
 const waitingRow = sql`${byId(users)} and status = 'active' and email_key = ${param("before")}
   and pending_email is ${param("waiting")}`;
 
-/** The key of the code that verifies an address of a user, and no other address. */
 function codeKey(user: SignInUser, emailKey: string): CodeKey {
   return { purpose: "email", subject: `${user.id}:${emailKey}` };
 }
@@ -123,10 +122,7 @@ async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promis
   });
 }
 
-/**
- * Mails the calling user another code for the address that is not verified yet: a new one, or else their own.
- * @throws wrongState when there is none, tokenExpired.
- */
+/** Mails another code for the address that is not verified yet. Errors: wrongState when there is none, tokenExpired. */
 export async function resendEmailCode(ctx: Ctx): Promise<void> {
   await inTransaction(ctx, async (tx) => {
     const user = await requireSignedIn(tx);

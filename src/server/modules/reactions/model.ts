@@ -12,7 +12,6 @@ export const ReactionQuery = closed({ ...resourceParts, ...visitorPart });
 
 const { fields: _, ...pageParts } = listParts;
 
-/** Query of a GET: resources, or the caller's own list. */
 export const ReactionsQuery = closed({
   resource_type: Type.Optional(resourceParts.resource_type),
   resource_id: Type.Optional(
@@ -31,11 +30,9 @@ const state = {
   count: Type.Integer({ minimum: 0, description: "Number of users and visitors who like or have bookmarked it." }),
 };
 
-/** The caller's reaction to a resource, and its count. */
 export const ReactionState = output("ReactionState", state);
 export type ReactionState = Static<typeof ReactionState>;
 
-/** The caller's reactions to several resources. */
 export const ReactionStates = namedList("ResourceReactionState", state);
 
 export const AddedReaction = output("AddedReaction", { ...state, visitor: newVisitor });

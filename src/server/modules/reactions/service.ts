@@ -25,12 +25,10 @@ import { reactions } from "./table.ts";
 /** Maximum number of likes, and of bookmarks, of one visitor or user; keeps their lists fast. */
 const maxOfActor = 10_000;
 
-/** The resource of a call, and its visitor unless a user is signed in. */
 interface ReactionTarget {
   /** Required, but optional in the schema of GET. */
   resource_type?: string | undefined;
   resource_id: string;
-  /** The token of a visitor. */
   visitor?: string | undefined;
   /** The `user_id` that an app key sent; it is refused. */
   subject?: string | undefined;
@@ -118,7 +116,6 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   return toReply(state);
 }
 
-/** Whether the caller likes or has bookmarked a resource, and how many do. Errors: validationFailed, notFound. */
 async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
@@ -197,10 +194,7 @@ const readPage = keysetList({
   id: sql`resource_id`,
 });
 
-/**
- * A page of the public resources that the caller likes or has bookmarked, newest first; empty for a new visitor.
- * @throws malformedRequest, validationFailed naming `resource_type` or `user_id`.
- */
+/** A page of the caller's public resources, newest first. Errors: malformedRequest, validationFailed. */
 export async function listReactions(ctx: Ctx, kind: ReactionKind, query: ReactionsQuery, subject?: string) {
   refuseSubject(subject);
   const { resource_type } = query;

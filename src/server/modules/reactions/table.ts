@@ -2,7 +2,6 @@ import { sql } from "drizzle-orm";
 import { check, index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** Likes and bookmarks. */
 export const reactions = sqliteTable(
   "reactions",
   {

@@ -2,7 +2,6 @@ import { list } from "isbot";
 import { LruCache } from "../../values/lru-cache.ts";
 import patterns from "./bots.json" with { type: "json" };
 
-/** Only this many characters of a user agent are matched. */
 const maxRead = 512;
 const minCached = 500;
 
@@ -21,7 +20,6 @@ export function isBot(agent: string): boolean {
   return verdicts.getOrMake(agent.slice(0, maxRead), (text) => !libraries.test(text) && botPattern().test(text));
 }
 
-/** Compiled at the first use. */
 function botPattern(): RegExp {
   // Crawlers name a page that describes them, so a URL matches too.
   bots ??= new RegExp(["https?:", ...list.filter((pattern) => !notBots.has(pattern))].join("|"), "i");

@@ -4,7 +4,6 @@ import { addressGroup } from "../../values/ip-prefix.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Resource } from "../resources/registry.ts";
 
-/** Only this many characters of a user agent are hashed. */
 const maxAgent = 512;
 /** Characters of a hash in base64 that are 128 bits. */
 const keyLength = 22;

@@ -3,7 +3,6 @@ import { closed, input, output, whole } from "../../values/schema.ts";
 import { namedList, resourceIds, resourceParts } from "../resources/registry.ts";
 import { visitorPart } from "../visitors/actor.ts";
 
-/** Default and maximum number of days in a series. */
 export const usualDays = 30;
 export const maxDays = 366;
 

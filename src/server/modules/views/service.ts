@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { pick } from "../../db/columns.ts";
 import type { Database, Executor, Session } from "../../db/session.ts";
 import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
@@ -139,7 +140,7 @@ const dayMs = 86_400_000;
 
 const selectDays = statement((q) =>
   q
-    .select({ day: viewDays.day, views: viewDays.views })
+    .select(pick(viewDays, "day", "views"))
     .from(viewDays)
     .where(sql`${ofResource} and day between ${param("first")} and ${param("last")}`),
 );

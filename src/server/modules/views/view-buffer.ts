@@ -62,7 +62,6 @@ export class ViewBuffer {
     return this.#known.get(dedupKey) === true;
   }
 
-  /** Buffers a view, which is written within a second. Errors: unavailable when too many wait. */
   add({ dedupKey, ...group }: Omit<ViewGroup, "dedupKeys"> & { dedupKey: string }): void {
     if (this.#waiting >= (this.#deps.maxWaiting ?? defaultMaxWaiting)) throw unavailable("Too many views are waiting.");
     this.#known.set(dedupKey, true);

@@ -22,10 +22,7 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
   }
 }
 
-/**
- * The caller of a write: as `findActor`, with a new visitor and their token instead of null.
- * @throws unavailable on a server without the database's key.
- */
+/** The caller of a write; makes a visitor with a token if there is none. Errors: unavailable without the database's key. */
 export function requireActor(
   { actor, vault, tenant }: Ctx,
   visitor: string | undefined,

@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { pick, pickStored } from "../../db/columns.ts";
 import { matches, ofStore } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -41,7 +42,7 @@ const selectWebhook = statement((q) =>
 const isAfter = and(ofStore(events), gt(events.sequence, param("position")));
 const selectNew = statement((q) =>
   q
-    .select({ sequence: events.sequence, type: events.type })
+    .select(pick(events, "sequence", "type"))
     .from(events)
     .where(isAfter)
     .orderBy(events.sequence)
@@ -89,20 +90,13 @@ async function fanOutTo(ctx: WorkCtx, id: string): Promise<void> {
 
 const maxRows = 1000;
 
-/** A delivery as the terminal prints it. */
+// The id and type of the event are null once it is purged.
 const record = {
-  delivery_id: webhookDeliveries.id,
-  // Null, as the type, once the event is purged.
-  event_id: events.id,
-  type: events.type,
-  status: webhookDeliveries.status,
-  attempts: webhookDeliveries.attempts,
+  ...{ delivery_id: webhookDeliveries.id, event_id: events.id, type: events.type },
+  ...pickStored(webhookDeliveries, "status", "attempts"),
   next_attempt_at: sql<string | null>`case when ${webhookDeliveries.status} = 'waiting'
     then ${webhookDeliveries.nextAttemptAt} end`,
-  last_status: webhookDeliveries.lastStatus,
-  last_error: webhookDeliveries.lastError,
-  created_at: webhookDeliveries.createdAt,
-  finished_at: webhookDeliveries.finishedAt,
+  ...pickStored(webhookDeliveries, "lastStatus", "lastError", "createdAt", "finishedAt"),
 };
 const selectDeliveries = statement((q) =>
   q
@@ -145,11 +139,7 @@ const queueFailed = statement(sql`
   where tenant_id = ${param("tenantId")} and webhook_id = ${param("webhookId")} and status = 'failed'
     and exists(select 1 from ${events} e where e.sequence = ${webhookDeliveries.event})`);
 
-/**
- * The deliveries of a webhook, newest event first.
- * @param filter `limit` from 1 to 1000.
- * @throws notFound for an unknown webhook, validationFailed for a limit out of range.
- */
+/** The deliveries of a webhook, newest event first. Errors: notFound, validationFailed unless `limit` is from 1 to 1000. */
 export async function listDeliveries(
   ctx: Ctx,
   webhookId: string,

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
+import { pick } from "../../db/columns.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
@@ -17,7 +18,6 @@ import { fanOut } from "./deliveries.ts";
 import { signatureHeaders } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
-/** About a day in all. */
 export const schedule: RetrySchedule = {
   delaysMs: [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800].map((seconds) => seconds * 1000),
   jitter: 0.2,
@@ -42,7 +42,7 @@ const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
 const selectReady = statement((q) =>
   q
-    .select({ id: webhooks.id, tenantId: webhooks.tenantId })
+    .select(pick(webhooks, "id", "tenantId"))
     .from(webhooks)
     .innerJoin(tenants, eq(tenants.id, webhooks.tenantId))
     .where(
@@ -59,12 +59,8 @@ const claim = claimStatement(
 const read = statement((q) =>
   q
     .select({
-      id: webhookDeliveries.id,
-      webhookId: webhooks.id,
-      url: webhooks.url,
-      secret: webhooks.secret,
-      allowPrivate: webhooks.allowPrivate,
-      createdAt: webhookDeliveries.createdAt,
+      ...pick(webhookDeliveries, "id", "webhookId", "createdAt"),
+      ...pick(webhooks, "url", "secret", "allowPrivate"),
       // Null once the event is purged.
       eventId: events.id,
       body: sql<string>`json_object('id', ${events.id}, 'type', ${events.type}, 'subject', ${events.subject},

@@ -1,17 +1,19 @@
 import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/columns.ts";
 import { ofStore } from "../../db/conditions.ts";
 import { all, statement } from "../../db/statement.ts";
 import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { webhooks } from "./table.ts";
 
 const selectAll = statement((q) =>
-  q.select({ id: webhooks.id, url: webhooks.url }).from(webhooks).where(ofStore(webhooks)).orderBy(webhooks.id),
+  q
+    .select(pick(webhooks, "id", "url"))
+    .from(webhooks)
+    .where(ofStore(webhooks))
+    .orderBy(webhooks.id),
 );
 
-/**
- * Finds the id of a webhook by id or by its whole address.
- * @throws notFound with the closest address, conflict if several webhooks have the address.
- */
+/** Finds a webhook by id or whole address. Errors: notFound with the closest address, conflict for an address of several. */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectAll, { tenantId });

@@ -1,5 +1,6 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pickStored } from "../../db/columns.ts";
 import { byId, matches, ofStore } from "../../db/conditions.ts";
 import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -34,12 +35,10 @@ const insertRow = statement(sql`
   where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
 /** A webhook as the terminal prints it, without its namespace. */
 const shown = {
-  webhook_id: webhooks.id,
-  url: webhooks.url,
+  ...{ webhook_id: webhooks.id, url: webhooks.url },
   // Event types and patterns such as `order.*`.
   types: sql`${webhooks.types}`.mapWith((text: string): string[] => JSON.parse(text)),
-  allow_private: webhooks.allowPrivate,
-  created_at: webhooks.createdAt,
+  ...pickStored(webhooks, "allowPrivate", "createdAt"),
 };
 const ofDeliveries = <T>(what: SQL, condition: SQL) =>
   sql<T>`(select ${what} from ${webhookDeliveries} d where d.webhook_id = ${webhooks.id} and ${condition})`;
@@ -79,10 +78,7 @@ interface WebhookInput {
   allowPrivate?: boolean | undefined;
 }
 
-/**
- * Adds a webhook, which receives the events from now on.
- * @throws validationFailed naming `url` or `types`, wrongState when the store has twenty already.
- */
+/** Adds a webhook for the events from now on. Errors: validationFailed; wrongState when the store has twenty already. */
 export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup = lookupAddresses) {
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
@@ -124,7 +120,6 @@ async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
   }
 }
 
-/** Webhooks come oldest first. */
 export async function listWebhooks(ctx: Ctx) {
   const rows = await all(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
   return rows.map((row) => toRecord(ctx, row));
@@ -171,11 +166,7 @@ function toRecord<Row extends { webhook_id: string }>({ tenant }: Ctx, { webhook
   return { webhook_id, namespace: tenant.namespace, ...row };
 }
 
-/**
- * Normalises the address of a webhook.
- * @throws validationFailed naming `url`: it must be https, or http where private addresses are allowed, without
- * credentials and fragment.
- */
+/** Normalises the address of a webhook. Errors: validationFailed naming `url`. */
 export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   const url = given.length <= maxUrlLength && URL.canParse(given) ? new URL(given) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";

@@ -3,7 +3,6 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-o
 import { deliveryColumns } from "../../delivery/claim.ts";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
-/** An address that receives a store's events. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -14,7 +13,6 @@ export const webhooks = sqliteTable(
     types: text("types").notNull(),
     /** The signing secret, sealed with the server's key. */
     secret: text("secret").notNull(),
-    /** Whether the address may be in a private network. */
     allowPrivate: integer("allow_private", { mode: "boolean" }).notNull().default(false),
     /** The sequence of the last event whose deliveries are made. */
     position: integer("position").notNull(),
@@ -23,7 +21,6 @@ export const webhooks = sqliteTable(
   (t) => [index("webhooks_by_tenant").on(t.tenantId, t.id), check("webhooks_types", sql`json_valid(${t.types})`)],
 );
 
-/** One event on its way to one address. */
 export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
   {

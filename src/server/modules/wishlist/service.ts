@@ -108,7 +108,6 @@ const selectItem = statement((q) =>
     ),
 );
 
-/** The reasons why an item was not written: those that are false. */
 const selectObstacles = statement((q) =>
   q
     .select({
@@ -128,7 +127,6 @@ export interface ItemKey {
   product: string;
 }
 
-/** Variant and note of an item, and the preferred language of the reply. */
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
 /**
@@ -179,7 +177,6 @@ export async function getWishlistItem(ctx: Ctx, { product, customerId, subject }
   return found;
 }
 
-/** Removes an item from a user's list. Errors: notFound, preconditionFailed. */
 export async function removeFromWishlist(ctx: Ctx, { product, customerId, subject }: ItemKey, ifMatch: number | null) {
   const userId = await requireSubject(ctx, customerId, subject);
   const productId = await findProductId(ctx, product);

@@ -12,7 +12,6 @@ export const wishlistItems = sqliteTable(
     userId: ownerColumn("user_id", () => users.id),
     productId: ownerColumn("product_id", () => products.id),
     variantId: text("variant_id"),
-    /** The price when it was added, in minor units of `currency`. */
     priceAtAddMinor: integer("price_at_add_minor").notNull(),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { errnoOf, unavailable } from "../../errors.ts";
 
-/** Content type of Prometheus' text format. */
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Whether a request carries the token as `Authorization: Bearer`, compared in constant time. */

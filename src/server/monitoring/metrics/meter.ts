@@ -5,10 +5,7 @@ interface Tally {
   count: number;
 }
 
-/**
- * Counts the responses of one method of one route. The route keeps its meter, so that counting takes a few additions
- * and no look-up.
- */
+/** Counts the responses of one method of one route, which keeps its meter: counting needs no look-up. */
 export class RouteMeter {
   readonly method: string;
   readonly route: string;
@@ -23,7 +20,6 @@ export class RouteMeter {
     this.route = route;
   }
 
-  /** Counts one response. `code` is the error's; undefined for a success. */
   record(status: number, ms: number, code: number | undefined): void {
     let bucket = 0;
     while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
@@ -33,7 +29,6 @@ export class RouteMeter {
     if (code !== undefined) addToTally(this.#errors, code);
   }
 
-  /** The counts; undefined before the first response. */
   read(): RouteStatus | undefined {
     if (this.#statuses.length === 0) return undefined;
     return {
@@ -53,7 +48,6 @@ const maxTenants = 1000;
 export class TenantMeter {
   readonly #kept = new Map<string, TenantStatus>();
 
-  /** Counts one request of an existing store. */
   record(namespace: string, isError: boolean): void {
     let counts = this.#kept.get(namespace);
     if (counts === undefined) {
@@ -67,7 +61,6 @@ export class TenantMeter {
     if (isError) counts.errors++;
   }
 
-  /** The counts, the busiest store first. */
   read(): TenantStatus[] {
     return sortByRequests([...this.#kept.values()]).map((counts) => ({ ...counts }));
   }
@@ -75,9 +68,7 @@ export class TenantMeter {
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]);
 
-/** Counts the requests that one process answers. */
 export class Meter {
-  /** Requests that are not answered yet. */
   inFlight = 0;
   readonly tenants = new TenantMeter();
   readonly #routes = new Map<string, RouteMeter>();
@@ -114,18 +105,15 @@ function asRecord(tallies: readonly Tally[]): Record<string, number> {
   return Object.fromEntries(tallies.map(({ name, count }) => [String(name), count]));
 }
 
-/** Upper bounds of the latency buckets in milliseconds. */
 export const boundsMs: readonly number[] = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 
-/** Counters of one process or of several. */
 export interface Counts {
   routes: RouteStatus[];
   tenants: TenantStatus[];
 }
 
-/** Adds up the counts of several processes, by route and by store. */
 export function addCounts(all: readonly Counts[]): Counts {
   const routes = new Map<string, RouteStatus>();
   const tenants = new Map<string, TenantStatus>();
@@ -172,7 +160,6 @@ export function sumOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number)
   return rows.reduce((sum, row) => sum + numberOf(row), 0);
 }
 
-/** Stores by their number of requests, the busiest first. */
 export function sortByRequests(tenants: readonly TenantStatus[]): TenantStatus[] {
   return tenants.toSorted((a, b) => b.requests - a.requests || (a.namespace < b.namespace ? -1 : 1));
 }

@@ -10,7 +10,6 @@ import fr from "./texts/fr.json";
 import pt from "./texts/pt.json";
 import zh from "./texts/zh.json";
 
-/** The events of an order that its customer is notified about. */
 export const toldEvents = [
   "order.paid",
   "order.fulfilled",
@@ -24,22 +23,16 @@ export type ToldEvent = (typeof toldEvents)[number];
 /** The texts of one language; `{number}` is the order's. */
 export type OrderTexts = Record<ToldEvent, string>;
 
-/** All texts, by BCP 47 tag. */
 export const orderTexts = { ar, de, en, es, fr, pt, zh } as Record<string, OrderTexts>;
 
-/**
- * The text about an order, in the first of these languages that has one, otherwise in English. @param wanted BCP 47
- * tags.
- */
+/** The text about an order in the first of these languages (BCP 47) that has one, otherwise in English. */
 export function orderText(type: ToldEvent, number: number, wanted: readonly (string | null)[]): string {
   const texts = orderTexts[chooseLanguage(wanted, orderTexts)] as OrderTexts;
   return texts[type].replace("{number}", String(number));
 }
 
-/** A notification shows one line of its title. */
 const maxTitle = 100;
 
-/** The payload for a device, in its language, otherwise in the store's. */
 export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "messageId" | "lang" | "store" | "language">,
 ): PushPayload {

@@ -31,10 +31,7 @@ const insertMessage = statement((q) =>
   }),
 );
 
-/**
- * Puts a message into the outbox, from which a server sends it once the transaction is committed. Returns its id.
- * @param message `expiresAt` in epoch milliseconds.
- */
+/** Puts a message into the outbox, and returns its id. `expiresAt` is in epoch milliseconds. */
 export async function queueMessage(
   tx: Pick<Ctx, "db" | "tenant" | "now">,
   message: Recipients & { content: MessageContent; expiresAt: number },
@@ -70,7 +67,6 @@ const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
-/** The fields of the API, the `user_id` that an app key sent, and the language of the devices. */
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
 export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
@@ -181,13 +177,13 @@ function requireData(data: Record<string, string>): void {
 const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', content ->> '$.body', 'url', content ->> '$.url',
   'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
   'created_at', created_at, 'expires_at', expires_at`;
-/** Notifications about orders are not messages that somebody sent. */
 const countOf = (status: string) => sql`count(*) filter (where status = ${sql.raw(`'${status}'`)})`;
 const deliveries = sql`(select json_object('waiting', ${countOf("waiting")}, 'sent', ${countOf("sent")},
   'failed', ${countOf("failed")}, 'dropped', ${countOf("dropped")}, 'expired', ${countOf("expired")})
   from ${pushDeliveries} where message_id = ${pushMessages.id})`;
 const withDeliveries = sql<string>`json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
   'deliveries', ${deliveries})`;
+// Notifications about orders are not messages that somebody sent.
 const isMessage = eq(pushMessages.kind, "message");
 const selectMessage = statement((q) =>
   q
@@ -230,19 +226,12 @@ export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }
   return row;
 }
 
-/**
- * A page of the messages of the store, newest first, without notifications about orders.
- * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for fields.
- */
+/** A page of the messages of the store, newest first, without notifications about orders. */
 export function listMessages(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: {} });
 }
 
-/**
- * The newest messages that match, with the states of their deliveries, as the terminal prints them.
- * @param limit from 1 to 1000.
- * @throws validationFailed for a limit out of range.
- */
+/** The newest messages that match, as the terminal prints them. Errors: validationFailed unless `limit` is from 1 to 1000. */
 export async function listMessageRecords(
   ctx: Ctx,
   limit: number,

@@ -21,7 +21,6 @@ const aboutAccount = new Set([
   "BadEnvironmentKeyIdInToken",
 ]);
 
-/** Sends to devices by Apple's push service, over one open connection. */
 export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: DeviceProviderDeps): PushProvider {
   const connection = createHttp2Connection(origin ?? origins[account.isSandbox ? "sandbox" : "production"], ca);
   /** Whether a message was accepted: until then an unknown token may belong to Apple's other environment. */

@@ -13,7 +13,6 @@ const marginMs = 60_000;
 const tokenAnswerMs = 10_000;
 const tokenSeconds = 3600;
 
-/** Sends to devices by Firebase Cloud Messaging (HTTP v1). */
 export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps): PushProvider {
   const { now, origin = googleOrigin, ca } = deps;
   const url = `${origin}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;

@@ -10,10 +10,7 @@ export interface Http2Answer {
   text: string;
 }
 
-/**
- * A connection to one origin, which stays open, and is opened again when it has ended.
- * @param ca certificates to trust instead of the usual ones.
- */
+/** A connection to one origin, which stays open, and is opened again when it has ended. */
 export function createHttp2Connection(origin: string, ca?: string) {
   let current: Promise<ClientHttp2Session> | undefined;
   const open = new Set<ClientHttp2Session>();
@@ -43,7 +40,6 @@ export function createHttp2Connection(origin: string, ca?: string) {
     return promise;
   }
 
-  /** Makes the next request open another connection. */
   function retire(used: Promise<ClientHttp2Session>): void {
     if (current === used) current = undefined;
   }

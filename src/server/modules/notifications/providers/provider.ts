@@ -10,7 +10,6 @@ export interface Subscription {
 /** A browser's subscription, or the token of a device. It is secret: anyone who knows it can send to the device. */
 export type Target = Subscription | { token: string };
 
-/** A notification in the language of its device. */
 export interface PushPayload {
   title: string;
   body: string;
@@ -18,7 +17,6 @@ export interface PushPayload {
   url?: string | undefined;
   /** A later notification with the same tag replaces this one. */
   tag?: string | undefined;
-  /** Values for the shop's own code. */
   data?: Record<string, unknown> | undefined;
 }
 
@@ -28,7 +26,6 @@ export interface PushOptions {
   urgency: "normal" | "high";
   /** Replaces a message that waits at the service with the same topic; at most 32 characters of base64url. */
   topic?: string | undefined;
-  /** Contact address for the push service: https or mailto. */
   contact: string;
   signal: AbortSignal;
 }

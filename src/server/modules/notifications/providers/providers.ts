@@ -2,7 +2,6 @@ import type { PushPlatform, PushProviders } from "../../../config/push-config.ts
 import type { PushProvider } from "./provider.ts";
 import { createWebPush, type WebPushDeps } from "./web-push.ts";
 
-/** The reason that operators see when nothing is sent to a platform. */
 export const noProvider: Record<PushPlatform, string> = {
   web: "Web Push is off",
   ios: "No APNs account is configured for iOS: set BODEGA_APNS_KEY",

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { Ctx } from "../../../context.ts";
+import { pick } from "../../../db/columns.ts";
 import { get, param, run, statement } from "../../../db/statement.ts";
 import { AppError, wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
@@ -7,9 +8,7 @@ import { vapidKeys } from "../table.ts";
 
 const place = "vapid";
 
-const selectKeys = statement((q) =>
-  q.select({ publicKey: vapidKeys.publicKey, privateKey: vapidKeys.privateKey }).from(vapidKeys),
-);
+const selectKeys = statement((q) => q.select(pick(vapidKeys, "publicKey", "privateKey")).from(vapidKeys));
 const insertKeys = statement((q) =>
   q
     .insert(vapidKeys)
@@ -27,20 +26,14 @@ export interface VapidKeys {
 
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
-/**
- * Makes the keys if there are none. If several processes start at once, one of them makes them.
- * @throws unavailable if there are none and the secret key is missing.
- */
+/** Makes the keys if there are none; of several processes that start at once, one does. Errors: unavailable without the key. */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
   if (await get(db, selectKeys)) return;
   const { publicKey, privateKey } = generateKeys();
   await run(db, insertKeys, { publicKey, privateKey: vault.seal("push", place, privateKey), now: toTimestamp(now()) });
 }
 
-/**
- * The keys; makes them if there are none.
- * @throws unavailable if the vault is closed, wrongState if they were sealed with another key.
- */
+/** The keys; makes them if there are none. Errors: unavailable without the key, wrongState for keys sealed with another. */
 export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
   await makeVapidKeys(ctx);
   const kept = await get(ctx.db, selectKeys);
@@ -51,10 +44,7 @@ export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
   return { publicKey: kept.publicKey, privateKey };
 }
 
-/**
- * The public key, also if the vault is closed.
- * @returns null when there are no keys and none can be made.
- */
+/** The public key, also without the secret key; null when there is none and none can be made. */
 export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
   const kept = await get(ctx.db, selectKeys);
   if (kept) return kept.publicKey;

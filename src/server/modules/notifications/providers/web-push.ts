@@ -13,7 +13,6 @@ export interface WebPushDeps {
   /** The server's keys (VAPID, RFC 8292), base64url. */
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
   now: () => number;
-  /** Whether endpoints may be on this machine or a private network. */
   allowPrivate: boolean;
   lookup?: Lookup | undefined;
   ca?: string | undefined;
@@ -74,7 +73,6 @@ function describeRefusal(status: number): string {
   return "the push service did not accept it";
 }
 
-/** Loaded with the first message. */
 async function loadLibrary() {
   return (await import("web-push")).default;
 }

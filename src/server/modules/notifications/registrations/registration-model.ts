@@ -3,7 +3,6 @@ import { closed, deleted, input, nullable, oneOf, output, text, textUpTo, timest
 
 /** The form of a topic; also a JSON Schema pattern. */
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
-/** `topicForm` in words. */
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
 const maxTopics = 20;
 
@@ -45,7 +44,6 @@ export const RegistrationInput = input("RegistrationInput", {
 });
 export type RegistrationInput = Static<typeof RegistrationInput>;
 
-/** Changes a registration; an omitted field keeps its value. */
 export const RegistrationPatch = input("RegistrationPatch", {
   management_secret: Type.Optional(managementSecret),
   ...targetParts,
@@ -81,14 +79,12 @@ const shown = {
 export const Registration = output("Registration", shown);
 export type Registration = Static<typeof Registration>;
 
-/** A new registration, with the secret that is needed to change or remove it. */
 export const CreatedRegistration = output("CreatedRegistration", {
   ...shown,
   management_secret: Type.String({ description: "Required to change or remove it. Returned only once." }),
 });
 export type CreatedRegistration = Static<typeof CreatedRegistration>;
 
-/** A registration as its user sees it. */
 export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "Device" });
 
 export const RemovedRegistration = deleted("RemovedRegistration");

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
+import { pick } from "../../../db/columns.ts";
 import { byId, ofStore } from "../../../db/conditions.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, rowsOf, run, statement } from "../../../db/statement.ts";
@@ -80,7 +81,7 @@ const selectLive = statement((q) =>
 );
 const selectKnown = statement((q) =>
   q
-    .select({ id: pushRegistrations.id, secretHash: pushRegistrations.secretHash })
+    .select(pick(pushRegistrations, "id", "secretHash"))
     .from(pushRegistrations)
     .where(and(ofStore(pushRegistrations), eq(pushRegistrations.targetKey, param("targetKey")))),
 );
@@ -96,7 +97,7 @@ const updateOwn = statement(sql`
 const removeOwn = statement(sql`delete from ${pushRegistrations} where ${isOwn}`);
 const selectProof = statement((q) =>
   q
-    .select({ platform: pushRegistrations.platform, secretHash: pushRegistrations.secretHash })
+    .select(pick(pushRegistrations, "platform", "secretHash"))
     .from(pushRegistrations)
     .where(byId(pushRegistrations)),
 );
@@ -218,10 +219,7 @@ export async function changeRegistration(
   }
 }
 
-/**
- * Removes a registration for its own device.
- * @throws validationFailed naming `management_secret`, tooManyRequests, notFound for a wrong secret.
- */
+/** Removes a registration for its own device. Errors: validationFailed, tooManyRequests, notFound for a wrong secret. */
 export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string | undefined): Promise<void> {
   const { own } = await authenticateOwn(ctx, id, secret);
   if ((await run(ctx.db, removeOwn, own)) === 0) throw notFound("registration");

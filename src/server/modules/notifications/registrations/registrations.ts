@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { and, desc, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
+import { pickStored } from "../../../db/columns.ts";
 import { byId, matches, ofStore, ofUser } from "../../../db/conditions.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { all, get, param, run, statement } from "../../../db/statement.ts";
@@ -22,10 +23,7 @@ const topics = sql<string[]>`(select json_group_array(topic) from (
 const lang = sql<string>`coalesce(${pushRegistrations.lang}, ${param("language")})`;
 /** A registration without its id, as replies and the terminal show it; `language` is a parameter. */
 export const shownRegistration = {
-  platform: pushRegistrations.platform,
-  user_id: pushRegistrations.userId,
-  created_at: pushRegistrations.createdAt,
-  updated_at: pushRegistrations.updatedAt,
+  ...pickStored(pushRegistrations, "platform", "userId", "createdAt", "updatedAt"),
   lang,
   topics: topics.mapWith((text: string): string[] => JSON.parse(text)),
 };
@@ -46,11 +44,7 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/**
- * Counts a write towards the limits of its address and user.
- * @param device counted if the caller is not a user: one app key may write for many devices.
- * @throws tooManyRequests.
- */
+/** Counts a write of an address, and of its user or else the device: one key may write for many. Errors: tooManyRequests. */
 export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
@@ -100,10 +94,7 @@ export function listRegistrations({ db, tenant }: Ctx, filter: RegistrationFilte
   return all(db, selectSome, { tenantId, language, topic, userId, platform, limit });
 }
 
-/**
- * Removes a registration; its device receives nothing until it registers again.
- * @throws notFound when there is none with this id.
- */
+/** Removes a registration; its device receives nothing until it registers again. Errors: notFound. */
 export function removeRegistration(ctx: Ctx, id: string) {
   const { id: tenantId, language, namespace } = ctx.tenant;
   return inTransaction(ctx, async (tx) => {

@@ -31,10 +31,7 @@ const schedule: RetrySchedule = {
   jitter: 0.2,
   repeatsLast: true,
 };
-/**
- * The push services of the common browsers and devices. They are trusted from the start, because strangers cannot make
- * them keep connections open.
- */
+/** Trusted from the start: strangers cannot make the services of common browsers and devices keep connections open. */
 const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
 
@@ -130,7 +127,6 @@ interface DeadEnd {
 
 const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
 
-/** Prepares an attempt to send a delivery, or says why it cannot be sent. */
 function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
   const { platform, registrationId: id } = task;
   if (task.expiresAt <= toTimestamp(deps.now())) return { outcome: "expired", error: null };

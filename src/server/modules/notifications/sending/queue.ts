@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
+import { pick } from "../../../db/columns.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -71,7 +72,6 @@ export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   return isMore;
 }
 
-/** Returns whether all deliveries of the message are made. */
 function fanOutMessage(ctx: WorkCtx, id: string): Promise<boolean> {
   return inTransaction(ctx, async ({ db }) => {
     const message = await get(db, selectMessage, { id });
@@ -117,20 +117,12 @@ const claims = pools.map((priorities) =>
 const read = statement((q) =>
   q
     .select({
-      id: pushDeliveries.id,
-      platform: pushDeliveries.platform,
-      priority: pushDeliveries.priority,
-      tenantId: pushDeliveries.tenantId,
-      messageId: pushMessages.id,
-      kind: pushMessages.kind,
-      content: pushMessages.content,
-      expiresAt: pushMessages.expiresAt,
+      ...pick(pushDeliveries, "id", "platform", "priority", "tenantId", "messageId"),
+      ...pick(pushMessages, "kind", "content", "expiresAt"),
       // Null once the registration is gone, like its other fields.
       registrationId: pushRegistrations.id,
-      target: pushRegistrations.target,
-      lang: pushRegistrations.lang,
-      store: tenants.title,
-      language: tenants.language,
+      ...pick(pushRegistrations, "target", "lang"),
+      ...{ store: tenants.title, language: tenants.language },
       storeUrl: sql<string | null>`coalesce(${tenants.url}, 'https://' || ${tenants.domain})`,
       isTheirs: sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`.mapWith(
         Boolean,
@@ -186,7 +178,6 @@ export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: numbe
   return claimTasks(ctx, { claim, read }, { tenantId, max });
 }
 
-/** Records that a message has arrived, and that its registration receives messages. */
 export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
   return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bindProven(ctx, task, 1)]);
 }
