@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import type { AppError, ErrorCode } from "../../src/server/errors.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
-import type { SmtpTimeouts } from "../../src/server/modules/mail/smtp.ts";
+import type { SmtpServer } from "../../src/server/modules/mail/smtp.ts";
 import { smtpOptions } from "../../src/server/modules/mail/smtp.ts";
 import { readSmtpFailure } from "../../src/server/modules/mail/smtp-failure.ts";
 import { type TestMail, testMail } from "../../src/server/modules/mail/test-mail.ts";
@@ -35,7 +35,7 @@ async function startMute(words = ""): Promise<string> {
 
 onDatabase("file", (suite) => {
   /** Queues one mail, makes one attempt, and returns its state. */
-  async function sendOne(url: string, more: { trusted?: string; timeouts?: Partial<SmtpTimeouts> } = {}) {
+  async function sendOne(url: string, more: { trusted?: string; timeouts?: SmtpServer["timeouts"] } = {}) {
     await suite.app.db.execute("delete from mail_outbox");
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);

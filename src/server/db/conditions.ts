@@ -11,6 +11,11 @@ export function params<Name extends string>(...names: Name[]): Record<Name, SQL>
   return Object.fromEntries(names.map((name) => [name, param(name)])) as Record<Name, SQL>;
 }
 
+/** The column has the value of the parameter `name`. */
+export function equals(column: SQLiteColumn, name: string): SQL {
+  return eq(column, param(name));
+}
+
 /** The rows of the store `tenantId`. */
 export function ofStore(table: StoreTable): SQL {
   return eq(table.tenantId, param("tenantId"));

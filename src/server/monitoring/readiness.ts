@@ -20,9 +20,8 @@ export interface ReadinessDeps {
 }
 
 /**
- * Makes the readiness check of this process. Concurrent calls share one query.
- * @returns a function that resolves to undefined when ready; otherwise to an `unavailable` error whose `details` name
- * the parts that are not ready: `server` (it is stopping), `database`, `schema` or `disk`.
+ * Makes the readiness check of this process, which resolves to undefined when ready; otherwise to an `unavailable` error
+ * whose `details` name the parts: `server` (it is stopping), `database`, `schema` or `disk`. Concurrent calls share a query.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | undefined> {
   const { db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs } = deps;

@@ -30,7 +30,7 @@ async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding
   const { runSmtpSession } = await import("../../modules/mail/smtp-session.ts");
   try {
     const timeouts = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
-    const { session } = await runSmtpSession({ url: config.smtpUrl ?? "", timeouts });
+    const session = await runSmtpSession({ url: config.smtpUrl ?? "", timeouts });
     if (session.encrypted || hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return [];
     const message = `The connection to the mail server ${host} does not use TLS: others can read reset codes on the way.`;
     const remedy = "Turn on TLS at the mail server, or use its TLS port with smtps: in BODEGA_SMTP_URL.";

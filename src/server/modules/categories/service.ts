@@ -147,10 +147,8 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
     if (clash) throw clash;
     const row = {
       ...{ parentId: null, description: null, translations: "{}", published: 1, position: null },
-      ...{
-        slug: slugFrom(input.title, ctx.tenant.language) || "category",
-        isSlugGiven: columns.slug === undefined ? 0 : 1,
-      },
+      slug: slugFrom(input.title, ctx.tenant.language) || "category",
+      isSlugGiven: columns.slug === undefined ? 0 : 1,
       ...columns,
       ...{ id, tenantId: tx.tenant.id, lang: language, now: toTimestamp(tx.now()) },
     };
@@ -218,8 +216,7 @@ async function categoryColumns(
 
 /** The id of the category above another. Errors: validationFailed if the other cannot be below it. */
 async function findParent(tx: Ctx, id: string, parent: string): Promise<string> {
-  const values = { tenantId: tx.tenant.id, id, parent: parent.normalize("NFC") };
-  const place = await get(tx.db, selectPlace, values);
+  const place = await get(tx.db, selectPlace, { tenantId: tx.tenant.id, id, parent: parent.normalize("NFC") });
   if (!place) throw invalidField("parent_id", unknownCategory);
   if (place.is_below) throw invalidField("parent_id", "must not be the category itself or one below it");
   if (place.level > limits.depth) throw invalidField("parent_id", `would make more than ${limits.depth} levels`);

@@ -1,13 +1,13 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { SendMailOptions } from "nodemailer";
 import { pick } from "../../db/columns.ts";
+import { equals } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { signUps } from "../sign-up/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
-import type { MailKind } from "./kinds.ts";
 import type { MailRecipient } from "./outbox.ts";
 import { greetingName, type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
@@ -19,23 +19,18 @@ const selectStore = statement((q) =>
       ...{ newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
     })
     .from(tenants)
-    .leftJoin(users, and(eq(users.tenantId, tenants.id), eq(users.emailKey, param("emailKey"))))
+    .leftJoin(users, and(eq(users.tenantId, tenants.id), equals(users.emailKey, "emailKey")))
     .leftJoin(
       signUps,
       and(
         eq(signUps.tenantId, tenants.id),
-        eq(signUps.emailKey, param("signUpKey")),
+        equals(signUps.emailKey, "signUpKey"),
         eq(signUps.slot, sql`coalesce(${param("slot")}, ${signUps.slot})`),
       ),
     )
-    .where(eq(tenants.id, param("tenantId")))
+    .where(equals(tenants.id, "tenantId"))
     .limit(1),
 );
-
-export interface Addressee {
-  email: string;
-  name: string | null;
-}
 
 /**
  * Makes a mail for the SMTP library. Name and address are separate fields, as is the envelope, so that a name or title
@@ -46,7 +41,7 @@ export function composeMail(mail: {
   id: string;
   from: FromAddress;
   store: MailStore;
-  to: Addressee;
+  to: { email: string; name: string | null };
   rendered: RenderedMail;
   at: number;
 }): SendMailOptions {
@@ -66,14 +61,8 @@ export function composeMail(mail: {
   };
 }
 
-interface Recipient {
-  store: MailStore;
-  to: (Addressee & { lang: string | null }) | null;
-  kind?: MailKind;
-}
-
 /** The store of a mail, and its recipient; null if no active user, and no sign-up, has the address. */
-export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient): Promise<Recipient | undefined> {
+export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;
   const slot = "signUpKey" in to ? (to.slot ?? null) : null;
   const emailKey = "emailKey" in to ? to.emailKey : signUpKey;
@@ -84,6 +73,6 @@ export async function findRecipient(db: Executor, tenantId: string, to: MailReci
   const isOther = "role" in to && role !== to.role;
   const user = email === null || status !== "active" || isOther ? null : { email, name, lang };
   if (signUpKey === null) return { store, to: user };
-  if (email !== null) return { store, to: user, kind: "account_exists" };
+  if (email !== null) return { store, to: user, kind: "account_exists" as const };
   return { store, to: newEmail === null ? null : { email: newEmail, name: newName, lang: newLang } };
 }

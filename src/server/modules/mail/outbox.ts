@@ -44,11 +44,10 @@ export interface MailContents {
 }
 
 /**
- * Puts a mail into the outbox, from which a server sends it. Queueing takes the same time whether or not a user has the
- * address, because the user is looked up when it is sent.
- * @param mail `usefulUntil` in epoch milliseconds: it expires then, after a week unless given. `replaces`: waiting mail
- * of this kind with the same value is cancelled in the same transaction; mail that is being sent may still arrive.
- * @returns its id.
+ * Puts a mail into the outbox, and returns its id. Queueing takes the same time whether or not a user has the address,
+ * because the user is looked up when it is sent.
+ * @param mail `usefulUntil` in epoch milliseconds, a week unless given. `replaces`: waiting mail of this kind with the
+ * same value is cancelled in the same transaction; mail that is being sent may still arrive.
  */
 export async function queueMail(
   ctx: Ctx,
@@ -137,7 +136,7 @@ const markSent = statement(sql`
     sent_at = ${param("now")}, updated_at = ${param("now")}
   where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
-/** How long no other process can claim the mail; longer than any attempt. */
+/** Longer than any attempt. */
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 

@@ -9,12 +9,7 @@ import pt from "./templates/pt.json";
 import zh from "./templates/zh.json";
 
 /** The texts of one language. Placeholders: `{store}` and `{name}` anywhere, and the names of `mailKinds` for the kind. */
-export type MailTemplates = {
-  direction: "ltr" | "rtl";
-  greeting: string;
-  greeting_without_name: string;
-  footer: string;
-} & Record<AnyMailKind, { subject: string; paragraphs: string[] }>;
+export type MailTemplates = typeof en;
 
 export const mailTemplates = { ar, de, en, es, fr, pt, zh } as Record<string, MailTemplates>;
 

@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { pickStored } from "../../db/columns.ts";
-import { matches } from "../../db/conditions.ts";
+import { equals, matches } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
@@ -53,7 +53,7 @@ const selectMail = (condition: SQL | undefined) =>
       .orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id))
       .limit(sql.placeholder("limit")),
   );
-const selectOne = selectMail(eq(mailOutbox.id, param("id")));
+const selectOne = selectMail(equals(mailOutbox.id, "id"));
 const selectMany = selectMail(
   and(
     matches(mailOutbox.status, "status"),
@@ -112,7 +112,7 @@ const requeue = (condition: SQL) =>
       )
       .returning({ namespace: sql<string>`(select namespace from ${tenants} t where t.id = tenant_id)` }),
   );
-const retryOne = requeue(eq(mailOutbox.id, param("id")));
+const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**

@@ -3,35 +3,35 @@ import { unavailable, wrongState } from "../../errors.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
-export interface SmtpSession {
+/** `encrypted`: with a certificate that was verified. `authenticated`: the server asked for the credentials. */
+interface SmtpOutcome {
   host: string;
   port: number;
-  /** Whether the session used TLS, with a certificate that was verified. */
   encrypted: boolean;
-  /** Whether the server asked for the credentials, and accepted them. */
   authenticated: boolean;
+  /** The server's answer to the message. */
+  answer: string;
 }
 
 /**
  * Connects to a mail server, signs in, and sends a message if one is given.
- * @returns the session, and the server's answer to the message.
  * @throws wrongState when it rejects the message or the credentials, unavailable when it cannot be reached; the error
  * message names host and port, and contains no secret.
  */
 export async function runSmtpSession(
   server: SmtpServer,
   outgoing?: { envelope: { from: string; to: string[] }; raw: Buffer },
-): Promise<{ session: SmtpSession; answer: string }> {
+): Promise<SmtpOutcome> {
   const options = smtpOptions(server);
   const { host, port } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<{ session: SmtpSession; answer: string }>();
+  const { promise, resolve, reject } = Promise.withResolvers<SmtpOutcome>();
   const connection = new SMTPConnection(options);
   const fail = (error: unknown) => {
     connection.close();
     reject(error);
   };
   const finish = (authenticated: boolean, answer: string) => {
-    resolve({ session: { host, port, encrypted: connection.secure, authenticated }, answer });
+    resolve({ host, port, encrypted: connection.secure, authenticated, answer });
     connection.quit();
   };
   const proceed = (authenticated: boolean) => {

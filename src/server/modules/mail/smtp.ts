@@ -1,26 +1,19 @@
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer";
 import { createTransport, type Transporter } from "nodemailer";
 
-export interface SmtpTimeouts {
-  /** Name look-up and connection. */
-  connect: number;
-  greeting: number;
-  /** Silence after that. */
-  silence: number;
-}
+/** Time limits of the steps of an SMTP session, in milliseconds; `silence` after the greeting. */
+const defaultTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
 export interface SmtpServer {
   /** `smtp:` or `smtps:` address, checked by the configuration. */
   url: string;
-  timeouts?: Partial<SmtpTimeouts> | undefined;
+  timeouts?: Partial<typeof defaultTimeouts> | undefined;
   /** Certificates to trust instead of the system's, in PEM. */
   trusted?: string | undefined;
 }
 
 /** Connections kept at once; also the number of mails in flight. */
 export const maxConnections = 4;
-
-const defaultTimeouts: SmtpTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
 /** Options of nodemailer. All are set here, so that a URL cannot disable a check. */
 export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
@@ -49,7 +42,7 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
   return createTransport({
     ...smtpOptions(server),
     pool: true,
-    maxConnections: maxConnections,
+    maxConnections,
     maxMessages: 100,
     // The outbox schedules retries.
     maxRequeues: 0,

@@ -58,6 +58,6 @@ export async function sendTestMail(input: {
   const id = newId("mail");
   const message = composeMail({ id, from, store, to: { email: to, name: null }, rendered, at: now() });
   const raw = await new MailComposer(message).compile().build();
-  const { session, answer } = await runSmtpSession(smtp, { envelope: { from: from.address, to: [to] }, raw });
+  const { answer, ...session } = await runSmtpSession(smtp, { envelope: { from: from.address, to: [to] }, raw });
   return { to, from: from.address, ...session, message_id: message.messageId as string, answer };
 }

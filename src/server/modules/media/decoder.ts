@@ -32,7 +32,6 @@ let warm: Decoder | undefined;
 /**
  * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or when it
  * takes too much memory. The process is kept for the next file, so call this for one file at a time.
- * @param deadlineMs from now.
  * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
  * another reason; an Error for a damaged file.
  */

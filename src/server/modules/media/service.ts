@@ -1,7 +1,7 @@
-import { and, eq, lte, sql } from "drizzle-orm";
+import { and, lte, sql } from "drizzle-orm";
 import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
 import { pick, pickStored } from "../../db/columns.ts";
-import { byId, ofStore } from "../../db/conditions.ts";
+import { byId, equals, ofStore } from "../../db/conditions.ts";
 import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
 import { formatBytes } from "../../values/bytes.ts";
@@ -14,7 +14,7 @@ import { readPicture, scalePicture } from "./picture.ts";
 import { media, mediaBlobs, mediaTrash } from "./table.ts";
 
 /** The file of a picture: a width of it, or 0 for the picture as it is stored. */
-export interface PictureFile {
+interface PictureFile {
   id: string;
   width: number;
   inS3: boolean;
@@ -27,7 +27,7 @@ const selectBytes = statement((q) =>
   q
     .select({ bytes: mediaBlobs.bytes })
     .from(mediaBlobs)
-    .where(and(ofStore(mediaBlobs), eq(mediaBlobs.mediaId, param("id")), eq(mediaBlobs.width, param("width")))),
+    .where(and(ofStore(mediaBlobs), equals(mediaBlobs.mediaId, "id"), equals(mediaBlobs.width, "width"))),
 );
 /** Writes the bytes of a picture, unless the picture was removed meanwhile. */
 const insertBytes = statement(sql`
@@ -46,12 +46,12 @@ const emptyTrash = statement(sql`
   delete from ${mediaTrash} where folder in (select value from json_each(${param("folders")}))`);
 
 /** The bytes of a file; undefined if there are none. Errors: unavailable when S3 cannot be read. */
-export async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Promise<Uint8Array | undefined> {
+async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Promise<Uint8Array | undefined> {
   if (inS3) return bucketOf(ctx).get(nameOf(`${ctx.tenant.id}/${id}`, width));
   return (await get(ctx.db, selectBytes, { tenantId: ctx.tenant.id, id, width }))?.bytes;
 }
 
-export async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint8Array): Promise<void> {
+async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint8Array): Promise<void> {
   if (inS3) await bucketOf(ctx).put(nameOf(`${ctx.tenant.id}/${id}`, width), bytes);
   else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
 }
@@ -83,7 +83,7 @@ const touchBySource = statement((q) =>
   q
     .update(media)
     .set({ unusedSince: param("now") })
-    .where(and(ofStore(media), eq(media.sourceHash, param("hash"))))
+    .where(and(ofStore(media), equals(media.sourceHash, "hash")))
     .returning(shown),
 );
 const insertMedia = statement((q) =>
@@ -97,10 +97,7 @@ const insertMedia = statement((q) =>
     .returning(shown),
 );
 const selectUsage = statement((q) =>
-  q
-    .select({ used, quota: tenants.mediaQuota })
-    .from(tenants)
-    .where(eq(tenants.id, param("tenantId"))),
+  q.select({ used, quota: tenants.mediaQuota }).from(tenants).where(equals(tenants.id, "tenantId")),
 );
 const selectFile = statement((q) =>
   q
@@ -181,7 +178,7 @@ export async function getPicture(ctx: Ctx, id: string, width: number): Promise<U
   return made;
 }
 
-async function makeWidth(ctx: Ctx, file: { id: string; width: number; inS3: boolean }): Promise<Uint8Array> {
+async function makeWidth(ctx: Ctx, file: PictureFile): Promise<Uint8Array> {
   if (file.width === 0) throw notFound("picture", file.id);
   const readOriginal = async () => {
     const original = await readFile(ctx, { ...file, width: 0 });

@@ -30,9 +30,8 @@ const ownRow = sql`${byId(users)} and status = 'active' and version = coalesce($
 /**
  * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password and
  * waits as `pending_email` until the code that is mailed to it is entered; the present one gets a mail, too. Errors:
- * preconditionFailed; validationFailed; tooManyRequests after three new addresses in a day; invalidLogin for a wrong
- * password, counted with failed logins; tooManyAttempts after too many of these; tokenExpired when the token has ended
- * meanwhile.
+ * preconditionFailed; validationFailed; tooManyRequests after three new addresses in a day; invalidLogin;
+ * tooManyAttempts after too many wrong passwords; tokenExpired when the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,

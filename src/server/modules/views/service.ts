@@ -103,9 +103,8 @@ export interface ViewGroup {
 }
 
 /**
- * Writes views and adds them to the counts of days and in total, in one transaction. A view counts when its dedup key
- * is new, so that none counts twice, even in several processes.
- * @returns the groups that were not written, because their resource is hidden.
+ * Writes views and their counts. A view counts when its dedup key is new, so that none counts twice, even in several
+ * processes. Returns the groups that were not written, because their resource is hidden.
  */
 export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<ViewGroup[]> {
   return db.transaction(async (tx) => {
@@ -128,9 +127,8 @@ export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<V
 }
 
 /**
- * Removes the dedup keys of days before yesterday, at most a thousand a call. Yesterday's are kept, because the views
- * of its last second are written today, `doctor` compares counts with them, and a clock may be an hour behind. Returns
- * how many.
+ * Removes dedup keys, at most a thousand a call. Yesterday's are kept, because the views of its last second are written
+ * today, `doctor` compares counts with them, and a clock may be an hour behind.
  */
 export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeOld, { before: dayOf(ctx.now() - 25 * 3_600_000) });
@@ -212,10 +210,8 @@ function toReply(ctx: Ctx, { views, isCounted }: State, key: string | null | und
 }
 
 /**
- * The views of a resource: in total, and on each of the last days (UTC), the oldest first.
- * @param input `days` is the number of days, today included; 30 without it.
- * @returns the views, and whether the caller's view counts today.
- * @throws validationFailed naming `resource_type` or `user_id`, notFound for a hidden resource.
+ * The views of a resource: in total, and on each of the last days (UTC, today included), the oldest first; and whether
+ * the caller's view counts today. Errors: validationFailed, notFound for a hidden resource.
  */
 export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }): Promise<Views> {
   const resource = readInput(input);

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick, pickStored } from "../../db/columns.ts";
-import { matches, ofStore } from "../../db/conditions.ts";
+import { equals, matches, ofStore, params } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound } from "../../errors.ts";
@@ -33,12 +33,7 @@ const selectBehind = statement((q) =>
     )
     .orderBy(webhooks.id),
 );
-const selectWebhook = statement((q) =>
-  q
-    .select()
-    .from(webhooks)
-    .where(eq(webhooks.id, param("id"))),
-);
+const selectWebhook = statement((q) => q.select().from(webhooks).where(equals(webhooks.id, "id")));
 const isAfter = and(ofStore(events), gt(events.sequence, param("position")));
 const selectNew = statement((q) =>
   q
@@ -56,12 +51,7 @@ const insertRows = sql`
   from json_each(${param("rows")}) where true
   on conflict (webhook_id, event)`;
 const insertDeliveries = statement(sql`${insertRows} do nothing`);
-const movePosition = statement((q) =>
-  q
-    .update(webhooks)
-    .set({ position: param("position") })
-    .where(eq(webhooks.id, param("id"))),
-);
+const movePosition = statement((q) => q.update(webhooks).set(params("position")).where(equals(webhooks.id, "id")));
 
 /** Makes the deliveries of new events in the transaction that moves the position: none is skipped, or made twice. */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
@@ -98,28 +88,21 @@ const record = {
     then ${webhookDeliveries.nextAttemptAt} end`,
   ...pickStored(webhookDeliveries, "lastStatus", "lastError", "createdAt", "finishedAt"),
 };
+const ofEvent = and(eq(events.sequence, webhookDeliveries.event), eq(events.tenantId, webhookDeliveries.tenantId));
+const ofWebhook = and(ofStore(webhookDeliveries), equals(webhookDeliveries.webhookId, "webhookId"));
 const selectDeliveries = statement((q) =>
   q
     .select(record)
     .from(webhookDeliveries)
-    .leftJoin(
-      events,
-      and(eq(events.sequence, webhookDeliveries.event), eq(events.tenantId, webhookDeliveries.tenantId)),
-    )
-    .where(
-      and(
-        ofStore(webhookDeliveries),
-        eq(webhookDeliveries.webhookId, param("webhookId")),
-        matches(webhookDeliveries.status, "status"),
-      ),
-    )
+    .leftJoin(events, ofEvent)
+    .where(and(ofWebhook, matches(webhookDeliveries.status, "status")))
     .orderBy(desc(webhookDeliveries.event))
     .limit(sql.placeholder("limit")),
 );
 const selectSequence = statement((q) => q.select({ sequence: events.sequence }).from(events).where(isEvent("eventId")));
 const selectAfter = statement((q) =>
   q
-    .select({ sequence: events.sequence })
+    .select(pick(events, "sequence"))
     .from(events)
     .where(
       sql`${isAfter} and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
@@ -136,7 +119,7 @@ const queueAgain = statement(sql`
 const queueFailed = statement(sql`
   update ${webhookDeliveries} set status = 'waiting', attempts = 0, next_attempt_at = ${param("now")},
     leased_until = null, finished_at = null, created_at = ${param("now")}
-  where tenant_id = ${param("tenantId")} and webhook_id = ${param("webhookId")} and status = 'failed'
+  where ${ofWebhook} and status = 'failed'
     and exists(select 1 from ${events} e where e.sequence = ${webhookDeliveries.event})`);
 
 /** The deliveries of a webhook, newest event first. Errors: notFound, validationFailed unless `limit` is from 1 to 1000. */

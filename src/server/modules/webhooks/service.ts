@@ -1,7 +1,7 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { pickStored } from "../../db/columns.ts";
-import { byId, matches, ofStore } from "../../db/conditions.ts";
+import { byId, matches, ofStore, params } from "../../db/conditions.ts";
 import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import {
@@ -43,19 +43,15 @@ const shown = {
 const ofDeliveries = <T>(what: SQL, condition: SQL) =>
   sql<T>`(select ${what} from ${webhookDeliveries} d where d.webhook_id = ${webhooks.id} and ${condition})`;
 const count = (status: string) => ofDeliveries<number>(sql`count(*)`, sql`d.status = ${sql.raw(`'${status}'`)}`);
+const hasError = sql`d.last_error is not null order by d.event desc limit 1`;
 const selectWebhooks = statement((q) =>
   q
     .select({
       ...shown,
-      waiting: count("waiting"),
-      delivered: count("delivered"),
-      failed: count("failed"),
+      ...{ waiting: count("waiting"), delivered: count("delivered"), failed: count("failed") },
       last_delivered_at: ofDeliveries<string | null>(sql`max(d.finished_at)`, sql`d.status = 'delivered'`),
       // Of a delivery that waits or has failed.
-      last_error: ofDeliveries<string | null>(
-        sql`d.last_error`,
-        sql`d.last_error is not null order by d.event desc limit 1`,
-      ),
+      last_error: ofDeliveries<string | null>(sql`d.last_error`, hasError),
     })
     .from(webhooks)
     .where(and(ofStore(webhooks), matches(webhooks.id, "id")))
@@ -63,12 +59,7 @@ const selectWebhooks = statement((q) =>
 );
 const selectWebhook = statement((q) => q.select(shown).from(webhooks).where(byId(webhooks)));
 const removeRow = statement((q) => q.delete(webhooks).where(byId(webhooks)));
-const changeSecret = statement((q) =>
-  q
-    .update(webhooks)
-    .set({ secret: param("secret") })
-    .where(byId(webhooks)),
-);
+const changeSecret = statement((q) => q.update(webhooks).set(params("secret")).where(byId(webhooks)));
 
 interface WebhookInput {
   url: string;

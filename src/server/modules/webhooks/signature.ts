@@ -8,11 +8,7 @@ export function newSigningSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
-/**
- * The headers that sign a message (Standard Webhooks).
- * @param id the event's: the same in every attempt, so that a receiver can drop duplicates.
- * @param at epoch milliseconds.
- */
+/** The headers that sign a message. `id` is the event's, the same in every attempt; `at` is in epoch milliseconds. */
 export function signatureHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice(prefix.length), "base64");

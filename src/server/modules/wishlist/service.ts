@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pickStored } from "../../db/columns.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { bind, type CompiledStatement, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
@@ -97,7 +98,7 @@ const removeItem = statement((q) =>
   q
     .delete(wishlistItems)
     .where(sql`${ofItem} and version = coalesce(${param("ifMatch")}, version)`)
-    .returning({ id: wishlistItems.id }),
+    .returning(pickStored(wishlistItems, "id", "productId")),
 );
 const selectItem = statement((q) =>
   q
@@ -150,41 +151,36 @@ export async function addToWishlist(
  * Sets variant and note of an item, or adds it. Another variant also resets the remembered price.
  * @throws notFound, preconditionFailed, validationFailed naming `variant_id`, wrongState when the list is full.
  */
-export async function putOnWishlist(
-  ctx: Ctx,
-  { product, customerId, subject }: ItemKey,
-  choice: WishlistChoice,
-  ifMatch: number | null,
-) {
-  const userId = await requireSubject(ctx, customerId, subject);
-  const productId = await findProductId(ctx, product);
+export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
+  const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
   if (isSaved && found) return { ...found, isNew: found.version === 1 };
   if (ifMatch !== null && (found ? found.version !== ifMatch : obstacles.isOnSale)) throw preconditionFailed();
   throw cannotSave(
     found ? { ...obstacles, isOnSale: true, hasVariant: false } : obstacles,
-    notFound("product", product),
+    notFound("product", key.product),
   );
 }
 
 /** An item of a user's list, with its title in the requested language if possible. Errors: notFound. */
-export async function getWishlistItem(ctx: Ctx, { product, customerId, subject }: ItemKey, lang?: string) {
-  const userId = await requireSubject(ctx, customerId, subject);
-  const productId = await findProductId(ctx, product);
+export async function getWishlistItem(ctx: Ctx, key: ItemKey, lang?: string) {
   const languages = languageChain(lang, ctx.tenant.language);
-  const found = await get(ctx.db, selectItem, { tenantId: ctx.tenant.id, userId, productId, languages });
-  if (!found) throw noSuchItem(product);
+  const found = await get(ctx.db, selectItem, { ...(await findKey(ctx, key)), languages });
+  if (!found) throw noSuchItem(key.product);
   return found;
 }
 
-export async function removeFromWishlist(ctx: Ctx, { product, customerId, subject }: ItemKey, ifMatch: number | null) {
-  const userId = await requireSubject(ctx, customerId, subject);
-  const productId = await findProductId(ctx, product);
-  const values = { tenantId: ctx.tenant.id, userId, productId, ifMatch, languages: "[]" };
+export async function removeFromWishlist(ctx: Ctx, key: ItemKey, ifMatch: number | null) {
+  const values = { ...(await findKey(ctx, key)), ifMatch, languages: "[]" };
   const [removed, found] = await ctx.db.batch([bind(removeItem, values), bind(selectItem, values)]);
   const [row] = rowsOf(removeItem, removed);
-  if (row) return { id: row.id, product_id: productId };
-  throw found?.rows[0] ? preconditionFailed() : noSuchItem(product);
+  if (row) return row;
+  throw found?.rows[0] ? preconditionFailed() : noSuchItem(key.product);
+}
+
+async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
+  const userId = await requireSubject(ctx, customerId, subject);
+  return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, product) };
 }
 
 /** Writes an item, then reads it and what prevented the write, in one batch. */

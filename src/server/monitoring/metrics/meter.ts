@@ -1,18 +1,12 @@
 import type { LatencyHistogram, RouteStatus, TenantStatus } from "../server-status.ts";
 
-interface Tally {
-  name: number;
-  count: number;
-}
-
 /** Counts the responses of one method of one route, which keeps its meter: counting needs no look-up. */
 export class RouteMeter {
   readonly method: string;
   readonly route: string;
   readonly #buckets = new Float64Array(boundsMs.length + 1);
-  // A route has few statuses and codes, the usual one first: scanning them is cheaper than hashing.
-  readonly #statuses: Tally[] = [];
-  readonly #errors: Tally[] = [];
+  readonly #statuses = new Map<number, number>();
+  readonly #errors = new Map<number, number>();
   #sumMs = 0;
 
   constructor(method: string, route: string) {
@@ -25,18 +19,18 @@ export class RouteMeter {
     while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
     (this.#buckets[bucket] as number)++;
     this.#sumMs += ms;
-    addToTally(this.#statuses, status);
-    if (code !== undefined) addToTally(this.#errors, code);
+    increment(this.#statuses, status);
+    if (code !== undefined) increment(this.#errors, code);
   }
 
   read(): RouteStatus | undefined {
-    if (this.#statuses.length === 0) return undefined;
+    if (this.#statuses.size === 0) return undefined;
     return {
       method: this.method,
       route: this.route,
-      requests: sumOf(this.#statuses, ({ count }) => count),
-      statuses: asRecord(this.#statuses),
-      errors: asRecord(this.#errors),
+      requests: sumOf([...this.#statuses.values()], (count) => count),
+      statuses: Object.fromEntries(this.#statuses),
+      errors: Object.fromEntries(this.#errors),
       latency: { bounds_ms: boundsMs, counts: [...this.#buckets], sum_ms: this.#sumMs },
     };
   }
@@ -92,17 +86,8 @@ export class Meter {
   }
 }
 
-function addToTally(tallies: Tally[], name: number): void {
-  for (const one of tallies) {
-    if (one.name !== name) continue;
-    one.count++;
-    return;
-  }
-  tallies.push({ name, count: 1 });
-}
-
-function asRecord(tallies: readonly Tally[]): Record<string, number> {
-  return Object.fromEntries(tallies.map(({ name, count }) => [String(name), count]));
+function increment(counts: Map<number, number>, name: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 export const boundsMs: readonly number[] = [

@@ -191,19 +191,14 @@ const selectMessage = statement((q) =>
     .from(pushMessages)
     .where(and(byId(pushMessages), isMessage)),
 );
+const matchesFilter = sql`${isMessage} and ${matches(pushMessages.topic, "topic")}
+  and ${matches(pushMessages.userId, "userId")}
+  and (${param("since")} is null or ${pushMessages.createdAt} >= ${param("since")})`;
 const selectRecords = statement((q) =>
   q
     .select({ json: withDeliveries })
     .from(pushMessages)
-    .where(
-      and(
-        ofStore(pushMessages),
-        isMessage,
-        matches(pushMessages.topic, "topic"),
-        matches(pushMessages.userId, "userId"),
-        sql`(${param("since")} is null or ${pushMessages.createdAt} >= ${param("since")})`,
-      ),
-    )
+    .where(and(ofStore(pushMessages), matchesFilter))
     .orderBy(desc(pushMessages.id))
     .limit(sql.placeholder("limit")),
 );

@@ -16,27 +16,20 @@ const insertKeys = statement((q) =>
     .onConflictDoNothing(),
 );
 
-/** The keys that identify this server to push services (RFC 8292), in base64url without padding. */
-export interface VapidKeys {
-  /** 65 bytes: the uncompressed point. Browsers subscribe with it. */
-  publicKey: string;
-  /** 32 bytes. */
-  privateKey: string;
-}
-
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
-/** Makes the keys if there are none; of several processes that start at once, one does. Errors: unavailable without the key. */
-export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
-  if (await get(db, selectKeys)) return;
+/** The keys, the private one sealed. Makes them if there are none; of several processes that start at once, one does. */
+export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
+  const kept = await get(db, selectKeys);
+  if (kept) return kept;
   const { publicKey, privateKey } = generateKeys();
   await run(db, insertKeys, { publicKey, privateKey: vault.seal("push", place, privateKey), now: toTimestamp(now()) });
+  return get(db, selectKeys);
 }
 
 /** The keys; makes them if there are none. Errors: unavailable without the key, wrongState for keys sealed with another. */
 export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
-  await makeVapidKeys(ctx);
-  const kept = await get(ctx.db, selectKeys);
+  const kept = await makeVapidKeys(ctx);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
   if (!kept || !privateKey) {
     throw wrongState("The Web Push keys were sealed with another secret key. Replace them: bodega db rekey");
@@ -46,14 +39,20 @@ export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
 
 /** The public key, also without the secret key; null when there is none and none can be made. */
 export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
-  const kept = await get(ctx.db, selectKeys);
-  if (kept) return kept.publicKey;
   try {
-    return (await ensureVapidKeys(ctx)).publicKey;
+    return (await makeVapidKeys(ctx))?.publicKey ?? null;
   } catch (error) {
     if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
+}
+
+/** The keys that identify this server to push services (RFC 8292), in base64url without padding. */
+interface VapidKeys {
+  /** 65 bytes: the uncompressed point. Browsers subscribe with it. */
+  publicKey: string;
+  /** 32 bytes. */
+  privateKey: string;
 }
 
 function generateKeys(): VapidKeys {

@@ -1,8 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { pick } from "../../../db/columns.ts";
-import { byId, ofStore } from "../../../db/conditions.ts";
+import { byId, equals, ofStore } from "../../../db/conditions.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, rowsOf, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -73,18 +73,12 @@ const removeOldest = statement(sql`
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by secret_hash = ${param("secretHash")} desc, updated_at desc, id desc
     limit -1 offset ${sql.raw(String(maxOfUser))})`);
-const selectLive = statement((q) =>
-  q
-    .select({ isLive: isLive.mapWith(Boolean) })
-    .from(tenants)
-    .where(eq(tenants.id, param("tenantId"))),
-);
-const selectKnown = statement((q) =>
-  q
-    .select(pick(pushRegistrations, "id", "secretHash"))
-    .from(pushRegistrations)
-    .where(and(ofStore(pushRegistrations), eq(pushRegistrations.targetKey, param("targetKey")))),
-);
+const live = { isLive: isLive.mapWith(Boolean) };
+const selectLive = statement((q) => q.select(live).from(tenants).where(equals(tenants.id, "tenantId")));
+const proof = pick(pushRegistrations, "id", "platform", "secretHash");
+const selectProof = statement((q) => q.select(proof).from(pushRegistrations).where(byId(pushRegistrations)));
+const hasTarget = and(ofStore(pushRegistrations), equals(pushRegistrations.targetKey, "targetKey"));
+const selectKnown = statement((q) => q.select(proof).from(pushRegistrations).where(hasTarget));
 
 const isSameTarget = sql`(${param("targetKey")} is null
   or (target_key = ${param("targetKey")} and proof_key is ${param("proofKey")}))`;
@@ -95,13 +89,6 @@ const updateOwn = statement(sql`
     is_proven = case when ${isSameTarget} then is_proven else 0 end
   where ${isOwn}`);
 const removeOwn = statement(sql`delete from ${pushRegistrations} where ${isOwn}`);
-const selectProof = statement((q) =>
-  q
-    .select(pick(pushRegistrations, "platform", "secretHash"))
-    .from(pushRegistrations)
-    .where(byId(pushRegistrations)),
-);
-
 /** Values that a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
   const vapid_public_key = await findVapidPublicKey(ctx);
@@ -115,11 +102,9 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
 /**
  * Registers a browser or device. If its endpoint or token is registered already, that registration gets a new secret,
  * and its user, language and topics are replaced. `subject`, the `user_id` that an app key sent, is refused.
- * @returns the registration with its secret, which is shown only here, and whether it is new.
- * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests (also after 20 new
- * devices of an address within an hour), tokenExpired when the token has ended meanwhile, wrongState when the store has
- * the maximum of devices, conflict when the endpoint is registered with other keys and `management_secret` is not that
- * registration's.
+ * @throws unavailable without the server's key, validationFailed, tooManyRequests (also after 20 new devices of an address
+ * within an hour), tokenExpired when the token has ended meanwhile, wrongState for too many devices, conflict when the
+ * endpoint is registered with other keys and `management_secret` is not that registration's.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -155,7 +140,7 @@ export async function registerDevice(
       language: tx.tenant.language,
       now: toTimestamp(tx.now()),
     };
-    const [, , , found, live] = await tx.db.batch([
+    const [, , , found, token] = await tx.db.batch([
       bind(upsert, values),
       bind(clearTopics, values),
       bind(writeTopics, values),
@@ -165,7 +150,7 @@ export async function registerDevice(
     ]);
     const [row] = rowsOf(selectOwn, found);
     if (row) return { ...withDelivery(tx, row), management_secret: secret, isNew: !stored };
-    if (!rowsOf(selectLive, live)[0]?.isLive) throw tokenExpired();
+    if (!rowsOf(selectLive, token)[0]?.isLive) throw tokenExpired();
     if (!stored) throw wrongState(`The store has ${maxOfStore} registered devices, the maximum.`);
     throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
   });
@@ -183,9 +168,8 @@ async function countNewDevice(ctx: Ctx): Promise<void> {
 }
 
 /**
- * Changes the topics, language, endpoint or token of a registration for its own device.
- * @throws validationFailed naming the field, tooManyRequests, notFound for a wrong secret, conflict when the new
- * endpoint or token has another registration.
+ * Changes a registration for its own device.
+ * @throws validationFailed, tooManyRequests, notFound for a wrong secret, conflict when the new target has another.
  */
 export async function changeRegistration(
   ctx: Ctx,

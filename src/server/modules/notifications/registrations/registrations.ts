@@ -61,18 +61,13 @@ const usualLimit = 100;
 const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };
 const hasTopic = sql`(${param("topic")} is null or exists (select 1 from ${pushTopics} t where t.topic = ${param("topic")}
   and t.tenant_id = ${pushRegistrations.tenantId} and t.registration_id = ${pushRegistrations.id}))`;
+const matchesFilter = sql`${matches(pushRegistrations.userId, "userId")}
+  and ${matches(pushRegistrations.platform, "platform")} and ${hasTopic}`;
 const selectSome = statement((q) =>
   q
     .select(record)
     .from(pushRegistrations)
-    .where(
-      and(
-        ofStore(pushRegistrations),
-        matches(pushRegistrations.userId, "userId"),
-        matches(pushRegistrations.platform, "platform"),
-        hasTopic,
-      ),
-    )
+    .where(and(ofStore(pushRegistrations), matchesFilter))
     .orderBy(desc(pushRegistrations.id))
     .limit(sql.placeholder("limit")),
 );

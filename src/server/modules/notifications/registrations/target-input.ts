@@ -6,7 +6,6 @@ import type { Subscription, Target } from "../providers/provider.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
-const maxToken = 512;
 /** As URLs state them: 443 is the default. Elsewhere are no push services, but servers of others. */
 const ports: readonly string[] = ["", "8443"];
 
@@ -71,7 +70,7 @@ function parseAppleToken(token: string): string {
 
 /** FCM tokens are the id of an installation, a colon, and more than a hundred characters. */
 function parseGoogleToken(token: string): string {
-  if (token.length < 100 || token.length > maxToken || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
+  if (token.length < 100 || token.length > 512 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
     throw invalidField("token", "must be an FCM registration token of at most 512 characters, such as c1Zb…:APA91b…");
   }
   return token;

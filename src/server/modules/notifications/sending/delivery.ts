@@ -45,10 +45,6 @@ export const pushPolicy: SchedulerPolicy = {
 export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   const { notice = () => {} } = deps;
   const missing = new Set<string>();
-  function noticeMissing(error: string): void {
-    if (!missing.has(error)) notice("warn", error);
-    missing.add(error);
-  }
   const channel: Channel<PushTask> = {
     createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
@@ -58,7 +54,10 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       const attempt = prepareAttempt(task, deps);
       if (!("outcome" in attempt)) return attempt;
       const { outcome, error } = attempt;
-      if (error !== null && error === noProvider[task.platform]) noticeMissing(error);
+      if (error === noProvider[task.platform] && !missing.has(error)) {
+        missing.add(error);
+        notice("warn", error);
+      }
       await deps.db.execute(pushClaims.ended(deps, task, { outcome, status: null, error }));
       return null;
     },

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
 import { pick } from "../../../db/columns.ts";
+import { equals, params } from "../../../db/conditions.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -37,12 +38,9 @@ const selectUnfinished = statement((q) =>
     .orderBy(sql`${pushMessages.kind} = 'order' desc`, pushMessages.id)
     .limit(maxMessages),
 );
-const selectMessage = statement((q) =>
-  q
-    .select()
-    .from(pushMessages)
-    .where(and(eq(pushMessages.id, param("id")), isNotNull(pushMessages.position))),
-);
+const isUnfinished = isNotNull(pushMessages.position);
+const isMessage = equals(pushMessages.id, "id");
+const selectMessage = statement((q) => q.select().from(pushMessages).where(and(isMessage, isUnfinished)));
 const insertDeliveries = statement(sql`
   insert into ${pushDeliveries} (id, tenant_id, message_id, registration_id, platform, priority, status,
     next_attempt_at, created_at)
@@ -50,12 +48,7 @@ const insertDeliveries = statement(sql`
     json_extract(value, '$[2]'), json_extract(value, '$[3]'), 'waiting', ${param("now")}, ${param("now")}
   from json_each(${param("rows")}) where true
   on conflict (message_id, registration_id) do nothing`);
-const movePosition = statement((q) =>
-  q
-    .update(pushMessages)
-    .set({ position: param("position") })
-    .where(eq(pushMessages.id, param("id"))),
-);
+const movePosition = statement((q) => q.update(pushMessages).set(params("position")).where(isMessage));
 
 /**
  * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so
