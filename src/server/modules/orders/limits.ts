@@ -10,14 +10,10 @@ import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
-const selectPending = statement((q) =>
-  q
-    .select({ count: count(), next: sql<string>`min(${orders.expiresAt})` })
-    .from(orders)
-    .where(ofBuyer),
-);
-// One buyer may reserve ten pieces in any case, and a share of the whole stock: shares of what is left would let seven buyers reserve all but a hundredth. Parameters are real
-// numbers, so the share is rounded here.
+const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
+const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
+// One buyer may reserve ten pieces in any case, and a share of the whole stock: shares of what is left would let seven
+// buyers reserve all but a hundredth. Parameters are real numbers, so the share is rounded here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,

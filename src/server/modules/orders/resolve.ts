@@ -7,21 +7,15 @@ import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { orders } from "./table.ts";
 
-const selectBy = (column: SQLiteColumn) =>
-  statement((q) =>
-    q
-      .select({ id: orders.id })
-      .from(orders)
-      .where(and(ofStore(orders), eq(column, param("name")))),
-  );
+const ofOrders = ofStore(orders);
+const selectBy = (column: SQLiteColumn) => {
+  const isNamed = eq(column, param("name"));
+  return statement((q) => q.select({ id: orders.id }).from(orders).where(and(ofOrders, isNamed)));
+};
 const selectById = selectBy(orders.id);
 const selectByNumber = selectBy(orders.number);
-const selectNewest = statement((q) =>
-  q
-    .select({ newest: max(orders.number) })
-    .from(orders)
-    .where(ofStore(orders)),
-);
+const newest = max(orders.number);
+const selectNewest = statement((q) => q.select({ newest }).from(orders).where(ofOrders));
 
 /** Errors: notFound with the highest number. */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {

@@ -45,18 +45,10 @@ const fulfilling = transition("paid", "paid orders can be fulfilled", {
   fulfillmentStatus: "fulfilled",
   fulfilledAt: param("now"),
 });
-const selectPaid = statement((q) =>
-  q
-    .select({ id: orders.id })
-    .from(orders)
-    .where(and(ofStore(orders), eq(orders.paymentReference, param("reference")))),
-);
-const setEarned = statement((q) =>
-  q
-    .update(orders)
-    .set({ pointsEarned: param("earned") })
-    .where(byId(orders)),
-);
+const isPaidBy = and(ofStore(orders), eq(orders.paymentReference, param("reference")));
+const selectPaid = statement((q) => q.select({ id: orders.id }).from(orders).where(isPaidBy));
+const earned = { pointsEarned: param("earned") };
+const setEarned = statement((q) => q.update(orders).set(earned).where(byId(orders)));
 
 /** Customers see their own only. Errors: notFound. */
 export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {

@@ -4,7 +4,6 @@ import { ownerColumn, tenantIdColumn, tenants } from "../tenants/table.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
 
-/** The last order number of each store, written together with the order. */
 export const orderNumbers = sqliteTable("order_numbers", {
   tenantId: text("tenant_id")
     .primaryKey()
@@ -32,7 +31,6 @@ export const orders = sqliteTable(
     discountMinor: amount("discount_minor"),
     shippingMinor: amount("shipping_minor"),
     taxMinor: amount("tax_minor"),
-    /** subtotal − discount + shipping + tax. */
     totalMinor: amount("total_minor"),
     refundedMinor: amount("refunded_minor"),
     pointsUsed: amount("points_used"),
@@ -96,7 +94,6 @@ export const orderLines = sqliteTable(
     image: text("image"),
     priceMinor: integer("price_minor").notNull(),
     quantity: integer("quantity").notNull(),
-    /** subtotal = price × quantity; discount and tax are shares of the order's; total = subtotal − discount + tax. */
     subtotalMinor: integer("subtotal_minor").notNull(),
     discountMinor: amount("discount_minor"),
     taxMinor: amount("tax_minor"),

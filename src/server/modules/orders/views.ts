@@ -17,8 +17,6 @@ export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
 
-const pageSize = 100;
-
 // The plus keeps SQLite from reading all orders of the store to find those of a page.
 const selectDetails = statement((q) =>
   q
@@ -51,7 +49,7 @@ export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Num
   let left = limit;
   let cursor: string | undefined;
   do {
-    const size = Math.min(pageSize, left);
+    const size = Math.min(100, left);
     const page = await listOrders(ctx, { ...filter, limit: size, ...(cursor !== undefined && { cursor }) });
     left -= size;
     cursor = page.page.next_cursor ?? undefined;

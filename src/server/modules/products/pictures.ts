@@ -40,7 +40,7 @@ export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly str
   });
 }
 
-/** Names are ids or addresses. Errors: notFound. */
+/** `names` are ids or addresses. Errors: notFound. */
 export function removePictures(ctx: Ctx, item: StockItem, names: readonly string[]): Promise<Image[]> {
   return changePictures(ctx, item, (images) => {
     const isNamed = (image: Image, name: string) => image.media_id === name || image.url === name;

@@ -29,10 +29,8 @@ const findFirst = (other: SQL, table: typeof products | typeof categories = prod
 const bySku = findFirst(sql`coalesce((select id from ${products} where ${isProduct} and sku = value),
   (select product_id from ${productVariants} where ${isVariant} and sku = value))`);
 const bySlug = findFirst(sql`(select id from ${products} where ${isProduct} and slug = value)`);
-const categoryBySlug = findFirst(
-  sql`(select id from ${categories} where ${ofStore(categories)} and slug = value)`,
-  categories,
-);
+const isCategory = ofStore(categories);
+const categoryBySlug = findFirst(sql`(select id from ${categories} where ${isCategory} and slug = value)`, categories);
 const uniques = [
   { column: "products.slug", field: "slug", kind: "product", find: bySlug },
   { column: "categories.slug", field: "slug", kind: "category", find: categoryBySlug },

@@ -10,10 +10,7 @@ const ofRow = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ofRow} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/**
- * SQL that changes the version of a product or variant whose stock becomes `available`, by `by`. Catalogue readers do not
- * see a change of what is above the shown maximum, so that nobody can count sales.
- */
+/** Catalogue readers do not see changes of stock above the shown maximum, so that nobody can count sales. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -21,10 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/**
- * SQL for a product as JSON text. It begins with what every caller sees as it is stored. The stock of a product with
- * variants is their sum, or null if one of them is not counted. Its own stock and SKU are hidden.
- */
+/** It begins with what every caller sees. Stock and SKU of a product with variants are those of the variants. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -59,33 +53,36 @@ export function forEachView<T>(make: (view: View) => T): Record<View, T> {
   return { whole: make("whole"), catalog: make("catalog") };
 }
 
-export const shownVersions = { whole: sql<number>`version`, catalog: sql<number>`version - hidden_versions` };
+const shownStock = sql.raw(shown(ofProduct));
 
-const rawText = (text: string) => sql<string>`${sql.raw(text)}`;
-
-/** SQL for the JSON of a stored product. Of `metadata`, the catalogue has the member `public`. */
-export const productViews: Record<View, SQL<string>> = {
-  whole: rawText("rendered"),
-  // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
-  catalog: rawText(`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
-    ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
-    ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shown(ofProduct)}, 'null') || ',"variants":' || catalog_variants ||
-    ',"metadata":' || case when metadata = '{}' or json_type(metadata, '$.public') is null then '{}'
-      else json_object('public', json(metadata -> '$.public')) end || '}')`),
+/** SQL for the JSON of a stored product, the version, and a text that changes with all else but the views. */
+export const productViews = {
+  whole: {
+    json: sql<string>`rendered`,
+    version: sql<number>`version`,
+    state: sql<string>`json_array(updated_at, reserved, likes_count, case when has_variants then variants end)`,
+  },
+  catalog: {
+    // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
+    json: sql<string>`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
+      ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
+      ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shownStock}, 'null') ||
+      ',"variants":' || catalog_variants ||
+      ',"metadata":' || case when metadata = '{}' or json_type(metadata, '$.public') is null then '{}'
+        else json_object('public', json(metadata -> '$.public')) end || '}')`,
+    version: sql<number>`version - hidden_versions`,
+    state: sql<string>`json_array(updated_at, ${shownStock}, likes_count, case when has_variants then catalog_variants end)`,
+  },
 };
 
-export const variantViews: Record<View, SQL<string>> = {
-  whole: rawText("rendered"),
-  catalog: rawText(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")},
-    '$.version', version - hidden_versions)`),
-};
-
-/** SQL for a text that changes with all that a product's document shows in a view, except its version and its views. */
-export const productStates: Record<View, SQL<string>> = {
-  whole: rawText("json_array(updated_at, reserved, likes_count, case when has_variants then variants end)"),
-  catalog: rawText(
-    `json_array(updated_at, ${shown(ofProduct)}, likes_count, case when has_variants then catalog_variants end)`,
-  ),
+/** SQL for the JSON of a stored variant, and its version. */
+export const variantViews = {
+  whole: { json: sql<string>`rendered`, version: sql<number>`version` },
+  catalog: {
+    json: sql<string>`json_set(json_remove(rendered, '$.stock'), '$.available', ${sql.raw(shown("stock - reserved"))},
+      '$.version', version - hidden_versions)`,
+    version: sql<number>`version - hidden_versions`,
+  },
 };
 
 /** SQL for whether catalogue readers see the change of a product or variant at the time `now`. */

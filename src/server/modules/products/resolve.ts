@@ -1,4 +1,4 @@
-import { desc, type SQL, sql } from "drizzle-orm";
+import { and, desc, type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { ofStore, ofStoreNotDeleted } from "../../db/conditions.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
@@ -15,7 +15,7 @@ import { products, productVariants } from "./table.ts";
 const isProduct = ofStoreNotDeleted(products);
 const isVariant = ofStoreNotDeleted(productVariants);
 const selectBy = (condition: SQL) =>
-  statement((q) => q.select({ id: products.id }).from(products).where(sql`${isProduct} and ${condition}`));
+  statement((q) => q.select({ id: products.id }).from(products).where(and(isProduct, condition)));
 const selectById = selectBy(sql`id = ${param("name")}`);
 // A slug may equal another product's SKU.
 const selectByName = statement<{ id: string }>(sql`
@@ -27,12 +27,9 @@ const selectInAnyCase = statement<{ name: string }>(sql`
   select sku as name from ${products} where ${isProduct} and lower(sku) = lower(${param("name")}) and not has_variants
   union select sku from ${productVariants} where ${isVariant} and lower(sku) = lower(${param("name")})`);
 const selectBySlug = selectBy(sql`slug = ${param("name")} and (${param("seesDrafts")} or status = 'published')`);
-const selectVariant = statement((q) =>
-  q
-    .select({ productId: productVariants.productId, variantId: productVariants.id })
-    .from(productVariants)
-    .where(sql`${isVariant} and (id = ${param("name")} or sku = ${param("name")})`),
-);
+const ids = { productId: productVariants.productId, variantId: productVariants.id };
+const isNamed = sql`${isVariant} and (id = ${param("name")} or sku = ${param("name")})`;
+const selectVariant = statement((q) => q.select(ids).from(productVariants).where(isNamed));
 const selectNames = statement((q) =>
   q
     .select({ slug: products.slug, sku: sql<string | null>`iif(has_variants, null, sku)` })

@@ -23,8 +23,7 @@ const selectUses = statement<{ open_orders: number; wishlists: number }>(sql`
     (select count(*) from ${wishlistItems} where ${ofStore(wishlistItems)} and product_id = ${param("id")}) as wishlists`);
 
 export async function countUses(ctx: Ctx, id: string) {
-  const uses = await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id });
-  return uses ?? { open_orders: 0, wishlists: 0 };
+  return (await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id })) ?? { open_orders: 0, wishlists: 0 };
 }
 
 const isDeleted = sql`${ofStore(products)} and ${isNotNull(products.deletedAt)}`;

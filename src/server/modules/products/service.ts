@@ -13,15 +13,7 @@ import { columnsOf, type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import {
-  forEachView,
-  productStates,
-  productViews,
-  type RenderedProduct,
-  shownVersions,
-  type View,
-  viewOf,
-} from "./rendering.ts";
+import { forEachView, productViews, type RenderedProduct, viewOf } from "./rendering.ts";
 import { findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
@@ -36,16 +28,17 @@ const seen = {
   whole: notDeleted(products),
   catalog: and(notDeleted(products), eq(products.status, "published")),
 };
-const stateOf = (view: View) => ({ state: productStates[view], version: shownVersions[view] });
-const states = forEachView((view) => statement((q) => q.select(stateOf(view)).from(products).where(seen[view])));
-/** The stored JSON, in the language of creation. */
+const states = forEachView((view) => {
+  const { state, version } = productViews[view];
+  return statement((q) => q.select({ state, version }).from(products).where(seen[view]));
+});
 const selects = forEachView((view) => {
   const isTranslated = sql<number>`translations <> '{}'`;
-  const columns = { json: productViews[view], ...stateOf(view), language: products.lang, isTranslated };
+  const columns = { ...productViews[view], language: products.lang, isTranslated };
   return statement((q) => q.select(columns).from(products).where(seen[view]));
 });
 const servedSelects = forEachView((view) => {
-  const columns = { json: servedJson(productViews[view]), ...stateOf(view), language: servedLanguage };
+  const columns = { ...productViews[view], json: servedJson(productViews[view].json), language: servedLanguage };
   return statement((q) => q.select(columns).from(products).where(seen[view]));
 });
 // The end of the id is random and makes slugs from equal titles unique.
@@ -74,12 +67,8 @@ const deleteProductRow = statement((q) =>
     .where(and(notDeleted(products), isVersion(products)))
     .returning({ version: products.version, hasVariants: products.hasVariants }),
 );
-const deleteVariants = statement((q) =>
-  q
-    .update(productVariants)
-    .set(deletion)
-    .where(and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")))),
-);
+const ofProduct = and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")));
+const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
 // Returns the variants that follow the product's price and had another.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}

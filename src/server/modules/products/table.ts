@@ -113,7 +113,6 @@ export const productVariants = sqliteTable(
     productId: ownerColumn("product_id", () => products.id),
     title: text("title").notNull(),
     sku: text("sku"),
-    /** JSON object of texts, such as `{"size": "M"}`. */
     options: text("options").notNull().default("{}"),
     /** The options with sorted keys, for the unique index. */
     optionsKey: text("options_key").notNull().default("{}"),

@@ -54,7 +54,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
   const more = sql`, has_variants as hasVariants, has_variants or compare_at_minor is not null as mayBeOnSale,
     ${isChangeShown} as isShown`;
-  const form = { table: products, json: productViews.whole, merge, special, guards, more };
+  const form = { table: products, json: productViews.whole.json, merge, special, guards, more };
   return updateStatement<UpdatedProduct>(names, form);
 }
 
@@ -135,10 +135,8 @@ export function updateStatement<Row = RenderedProduct>(
 const textsOf = (names: readonly string[]) =>
   (["title", "description"] as const).filter((name) => names.includes(name));
 
-function ownText(text: "title" | "description"): SQL {
-  const column = sql.raw(text);
-  return sql`${column} = case when ${isOwnText(text)} then ${param(text)} else ${column} end`;
-}
+const ownText = (text: "title" | "description") =>
+  sql`${sql.raw(text)} = case when ${isOwnText(text)} then ${param(text)} else ${sql.raw(text)} end`;
 
 /** SQL for whether a given text is in the record's own language, or is the text that readers without a language see. */
 function isOwnText(text: "title" | "description"): SQL {

@@ -17,11 +17,11 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
-export const scannedRows = 2000;
-export const returnedRows = 500;
+/** How many rows one statement scans, which blocks other requests for milliseconds, and of how many it returns columns. */
+export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
-export const rowsOf = (shape: ListShape) => (hasOrder(shape) || shape.filters.words === undefined ? scannedRows : 200);
+export const rowsOf = (shape: ListShape) =>
+  hasOrder(shape) || shape.filters.words === undefined ? sizes.scanned : 200;
 
 export interface BatchRow extends PageRow {
   found: number;
@@ -59,7 +59,7 @@ export function scanStatement(
   { isContinued, part }: { isContinued: boolean; part: keyof typeof returned | undefined },
 ) {
   return compiledOnce(`scan ${column} ${Object.keys(filters)} ${isContinued} ${part}`, () => {
-    const size = part === "facets" ? returnedRows : scannedRows;
+    const size = part === "facets" ? sizes.returned : sizes.scanned;
     const { rows, others, cut } = indexRows({ column, filters, descending: true, isContinued, size });
     const matches = part ? sql`json_group_array(${returned[part]})` : sql`null`;
     return statement<{ found: number; cut: string | null; matches: string | null }>(sql`

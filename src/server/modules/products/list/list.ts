@@ -110,7 +110,6 @@ const facets = {
 } satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
 type Facet = keyof typeof facets;
 
-/** How many products have each value of a facet, among those that the filters other than its own leave. */
 async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<ProductFacets> {
   const hasOptions = names.includes("options") ? 1 : 0;
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();

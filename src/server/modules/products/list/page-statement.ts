@@ -161,7 +161,7 @@ export function joinedFound(shape: ListShape): SQL {
 /** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
 function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
   const view = isOpen ? "whole" : "catalog";
-  const document = productViews[view];
+  const document = productViews[view].json;
   const json = isServed ? servedJson(document) : document;
   const [ofRow, ofPage] = isServed
     ? [sql`${servedLanguage} as tag`, sql`min(tag) as first_language, max(tag) as last_language, 0 as is_unserved`]

@@ -3,15 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { get, param, statement } from "../../../db/statement.ts";
 import { freeTurn } from "../../../values/turns.ts";
 import { productCounts } from "../table.ts";
-import {
-  type BatchRow,
-  batchStatement,
-  measureStatement,
-  returnedRows,
-  rowsOf,
-  scannedRows,
-  scanStatement,
-} from "./batch-statement.ts";
+import { type BatchRow, batchStatement, measureStatement, rowsOf, scanStatement, sizes } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";
 import {
   type FilterColumn,
@@ -145,7 +137,7 @@ async function scan(
   scan: { by: FilterColumn; part?: "numbers" | "facets" | undefined; max: number; isBrief?: boolean },
 ) {
   const { by, part, max, isBrief } = scan;
-  const size = part === "facets" ? returnedRows : scannedRows;
+  const size = part === "facets" ? sizes.returned : sizes.scanned;
   const matches: unknown[] = [];
   let found = 0;
   let after: [string | number, string] | undefined;

@@ -134,7 +134,9 @@ function addWord(tokens: Set<string>, word: string): void {
       const whole = cutWord(text);
       tokens.add(kinds.stem + stemOf(whole));
       // Where a beginning is known, all shorter ones are.
-      for (let begun = whole; begun !== "" && !tokens.has(begun); begun = withoutLast(begun)) tokens.add(begun);
+      for (let begun = whole; begun !== "" && !tokens.has(begun); begun = begun.slice(0, -1)) {
+        if (begun.isWellFormed()) tokens.add(begun);
+      }
     }
   }
 }
@@ -174,11 +176,6 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function cutWord(text: string): string {
   return text.length > maxWordLength ? [...text].slice(0, maxWordLength).join("") : text;
-}
-
-function withoutLast(text: string): string {
-  const cut = text.slice(0, -1);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
 function splitScripts(text: string): { text: string; isUnspaced: boolean }[] {

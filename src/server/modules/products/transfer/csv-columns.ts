@@ -12,11 +12,10 @@ export const noValue = "-";
 /** A cell that cannot be read. The message continues the column's name. */
 export class CellError extends Error {}
 
-/** How the cells of a column are read and written; empty cells and hyphens are read by `readCell`. */
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  write: (value: unknown) => string;
+  write?: (value: unknown) => string;
   /** The value of a hyphen; undefined for a field that cannot be empty. */
   none?: unknown;
 }
@@ -29,14 +28,11 @@ export interface CsvColumn extends CellFormat {
   of: "product" | "variant";
 }
 
-const text: CellFormat = { read: (cell) => cell, write: String };
-const word: CellFormat = { read: readWord, write: String };
-const number: CellFormat = { read: readNumber, write: String };
-const integer: CellFormat = {
-  read: (cell, comma) => readNumber(cell, comma, "whole number, such as 20"),
-  write: String,
-};
-const boolean: CellFormat = { read: readBoolean, write: String };
+const text: CellFormat = { read: (cell) => cell };
+const word: CellFormat = { read: readWord };
+const number: CellFormat = { read: readNumber };
+const integer: CellFormat = { read: (cell, comma) => readNumber(cell, comma, "whole number, such as 20") };
+const boolean: CellFormat = { read: readBoolean };
 const list: CellFormat = {
   read: readList,
   write: (items) => preferShort((items as unknown[]).join("|"), readList, items),
@@ -104,7 +100,7 @@ export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: 
   return none;
 }
 
-export function writeCell({ write, none }: CsvColumn, value: unknown): string {
+export function writeCell({ write = String, none }: CsvColumn, value: unknown): string {
   if (value === undefined) return "";
   if (none !== undefined && (value === "" || isSame(value, none))) return noValue;
   const cell = write(value);

@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse";
-import { type AppError, validationFailed } from "../../../errors.ts";
+import { validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
 import { checkRow, countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
 import { type ImportItem, type Row, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
@@ -7,7 +7,7 @@ import { columnsOf, type MigrationReport, newReport, readShop } from "./migratio
 import { shopify } from "./migration/shopify.ts";
 import { wooCommerce } from "./migration/woocommerce.ts";
 
-/** The columns that tell which product a row belongs to; the first that two rows have decides. */
+/** Consecutive rows are variants of one product if the first of these columns that both have is the same. */
 const keyColumns = ["id", "slug", "sku", "title"];
 const delimiters = [",", ";", "\t"] as const;
 /** More than any catalogue needs; columns are looked for in every row. */
@@ -15,10 +15,7 @@ const maxColumns = 500;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
-/**
- * Consecutive rows with the same id, slug, SKU or title are one product, with a variant each. What an export of Shopify or
- * WooCommerce leaves out is added to the report. Errors: validationFailed for a missing header and for bad columns.
- */
+/** What an export of Shopify or WooCommerce leaves out goes into the report. Errors: validationFailed for a bad header. */
 export async function* readCsv(
   text: AsyncIterable<string>,
   delimiter?: string,
@@ -128,20 +125,17 @@ function explainCsv({ code }: CsvError): string {
 }
 
 function readHeader(names: string[]): CsvColumn[] {
-  if (names.length > maxColumns) throw headerError(`there are more than ${maxColumns} columns`);
+  if (names.length > maxColumns) throw validationFailed(`line 1: there are more than ${maxColumns} columns.`);
   const columns = names.map((name) => {
     const column = findColumn(name);
     if (column) return column;
     const known = csvColumns.map((column) => column.name).join(", ");
-    throw headerError(`unknown column ${JSON.stringify(name.trim().slice(0, 64))}. Columns: ${known}, option:<name>`);
+    const unknown = JSON.stringify(name.trim().slice(0, 64));
+    throw validationFailed(`line 1: unknown column ${unknown}. Columns: ${known}, option:<name>.`);
   });
   const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
-  if (repeated) throw headerError(`the column ${JSON.stringify(repeated.name)} is repeated`);
+  if (repeated) throw validationFailed(`line 1: the column ${JSON.stringify(repeated.name)} is repeated.`);
   return columns;
-}
-
-function headerError(message: string): AppError {
-  return validationFailed(`line 1: ${message}.`);
 }
 
 function readProductRow(table: Table, row: Row): ImportItem {
@@ -213,7 +207,6 @@ function isNameless(table: Table, cells: string[]): boolean {
   );
 }
 
-/** Whether a row adds a variant to the product before: the first key that both have is the same. */
 function continuesProduct(table: Table, first: string[], row: string[]): boolean {
   if (!hasVariant(table, row) || lacksTitle(table, first)) return false;
   for (const name of keyColumns) {

@@ -7,6 +7,7 @@ import { writeCsv } from "../../../values/csv-injection.ts";
 import { categories } from "../../categories/table.ts";
 import { products } from "../table.ts";
 import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
+import type { Fields } from "./import-changes.ts";
 
 const pageSize = 200;
 
@@ -36,8 +37,6 @@ export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter 
 export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = {}): Promise<number> {
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
-
-type Fields = Record<string, unknown>;
 
 /** The columns always include the ids, so that imports find the records. Errors: validationFailed for unknown names. */
 export function csvFormat(names?: readonly string[]) {

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { get, param, statement } from "../../../db/statement.ts";
@@ -19,15 +19,10 @@ import type { ImportItem } from "./import-item.ts";
 import { type ExistingProduct, importVariants, newVariant } from "./import-variant.ts";
 
 /** A product, and its own SKU, which its JSON does not show while it has variants. */
-const selectBy = (condition: SQL) => {
-  const columns = { json: sql<string>`rendered`, sku: products.sku };
-  return statement((q) =>
-    q
-      .select(columns)
-      .from(products)
-      .where(sql`${ofStoreNotDeleted(products)} and ${condition}`),
-  );
-};
+const columns = { json: sql<string>`rendered`, sku: products.sku };
+const isProduct = ofStoreNotDeleted(products);
+const selectBy = (condition: SQL) =>
+  statement((q) => q.select(columns).from(products).where(and(isProduct, condition)));
 const selectById = selectBy(sql`id = ${param("key")}`);
 const selectBySku = selectBy(sql`sku = ${param("key")}`);
 const selectBySlug = selectBy(sql`slug = ${param("key")}`);
@@ -174,12 +169,12 @@ async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
 
 /** Refuses stock of a product that has variants, except the sum that an export shows. */
 function refuseOwnStock(stock: unknown, { variants, isCsv }: ImportItem, existing: ExistingProduct | undefined): void {
-  if (stock === undefined || stock === null || stock === existing?.stock) return;
-  if (variants.some(({ document }) => document.stock !== undefined && document.stock !== null)) return;
+  const isCounted = variants.some(({ document }) => document.stock != null);
+  if (stock == null || stock === existing?.stock || isCounted) return;
   throw invalidField("stock", `is counted by variant. Use ${isCsv ? "variant_stock" : "the stock of its variants"}`);
 }
 
 function requireCurrency(given: unknown, needed: string): void {
-  if (given === undefined || given === null || given === needed) return;
+  if (given == null || given === needed) return;
   throw invalidField("currency", `must be ${needed}, the currency of this store's prices`);
 }

@@ -7,8 +7,6 @@ import { readPictureFile } from "../pictures.ts";
 import { type Fields, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
-const notStored = "https://not-stored.invalid/";
-
 /** Stores files before a transaction, for which others wait. Paths are relative to `folder`; a dry run checks only. */
 export async function* storePictures(
   ctx: Ctx,
@@ -19,7 +17,7 @@ export async function* storePictures(
     const bytes = await readPictureFile(path);
     if (!isDryRun) return { media_id: (await addPicture(ctx, bytes)).id };
     await checkPicture(bytes);
-    return { url: `${notStored}${encodeURIComponent(path)}` };
+    return { url: `https://not-stored.invalid/${encodeURIComponent(path)}` };
   };
   for await (const item of items) {
     const parts = [{ line: item.line, document: item.document, prefix: "" }];

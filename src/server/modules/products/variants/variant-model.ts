@@ -6,12 +6,11 @@ import { maxShownStock } from "../rendering.ts";
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
 
-const option = line(100);
 export const stock = nullable(whole(0, maxStock, "Null if stock is not counted."));
 const fields = {
   title: line(300, "Default: made from the options, such as `M / Red`."),
   sku: nullable(line(100, "Unique in the store.")),
-  options: Type.Record(textUpTo(50), option, {
+  options: Type.Record(textUpTo(50), line(100), {
     maxProperties: 10,
     description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
   }),

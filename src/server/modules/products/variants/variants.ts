@@ -12,16 +12,7 @@ import { withSizes } from "../images.ts";
 import { columnName, columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
-import {
-  forEachView,
-  isChangeShown,
-  type Rendered,
-  shownVersions,
-  stockVersion,
-  type View,
-  variantViews,
-  viewOf,
-} from "../rendering.ts";
+import { forEachView, isChangeShown, type Rendered, stockVersion, variantViews, viewOf } from "../rendering.ts";
 import { findProductId } from "../resolve.ts";
 import { hideVersion, stockChanged, touchProduct } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
@@ -38,7 +29,7 @@ import type { VariantInput } from "./variant-model.ts";
 
 const ofProduct = and(ofStoreNotDeleted(products), eq(products.id, param("productId")));
 const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
-const ofVariant = (view: View) => sql`${ofStoreNotDeleted(productVariants)} and id = ${param("variantId")}
+const ofVariant = (view: keyof typeof seen) => sql`${ofStoreNotDeleted(productVariants)} and id = ${param("variantId")}
   and product_id = ${param("productId")} and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`;
 
 export const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
@@ -90,10 +81,9 @@ const columns = { whole: products.variants, catalog: products.catalogVariants };
 const selectVariants = forEachView((view) =>
   statement((q) => q.select({ json: columns[view] }).from(products).where(and(ofProduct, seen[view]))),
 );
-const selectVariant = forEachView((view) => {
-  const columns = { json: variantViews[view], version: shownVersions[view] };
-  return statement((q) => q.select(columns).from(productVariants).where(ofVariant(view)));
-});
+const selectVariant = forEachView((view) =>
+  statement((q) => q.select(variantViews[view]).from(productVariants).where(ofVariant(view))),
+);
 const stock = { stock: productVariants.stock, version: productVariants.version };
 const selectStock = statement((q) => q.select(stock).from(productVariants).where(ofVariant("whole")));
 export const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };

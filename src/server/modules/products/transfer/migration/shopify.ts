@@ -19,7 +19,6 @@ const aliases: Record<string, string> = {
 const others =
   /^(title|vendor|product category|type|tags|status|image (position|alt text)|gift card|option[123] (name|value))$/;
 
-/** The rows of a product have its handle; the first has its texts, and each can have a variant and a picture. */
 export const shopify: ShopFormat = {
   source: "shopify",
   needs: ["url handle", "title"],
