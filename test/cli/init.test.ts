@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { suggestNamespace } from "../../src/cli/commands/init/store.ts";
+import { suggestNamespace } from "../../src/cli/commands/init/questions.ts";
 import { certificate, certificateKey } from "../support/certificate.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 import { until } from "../support/until.ts";

@@ -117,31 +117,19 @@ describe("order list", () => {
     expect((await run(["order", "list", "-n", "empty", "--limit", "2", "-q"])).stdout).toBe("");
   });
 
-  test.concurrent.each<[flags: string[], numbers: number[]]>([
-    [
-      ["--status", "pending"],
-      [3, 2],
-    ],
-    [["--payment-status", "partially_refunded"], [1]],
-    [
-      ["--customer", "ADA@example.com"],
-      [3, 1],
-    ],
-    [
-      ["--since", "2030-01-01T01:00:00Z"],
-      [3, 2],
-    ],
-    [["--since", "2030-01-02"], [3]],
-    [
-      ["--until", "2030-01-02"],
-      [2, 1],
-    ],
-    [["--since", "2030-01-01", "--until", "2030-01-01T01:00:00Z"], [1]],
-    [["--until", "7d"], []],
-    [["--limit", "1"], [3]],
-    [["--customer", "usr_nobody"], []],
-  ])("%j takes what fits", async (flags, numbers) => {
-    expect(await list(...flags)).toEqual(numbers);
+  test.concurrent.each<[flags: string, numbers: number[]]>([
+    ["--status pending", [3, 2]],
+    ["--payment-status partially_refunded", [1]],
+    ["--customer ADA@example.com", [3, 1]],
+    ["--since 2030-01-01T01:00:00Z", [3, 2]],
+    ["--since 2030-01-02", [3]],
+    ["--until 2030-01-02", [2, 1]],
+    ["--since 2030-01-01 --until 2030-01-01T01:00:00Z", [1]],
+    ["--until 7d", []],
+    ["--limit 1", [3]],
+    ["--customer usr_nobody", []],
+  ])("%s takes what fits", async (flags, numbers) => {
+    expect(await list(...flags.split(" "))).toEqual(numbers);
   });
 
   test("shows which buyers reserve how many pieces without having paid", async () => {

@@ -106,17 +106,8 @@ function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words:
     compare("The owner", owner.email.toLowerCase(), email, ...create);
     const source = passwordSource(args);
     const way = source === "given" ? "--password-stdin" : "--random-password";
-    compare(
-      "The owner's password",
-      "as it is",
-      source && "new",
-      "user",
-      "set-password",
-      "-n",
-      namespace,
-      owner.id,
-      way,
-    );
+    const set = ["user", "set-password", "-n", namespace, owner.id, way];
+    compare("The owner's password", "as it is", source && "new", ...set);
   }
   if (!made.key && key !== null) {
     const { app_id: id, name, origins } = key;

@@ -19,9 +19,8 @@ import { info, warn } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
-import { takeKey, takeMail, takeOwner, takePublicUrl } from "./access.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
-import { askNamespace, findNamespace, takeStore } from "./store.ts";
+import { askNamespace, findNamespace, takeKey, takeMail, takeOwner, takePublicUrl, takeStore } from "./questions.ts";
 import { askRunMode, describeUnit, hasSystemd, readRunMode, runModes } from "./unit.ts";
 
 export type Plan = Awaited<ReturnType<typeof planShop>>;

@@ -113,12 +113,13 @@ const minSkewMs = 10_000;
 /** One-time codes tolerate half a minute; everything else more. */
 const severeSkewMs = 5 * 60_000;
 
-const selectNow = statement<{ at: string }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
+const present = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
+const selectNow = statement((q) => q.select({ at: present }).from(sql`(select 1)`));
 // The newest rows by sequence, which does not depend on the clock.
-const selectNewest = statement<{ at: string | null }>(sql`
-  select max(at) as at from (
-    select * from (select at from ${auditLog} order by seq desc limit 1)
-    union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
+const newestRows = sql`(
+  select * from (select at from ${auditLog} order by seq desc limit 1)
+  union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`;
+const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
 
 export const clock = {
   id: "clock",

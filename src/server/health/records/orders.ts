@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, count, eq, lte, type SQL, sql } from "drizzle-orm";
 import { param, statement } from "../../db/statement.ts";
 import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { rewardEntries } from "../../modules/rewards/table.ts";
@@ -90,9 +90,12 @@ export const orderPoints = recordCheck({
   ),
 });
 
-const countDue = statement<{ namespace: string; count: number }>(sql`
-  select t.namespace, count(*) as count from ${orders} o join ${tenants} t on t.id = o.tenant_id
-  where o.status = 'pending' and o.expires_at <= ${param("now")} and ${inScope("o")} group by t.id`);
+const { id, namespace } = tenants;
+const isDue = and(eq(orders.status, "pending"), lte(orders.expiresAt, param("now")), inScope(orders.tenantId));
+const ofStore = eq(id, orders.tenantId);
+const countDue = statement((q) =>
+  q.select({ namespace, count: count() }).from(orders).innerJoin(tenants, ofStore).where(isDue).groupBy(id),
+);
 
 export const dueOrders: RecordCheck = {
   id: "orders",

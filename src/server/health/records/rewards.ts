@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { count, sql } from "drizzle-orm";
 import { param, run, statement } from "../../db/statement.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
@@ -33,9 +33,11 @@ const sums = recordCheck({
   fix: async ({ ctx, now }, row) => requireChange(await run(ctx.db, setBalance, { ...row, now: toTimestamp(now()) })),
 });
 
-const countOdd = statement<{ namespace: string; count: number }>(sql`
-  select t.namespace, count(*) as count from (${running}) r join ${tenants} t on t.id = r.tenant_id
-  where balance <> sum group by t.id`);
+const { id, namespace } = tenants;
+const ofStore = sql`${id} = r.tenant_id and r.balance <> r.sum`;
+const countOdd = statement((q) =>
+  q.select({ namespace, count: count() }).from(sql`(${running}) r`).innerJoin(tenants, ofStore).groupBy(id),
+);
 
 export const rewards: RecordCheck = {
   ...sums,
