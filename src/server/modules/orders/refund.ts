@@ -44,7 +44,8 @@ const insertRefund = statement((q) =>
 );
 const updateOrder = statement(sql`
   update ${orders} set refunded_minor = refunded_minor + ${param("amountMinor")},
-    points_returned = points_returned + ${param("pointsReturned")}, points_reversed = points_reversed + ${param("pointsReversed")},
+    points_returned = points_returned + ${param("pointsReturned")},
+    points_reversed = points_reversed + ${param("pointsReversed")},
     payment_status = case when ${param("isFull")} then 'refunded' else 'partially_refunded' end,
     cancelled_at = case when ${param("isFull")} and status = 'paid' then ${param("now")} else cancelled_at end,
     status = case when ${param("isFull")} and status = 'paid' then 'cancelled' else status end

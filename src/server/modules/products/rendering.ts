@@ -6,8 +6,8 @@ import { moneyJson } from "../../values/money.ts";
 /** Catalogue readers see at most this much stock, so that nobody can follow what a store sells. */
 export const maxShownStock = 10;
 
-const ofRow = "case when stock is null then null else stock - reserved end";
-const ofProduct = `case when has_variants then variants_available else ${ofRow} end`;
+const ownStock = "case when stock is null then null else stock - reserved end";
+const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
 /** Catalogue readers do not see changes of stock above the shown maximum, so that nobody can count sales. */
@@ -39,7 +39,7 @@ export const variantJson = sql.raw(`json_object(
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
   'has_own_price', json(case when has_own_price then 'true' else 'false' end),
-  'stock', stock, 'available', ${ofRow}, 'images', json(images), 'position', position,
+  'stock', stock, 'available', ${ownStock}, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
 /** The parts of a record that a caller sees: those that `isCatalogOnly` describes, or all. */
@@ -71,7 +71,8 @@ export const productViews = {
       ',"metadata":' || case when metadata = '{}' or json_type(metadata, '$.public') is null then '{}'
         else json_object('public', json(metadata -> '$.public')) end || '}')`,
     version: sql<number>`version - hidden_versions`,
-    state: sql<string>`json_array(updated_at, ${shownStock}, likes_count, case when has_variants then catalog_variants end)`,
+    state: sql<string>`json_array(updated_at, ${shownStock}, likes_count,
+      case when has_variants then catalog_variants end)`,
   },
 };
 

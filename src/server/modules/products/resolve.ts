@@ -85,7 +85,6 @@ const selectSlugs = statement((q) =>
   q.select({ slug: categories.slug }).from(categories).where(isCategory).limit(maxCompared),
 );
 
-/** Replaces the names of categories, ids or slugs, by their ids. Errors: validationFailed for one of no category. */
 export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx, columns: Columns): Promise<Columns> {
   const { categoryIds = "[]" } = columns;
   if (categoryIds === "[]") return columns;

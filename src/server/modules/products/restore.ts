@@ -73,7 +73,8 @@ export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedP
       if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
       const isSlug = cause.details?.[0]?.field === "slug";
       const [taken, change] = isSlug ? ["slug", `${slug} --slug`] : ["SKU", "<product> --sku"];
-      const remedy = `Change the ${taken} of the other product first: bodega product update -n ${tx.tenant.namespace} ${change} <text>`;
+      const command = `bodega product update -n ${tx.tenant.namespace} ${change} <text>`;
+      const remedy = `Change the ${taken} of the other product first: ${command}`;
       const message = `Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`;
       throw conflict(message, { remedy, cause });
     });

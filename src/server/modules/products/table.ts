@@ -12,7 +12,7 @@ import {
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { catalogBytes, productJson, variantJson } from "./rendering.ts";
 
-const living = sql`deleted_at is null`;
+const notDeleted = sql`deleted_at is null`;
 const isExact = (column: SQLiteColumn) => sql`${column} between 0 and 9007199254740991`;
 
 /** Texts are in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
@@ -69,15 +69,15 @@ export const products = sqliteTable(
     catalogBytes: integer("catalog_bytes").generatedAlwaysAs(catalogBytes, { mode: "stored" }),
   },
   (t) => [
-    uniqueIndex("products_slug").on(t.tenantId, t.slug).where(living),
+    uniqueIndex("products_slug").on(t.tenantId, t.slug).where(notDeleted),
     uniqueIndex("products_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
-    index("products_by_created").on(t.tenantId, t.createdAt, t.id).where(living),
-    index("products_by_status").on(t.tenantId, t.status, t.createdAt, t.id).where(living),
-    index("products_by_price").on(t.tenantId, t.priceMinor, t.id).where(living),
-    index("products_by_updated").on(t.tenantId, t.updatedAt, t.id).where(living),
-    index("products_by_title").on(t.tenantId, t.title, t.id).where(living),
-    index("products_by_views").on(t.tenantId, t.viewsCount, t.id).where(living),
-    index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(living),
+    index("products_by_created").on(t.tenantId, t.createdAt, t.id).where(notDeleted),
+    index("products_by_status").on(t.tenantId, t.status, t.createdAt, t.id).where(notDeleted),
+    index("products_by_price").on(t.tenantId, t.priceMinor, t.id).where(notDeleted),
+    index("products_by_updated").on(t.tenantId, t.updatedAt, t.id).where(notDeleted),
+    index("products_by_title").on(t.tenantId, t.title, t.id).where(notDeleted),
+    index("products_by_views").on(t.tenantId, t.viewsCount, t.id).where(notDeleted),
+    index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(notDeleted),
     index("products_not_indexed").on(t.rowNumber).where(sql`is_indexed = 0`),
     check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
     check("products_price", isExact(t.priceMinor)),
@@ -93,7 +93,6 @@ export const products = sqliteTable(
   ],
 );
 
-/** How many products of a status a store has, without deleted ones; maintained by triggers. */
 export const productCounts = sqliteTable(
   "product_counts",
   {
@@ -135,8 +134,8 @@ export const productVariants = sqliteTable(
   },
   (t) => [
     uniqueIndex("product_variants_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
-    uniqueIndex("product_variants_options").on(t.productId, t.optionsKey).where(living),
-    index("product_variants_by_product").on(t.productId, t.position, t.id).where(living),
+    uniqueIndex("product_variants_options").on(t.productId, t.optionsKey).where(notDeleted),
+    index("product_variants_by_product").on(t.productId, t.position, t.id).where(notDeleted),
     check("product_variants_price", isExact(t.priceMinor)),
     check("product_variants_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
     check("product_variants_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),

@@ -17,7 +17,7 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** How many rows one statement scans, which blocks other requests for milliseconds, and of how many it returns columns. */
+/** The rows that one statement scans, while other requests wait for milliseconds, and those whose columns it returns. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
 export const rowsOf = (shape: ListShape) =>

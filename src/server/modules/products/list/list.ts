@@ -172,7 +172,6 @@ function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} 
   });
 }
 
-/** The bounds of price ranges: 0, and 1, 2 and 5 times each power of ten. */
 const bounds = [0, ...Array.from({ length: 17 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat()];
 
 function countPrices({ tenant }: Ctx, matches: readonly Match[]): object[] {

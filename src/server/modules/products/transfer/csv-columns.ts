@@ -148,7 +148,6 @@ function readList(cell: string): unknown[] {
   return items;
 }
 
-/** The short form of a value if it can be read back as the same value, otherwise JSON. */
 function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
   const json = JSON.stringify(value);
   return attempt(() => JSON.stringify(read(short))) === json ? short : json;

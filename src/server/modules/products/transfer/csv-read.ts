@@ -15,7 +15,7 @@ const maxColumns = 500;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
-/** What an export of Shopify or WooCommerce leaves out goes into the report. Errors: validationFailed for a bad header. */
+/** What an export of Shopify or WooCommerce leaves out is reported. Errors: validationFailed for a bad header. */
 export async function* readCsv(
   text: AsyncIterable<string>,
   delimiter?: string,
