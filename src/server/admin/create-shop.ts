@@ -16,10 +16,7 @@ export interface ShopPlan {
   store: { title: string; currency: string; language: string } | null;
   /** Prepared before the transaction, because that hashes the password. */
   owner: NewUser | null;
-  /**
-   * With origins it is a storefront key, because each visitor of a page can read its key; without any it works in no
-   * browser.
-   */
+  /** With origins it is a storefront key, which visitors can read; without any it works in no browser. */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
@@ -46,8 +43,8 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Creates the missing parts in one transaction, and leaves existing parts as they are. Two callers at once create one
- * shop. Returns the shop, and which parts were made.
+ * Creates the missing parts in one transaction; two callers at once create one shop. Returns it, and which parts were
+ * made.
  * @throws notFound for a store that neither exists nor is planned, conflict when another user has the owner's address,
  * validationFailed, wrongState when the secret key is not the one of the database.
  */

@@ -80,15 +80,12 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     const [product] = JSON.parse(json) as { id: string }[];
     return { namespace, ...keys, productId: product?.id ?? (await fillShelves(work)), isNew };
   });
+  const work = { ...ctx, tenant: await requireTenant(ctx, namespace) };
+  const user = await findSignInUser(db, work.tenant.id, email);
   // Hashing a password would block the transaction.
-  await welcomeCustomer({ ...ctx, tenant: await requireTenant(ctx, namespace) }, password);
+  if (!user) await createUser(work, { email, name: "Ada", password, email_verified: true });
+  else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(work, user.id, password);
   return { ...store, email, password };
-}
-
-async function welcomeCustomer(ctx: Ctx, password: string): Promise<void> {
-  const user = await findSignInUser(ctx.db, ctx.tenant.id, email);
-  if (!user) await createUser(ctx, { email, name: "Ada", password, email_verified: true });
-  else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(ctx, user.id, password);
 }
 
 /** The secrets of such a directory may be printed. */

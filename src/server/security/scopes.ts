@@ -23,10 +23,7 @@ export const knownScopes = [
 
 export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
-/**
- * Without duplicates, in the order above; `orders:*` expands to all scopes of orders.
- * @throws validationFailed naming `scopes` for an unknown scope.
- */
+/** Without duplicates, in the order above; `orders:*` expands to all scopes of orders. Errors: validationFailed. */
 export function parseScopes(scopes: readonly string[]): string[] {
   const wanted = new Set(scopes.flatMap((scope) => parseScope("scopes", scope)));
   if (wanted.size === 0) throw invalidField("scopes", "must contain at least one scope");

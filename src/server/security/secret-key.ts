@@ -42,8 +42,8 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
 }
 
 /**
- * For a backup that includes it; null where there is none.
- * @throws unavailable when its file cannot be read, wrongState when the file has no valid secret.
+ * For a backup that includes it; null where there is none. Errors: unavailable, wrongState for a file without a
+ * secret.
  */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;

@@ -28,10 +28,7 @@ export function createVault(readSecret: () => string) {
   const keyOf = (use: string) =>
     keys.getOrMake(use, () => Buffer.from(hkdfSync("sha256", readSecret(), "", `bodega ${use}`, 32)));
   return {
-    /**
-     * AES-256-GCM. `place` is the record that the text belongs to, such as a row's id; with another place it cannot be
-     * opened.
-     */
+    /** AES-256-GCM. With another `place`, such as a row's id, the text cannot be opened. */
     seal(purpose: VaultPurpose, place: string, text: string) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), nonce).setAAD(Buffer.from(place));

@@ -31,10 +31,7 @@ interface KeyPatch {
   expiresAt?: string | null | undefined;
 }
 
-/**
- * Changes the given fields from the next request on: `expiresAt` is RFC 3339 and in the future, null for never.
- * @throws notFound, wrongState for a revoked key, validationFailed for an invalid field.
- */
+/** `expiresAt` is in the future, null for never. Errors: notFound, wrongState for a revoked key, validationFailed. */
 export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
   const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);
   const scopes = patch.scopes === undefined ? undefined : parseScopes(patch.scopes);
@@ -77,8 +74,7 @@ export function requireOverlap(ms: number): void {
 }
 
 /**
- * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they expire now), so that callers can switch
- * one by one. Errors: notFound, wrongState for a revoked key and for one with five valid secrets.
+ * The old secrets stay valid for `overlapMs`. Errors: notFound, wrongState for a revoked key and for too many secrets.
  */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);

@@ -15,9 +15,8 @@ const maxLength = 300;
 const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Reads an allowlist entry: `shop.example.com`, `*.example.com` (any depth below, not the apex), each optionally with
- * a scheme or a port. Names in other scripts become punycode, as browsers send them (specification, 5).
- * @throws validationFailed naming `origins`.
+ * Reads a host such as `shop.example.com`, or `*.example.com` (any depth below, not the apex), each optionally with a
+ * scheme or a port. Names in other scripts become punycode (specification, 5). Errors: validationFailed.
  */
 export function parseOriginPattern(entry: string): OriginPattern {
   // The slash of an address that was copied from a browser is no path.

@@ -44,10 +44,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/**
- * The list stays enforced even when empty: removing the last origin must not open the key to all origins. Errors:
- * notFound for the key, or for an entry that is not on the list.
- */
+/** The list stays enforced even when empty, or the key would be open to all origins. Errors: notFound. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);

@@ -43,8 +43,7 @@ declare module "../../context.ts" {
 type Waiting = Awaited<ReturnType<typeof listRejections>>[number] & { app_id: string };
 
 /**
- * The write-behind buffer of a process: refusals are written together, outside requests. They only help to find a
- * cause, so a failed write is not retried.
+ * Refusals are written together, outside requests. They only help to find a cause, so a failed write is not retried.
  */
 export function createRejectionBuffer(db: Database) {
   let waiting = new Map<string, Waiting>();

@@ -18,8 +18,8 @@ const selectNames = statement((q) => {
 });
 
 /**
- * A key by its `app_id`, or by its name within a store, by default the only one. A valid key takes precedence over
- * revoked keys of the same name. Errors: notFound, conflict for a name that several keys have.
+ * By `app_id` or name, by default in the only store; a valid key comes before revoked ones. Errors: notFound,
+ * conflict.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, store: string | undefined): Promise<string> {
   if (isId("app", named)) {

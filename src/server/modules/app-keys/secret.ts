@@ -19,10 +19,7 @@ const { id, lastUsedAt } = appKeySecrets;
 const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
 const touchSecret = statement((q) => q.update(appKeySecrets).set(params("lastUsedAt")).where(isDue));
 
-/**
- * Records the use of a secret, at most once a minute each and outside the request. After a failure the next use is
- * recorded.
- */
+/** Uses are recorded outside the request, at most once a minute; after a failure, the next one is. */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);
   return (secret, now) => {

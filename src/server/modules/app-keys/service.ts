@@ -59,10 +59,7 @@ type KeyRow = Awaited<ReturnType<typeof requireKey>>;
 export type AppKeyDetails = ReturnType<typeof toDetails>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
 
-/**
- * A new key is active, unpublished unless asked, with every scope unless named. Only this reply contains the secret.
- * Errors: notFound for an unknown tenant, validationFailed for an invalid field.
- */
+/** Only this reply contains the secret. By default, a key has every scope. Errors: notFound, validationFailed. */
 export async function issueKey(
   ctx: SystemCtx,
   input: { namespace: string; name: string; scopes?: string[]; publish?: boolean; expiresAt?: string | null },

@@ -3,8 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * The latest code of six digits that was mailed for a purpose; of sign-ups of one address, one each. Addresses without a
- * user have one too, which is never sent: otherwise the replies would reveal who has an account.
+ * The latest code of a purpose. Addresses without a user have one that is never sent, so that replies reveal nothing.
  */
 export const mailCodes = sqliteTable(
   "mail_codes",

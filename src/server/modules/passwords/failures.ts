@@ -54,16 +54,13 @@ export async function limitFailures<T>(
   });
 }
 
-/**
- * A success checks again in its own transaction, because other processes may have counted failures since it began.
- * @throws tooManyAttempts.
- */
+/** A success checks again in its transaction: other processes may have counted failures. Errors: tooManyAttempts. */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-/** 0 when they do not lock the account out. */
+/** The result is 0 when the failures do not lock the account out. */
 export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
   return peekLimit(ctx, loginFailures, failureSubject(ctx, emailKey));
 }

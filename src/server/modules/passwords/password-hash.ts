@@ -21,19 +21,14 @@ export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
-/**
- * Waits for a free core. Returns argon2id in the PHC form.
- * @param party the id of the store: no store has to wait for all that waits in another.
- * @throws unavailable when too many wait, or this call for too long.
- */
+/** Waits for a free core; no store (`party`) waits for all that waits in another. Errors: unavailable. */
 export function hashPassword(password: string, party?: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
 
 /**
  * False for null (no such user, no password) and for an unusable hash, after as much time as for a real one.
- * @param userId named by the log when the hash is malformed.
- * @throws unavailable as `hashPassword`; invalidLogin for a malformed hash, with the cause, after the same time.
+ * @throws unavailable; invalidLogin for a malformed hash, after the same time, with a cause that names the user.
  */
 export function verifyPassword(
   password: string,
@@ -79,10 +74,7 @@ const maxKib = 3 * maxMemoryKib;
 const maxBcryptCost = 12;
 const maxLanes = 8;
 
-/**
- * Checks form and cost of a hash that another system made.
- * @throws validationFailed naming the field; the message never contains the hash. unavailable as `hashPassword`.
- */
+/** Checks form and cost of another system's hash, which no message contains. Errors: validationFailed, unavailable. */
 export async function parsePasswordHash(field: string, hash: string, party?: string): Promise<string> {
   if ((!bcrypt.test(hash) && !argon2.test(hash)) || !(await hashing.run(() => isVerifiable(hash), party))) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
@@ -124,10 +116,7 @@ const maxImportedKib = 12 * costOf(ownPrefix);
 const bcryptTail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
 const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
 
-/**
- * Refuses a hash whose kind would make a refused login of its store too expensive: leaving a kind out there would show
- * who has it. `kinds` are how the imported hashes of the store begin.
- */
+/** A kind that makes refused logins too expensive is refused: leaving it out there would show who has it. */
 export function requireAffordableKind(field: string, hash: string, kinds: readonly string[]): void {
   const verified = hashesToVerify([...kinds, String(kindOf(hash))], [null]);
   const kib = verified.reduce((sum, decoy) => sum + costOf(String(decoy)), 0);
@@ -139,8 +128,6 @@ export function requireAffordableKind(field: string, hash: string, kinds: readon
 /**
  * Hashes that are still to be verified so that a refusal costs the same for every account: one of our own kind, and
  * one of each imported kind of the store. Null is the decoy of our own kind; no password is known for the others.
- * @param kinds how the imported hashes of the store begin.
- * @param verified hashes that were verified already.
  */
 export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
   const done = new Set(verified.map(kindOf));

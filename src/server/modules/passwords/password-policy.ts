@@ -18,11 +18,7 @@ const needsLength = `at least ${leastCharacters} characters`;
 
 export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
 
-/**
- * Length is counted in characters, not in bytes (specification, section 8).
- * @throws weakPassword with `details` naming what it needs; validationFailed for one that is too long or not valid
- * text.
- */
+/** Length is counted in characters, not in bytes (specification, section 8). Errors: weakPassword, validationFailed. */
 export function requireStrongPassword(field: string, password: string): void {
   if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
     throw invalidField(field, "must not contain control characters or invalid Unicode");

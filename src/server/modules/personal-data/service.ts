@@ -63,8 +63,8 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * The caller proves with the password, and the second factor if it is on, that it is them.
- * @throws twoFactorRequired, invalidLogin, tooManyAttempts, tokenExpired; wrongState as `eraseUser`.
+ * The caller proves with the password, and the second factor if it is on, that it is them. Errors: twoFactorRequired,
+ * invalidLogin, tooManyAttempts, tokenExpired; wrongState as `eraseUser`.
  */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";

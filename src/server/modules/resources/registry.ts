@@ -13,40 +13,16 @@ import { resourceCounts, resourceTypes } from "./table.ts";
 type ResourceSql = Record<"tenantId" | "type" | "id", SQL>;
 
 const placeholders: ResourceSql = { tenantId: param("tenantId"), type: param("type"), id: param("resourceId") };
-const columnsOf = (alias: string): ResourceSql => ({
-  tenantId: sql.raw(`${alias}.tenant_id`),
-  type: sql.raw(`${alias}.resource_type`),
-  id: sql.raw(`${alias}.resource_id`),
-});
 
 const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 const maxId = 128;
 /** Resources with counts of one declared type: anyone may name new ones, so that they must not become more and more. */
 const maxDeclared = 100_000;
-const declared = ({ tenantId, type }: ResourceSql) =>
+const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
-/**
- * Both kinds of types: products, and those that a store declares, whose resources are kept elsewhere. `hasRoom` is the
- * condition of resources that may get counts.
- */
-const kinds = {
-  product: {
-    isShown: ({ tenantId, id }: ResourceSql) => sql`exists (select 1 from ${products}
-      where tenant_id = ${tenantId} and id = ${id} and status = 'published' and deleted_at is null)`,
-    hasRoom: () => sql`1`,
-  },
-  declared: {
-    isShown: (of: ResourceSql) => sql`exists (select 1 ${declared(of)})`,
-    hasRoom: (
-      of: ResourceSql,
-    ) => sql`exists (select 1 ${declared(of)} and (t.resources < ${sql.raw(String(maxDeclared))}
-      or exists (select 1 from ${resourceCounts} c where c.tenant_id = ${of.tenantId} and c.resource_type = ${of.type}
-        and c.resource_id = ${of.id})))`,
-  },
-};
-
-type ResourceKind = keyof typeof kinds;
+/** Products, or resources of a type that a store declares, which are kept elsewhere. */
+type ResourceKind = "product" | "declared";
 
 export interface Resource {
   kind: ResourceKind;
@@ -73,22 +49,27 @@ export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
 
-/**
- * SQL condition: the resource exists and is public; by default the one of the parameters `tenantId`, `type` and
- * `resourceId`.
- */
+/** SQL condition: the resource exists and is public. */
 export function isShown(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
-  return kinds[kind].isShown({ ...placeholders, ...of });
+  const { tenantId, type, id } = { ...placeholders, ...of };
+  if (kind === "declared") return sql`exists (select 1 ${declared({ tenantId, type })})`;
+  return sql`exists (select 1 from ${products}
+    where tenant_id = ${tenantId} and id = ${id} and status = 'published' and deleted_at is null)`;
 }
 
 /** SQL condition: the resource has counts, or may get them. */
 export function hasRoom(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
-  return kinds[kind].hasRoom({ ...placeholders, ...of });
+  if (kind === "product") return sql`1`;
+  const { tenantId, type, id } = { ...placeholders, ...of };
+  return sql`exists (select 1 ${declared({ tenantId, type })} and (t.resources < ${sql.raw(String(maxDeclared))}
+    or exists (select 1 from ${resourceCounts} c where c.tenant_id = ${tenantId} and c.resource_type = ${type}
+      and c.resource_id = ${id})))`;
 }
 
 /** SQL condition: the resource of a row with `tenant_id`, `resource_type` and `resource_id` exists and is public. */
 export function isRowShown(alias: string, condition: typeof isShown = isShown): SQL {
-  const of = columnsOf(alias);
+  const column = (name: string) => sql.raw(`${alias}.${name}`);
+  const of = { tenantId: column("tenant_id"), type: column("resource_type"), id: column("resource_id") };
   return sql`case when ${of.type} = 'product' then ${condition("product", of)} else ${condition("declared", of)} end`;
 }
 
@@ -96,10 +77,7 @@ export function forEachKind<T>(make: (kind: ResourceKind) => T): Record<Resource
   return { product: make("product"), declared: make("declared") };
 }
 
-/**
- * The resource need not exist. Errors: validationFailed naming the invalid parameter, notFound for a malformed id of a
- * product.
- */
+/** The resource need not exist. Errors: validationFailed; notFound for a malformed id of a product. */
 export function parseResource(type: string | undefined, id: string): Resource {
   if (type === undefined) throw invalidField("resource_type", "is required");
   if (type === "product") {
@@ -152,10 +130,7 @@ export interface TypeChanges {
   remove: readonly string[];
 }
 
-/**
- * Removes only types that have no likes, bookmarks and views. Errors: validationFailed; wrongState for too many types,
- * and for one that cannot be removed.
- */
+/** Removes only types without likes, bookmarks and views. Errors: validationFailed, wrongState. */
 export async function changeTypes(tx: SystemCtx, namespace: string, { declare, remove }: TypeChanges): Promise<void> {
   for (const name of remove) {
     if ((await run(tx.db, removeType, { namespace, name })) > 0) continue;

@@ -79,11 +79,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
   });
 }
 
-/**
- * A repeated `source` returns the first entry.
- * @throws forbidden for the actor's own account and for users that the actor may not manage, notEnoughPoints,
- * conflict.
- */
+/** A repeated `source` returns the first entry. Errors: forbidden, notEnoughPoints, conflict. */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string) {
   const { points } = input;
   if (points === 0) throw invalidField("points", "must not be 0");
@@ -107,10 +103,7 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
   return customerId;
 }
 
-/**
- * Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before.
- * @param entry `points` as in the ledger, negative for spent ones.
- */
+/** Books an entry once for its source: replies 201, or 200 if it was booked before. Spent points are negative. */
 function book(
   ctx: Ctx,
   entry: { userId: string; kind: "redeem" | "adjust"; points: number; source: string | undefined },

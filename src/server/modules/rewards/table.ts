@@ -50,8 +50,7 @@ export const rewardEntries = sqliteTable(
 export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence");
 
 /**
- * Points that were added and not spent yet. What remains in a user's lots adds up to the balance. Points with the same
- * expiry remain in one lot, the newest.
+ * Points not spent yet: a user's lots add up to the balance. Points with the same expiry are in one lot, the newest.
  */
 export const rewardLots = sqliteTable(
   "reward_lots",

@@ -7,10 +7,7 @@ import { type CodeTry, checkTry, mailCode } from "../mail-codes/service.ts";
 import { codeUsedUp } from "../passwords/failures.ts";
 import type { LoginInput } from "./model.ts";
 
-/**
- * Mails a code to log in with to an address, if a customer has it, as `requestReset` does: with the same statements
- * for every address. Errors: forbidden unless customers of the store can log in with a mailed code.
- */
+/** If a customer has the address; it runs the same statements for every address. Errors: forbidden. */
 export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
   if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
   const key = emailKey(input.email);

@@ -2,8 +2,8 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Accounts that customers asked for and whose address is not verified yet. They do not block the address: its latest three
- * wait, each with its own code, and those for which no code was mailed, one for each client. Addresses that have an account are here too, so that replies take the same time.
+ * Unverified accounts: the latest three of an address with a code, and one without for each client. Addresses that
+ * have an account are here too, so that replies take the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",

@@ -1,14 +1,12 @@
 import { attempt, invalidField } from "../../errors.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
 import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/**
- * As in its table, but `pointsRate` with at most 3 decimals, such as 1.5 (0 disables earning), and `pointValue` in the
- * store's currency, such as 0.01.
- */
+/** As in its table, but `pointsRate` has up to 3 decimals and `pointValue` is in the store's currency, such as 0.01. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
 const rateDigits = 3;
@@ -17,9 +15,8 @@ const highestRate = 1000;
 const highestValue = 1_000_000;
 
 /**
- * The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets
- * its sign.
- * @throws validationFailed naming the field.
+ * Without the value of a point, which depends on the currency. A new currency also sets its sign. Errors:
+ * validationFailed.
  */
 export function readFields<Input extends TenantInput>(input: Input): Input {
   const given: TenantInput = { ...input, pointValue: undefined };
@@ -43,7 +40,7 @@ export function readFields<Input extends TenantInput>(input: Input): Input {
 }
 
 /** In thousandths of a point. Errors: validationFailed naming `points_rate`. */
-export function parsePointsRate(rate: number): number {
+function parsePointsRate(rate: number): number {
   const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
   if (whole === undefined || rate > highestRate) {
     throw invalidField("points_rate", `must be a number from 0 to ${highestRate} with at most ${rateDigits} decimals`);
@@ -155,16 +152,12 @@ export function parseCurrency(code: string): string {
   return upper;
 }
 
-const digitsByCode = new Map<string, number>();
+const digitsByCode = new LruCache<number>(200);
 
 /** How many decimals a currency has: JPY 0, EUR 2, KWD 3. */
 export function currencyDigits(code: string): number {
-  const kept = digitsByCode.get(code);
-  if (kept !== undefined) return kept;
-  const digits = new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions()
-    .maximumFractionDigits as number;
-  digitsByCode.set(code, digits);
-  return digits;
+  const format = () => new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions();
+  return digitsByCode.getOrMake(code, () => format().maximumFractionDigits as number);
 }
 
 /** The usual sign of a currency: `€` for EUR; the code itself where there is none. */

@@ -40,8 +40,7 @@ const selectProfile = statement((q) => q.select({ json }).from(tenants).where(is
 const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
 /**
- * By default the title is the namespace, the currency EUR, the language `en` and the lifetime of tokens 30 days.
- * @throws conflict for a taken namespace, validationFailed for an invalid field.
+ * By default the title is the namespace, the currency EUR and the language `en`. Errors: conflict, validationFailed.
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
@@ -113,8 +112,8 @@ export async function requireTenant(ctx: SystemCtx, namespace: string) {
 }
 
 /**
- * `null` clears a field. Errors: notFound, validationFailed for an invalid field, wrongState for another currency
- * while there are products, because their prices could not be compared; those of `changeTypes`.
+ * `null` clears a field. Errors: notFound, validationFailed; wrongState for another currency while there are products;
+ * those of `changeTypes`.
  */
 export async function updateTenant(
   ctx: SystemCtx,

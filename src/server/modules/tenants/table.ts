@@ -22,10 +22,7 @@ export const tenants = sqliteTable(
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
-    /**
-     * Public writes (likes, bookmarks, new views, registrations) a minute from one address; 0 for no limit. The default is high, because
-     * a household, an office or a school shares one address.
-     */
+    /** Public writes a minute from one address, which a household or an office may share; 0 for no limit. */
     addressWrites: integer("address_writes").notNull().default(1200),
     /** Public writes a minute of one visitor or user; 0 for no limit. */
     visitorWrites: integer("visitor_writes").notNull().default(240),
@@ -59,8 +56,7 @@ export const tenants = sqliteTable(
 );
 
 /**
- * One row whose value changes with every change of a tenant, key, secret or origin (by triggers, so that no code can
- * forget it). A server's cache of them is valid as long as the value is the same.
+ * Triggers change its row with every change of a tenant, key, secret or origin; until then a cache of them is valid.
  */
 export const revision = sqliteTable(
   "revision",

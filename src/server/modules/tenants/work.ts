@@ -2,8 +2,8 @@ import type { Tenant, WorkCtx } from "../../context.ts";
 import { AppError } from "../../errors.ts";
 
 /**
- * A failing row does not stop the others. Returns the number of rows for which `work` returned true. Errors:
- * unavailable at once; the first error of a row if no row succeeded.
+ * Returns how many rows `work` returned true for. A failing row does not stop the others.
+ * @throws unavailable at once; the first error of a row if no row succeeded.
  */
 export async function workThrough<Row extends { tenant: string }>(
   ctx: WorkCtx,

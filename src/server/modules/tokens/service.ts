@@ -45,10 +45,7 @@ export interface OwnToken {
   tokenId: string;
 }
 
-/**
- * Ends the previous token as replaced (specification, section 3: one active token per user). Call it only inside the
- * transaction that authenticates the user.
- */
+/** Ends the previous token as replaced (specification, section 3), in the transaction that authenticates the user. */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { issued, statements } = bindToken(tx, userId);
   await tx.db.batch(statements);
@@ -66,10 +63,7 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/**
- * Exchanges a token for a new one. Errors: userTokenInvalid when it has ended: of concurrent calls with one token, one
- * succeeds.
- */
+/** Of concurrent calls with one token, one succeeds. Errors: userTokenInvalid when it has ended. */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
     if (!(await spendToken(tx, { userId, tokenId }, "rotated"))) throw userTokenInvalid();
@@ -100,10 +94,7 @@ export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "r
   return countAlive(ended, now);
 }
 
-/**
- * A thief may have registered a device, which would continue to receive notifications about orders. The user's own
- * devices must register again.
- */
+/** A thief may have registered a device to get notifications. The user's own devices must register again. */
 export async function detachDevices(tx: Ctx, userId: string): Promise<void> {
   await run(tx.db, detachOfUser, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
 }
@@ -197,8 +188,8 @@ const selectByHash = statement((q) =>
 
 /**
  * Verifies user credentials in the database at each request (specification, section 5).
- * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one that was
- * revoked or has expired, or whose user is disabled or deleted.
+ * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one that has
+ * ended or whose user is disabled or deleted.
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });

@@ -2,10 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/**
- * Every user token that was issued, including ended ones, so that an ended token (tokenExpired) can be distinguished
- * from one that never existed (tokenNotFound). So rows are kept when their user is deleted.
- */
+/** Rows of ended tokens (tokenExpired) are kept, also of deleted users, so that they differ from unknown ones. */
 export const userTokens = sqliteTable(
   "user_tokens",
   {

@@ -29,10 +29,9 @@ const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
 const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt", "lastStep")).where(isSameSecret));
 
 /**
- * Creates a secret for the authenticator of the calling user, or, at the terminal, of the one it names. It must be
- * confirmed within an hour; until then, another call replaces the secret.
+ * The secret, of the calling user or, at the terminal, of the one it names, must be confirmed within an hour.
  * @throws wrongState when the second factor is on, or nobody has verified the address of an account from an open
- * sign-up; invalidLogin, tooManyAttempts, tokenExpired.
+ * sign-up; those of `verifyThenAct`.
  */
 export async function beginTwoFactor(
   ctx: Ctx,
@@ -58,10 +57,7 @@ export async function beginTwoFactor(
   return { secret, otpauth_uri: uri, qr_svg: await drawQrCode(uri) };
 }
 
-/**
- * Enables the second factor, given a code of the new secret. Returns ten recovery codes, which are never shown again.
- * @throws wrongState when no enrolment was begun in the last hour; invalidLogin, tooManyAttempts, tokenExpired.
- */
+/** Returns ten recovery codes, which are never shown again. Errors: wrongState; those of `verifyThenAct`. */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
   const user = await requireEnrolling(ctx, userId);
   const makeKey = () => ({ tenantId: ctx.tenant.id, userId: user.id, since: toTimestamp(ctx.now() - begunMs) });

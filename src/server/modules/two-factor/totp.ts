@@ -7,13 +7,8 @@ const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as c
 const maxIssuer = 48;
 const maxLabel = 64;
 
-let loading: Promise<typeof import("otpauth")> | undefined;
-
-/** The library, loaded at first use: most servers never need it, and no command does. */
-export function loadTotp(): Promise<typeof import("otpauth")> {
-  loading ??= import("otpauth");
-  return loading;
-}
+/** Most servers never need the library, and no command does. */
+export const loadTotp = () => import("otpauth");
 
 export async function makeSecret(): Promise<string> {
   const { Secret } = await loadTotp();
@@ -21,8 +16,7 @@ export async function makeSecret(): Promise<string> {
 }
 
 /**
- * The time step of a code, among the current one and its two neighbours (RFC 6238, section 5.2), since clocks differ and
- * people type slowly. The latest if several match; null if none does.
+ * One of the current step and its neighbours (RFC 6238, section 5.2), the latest if several match; null if none does.
  */
 export async function matchStep(secret: string, digits: string, epochMs: number): Promise<number | null> {
   const { HOTP, Secret } = await loadTotp();

@@ -20,10 +20,9 @@ import type { User } from "./model.ts";
 import { users } from "./table.ts";
 
 /**
- * Changes the given fields; `metadata` is merged (RFC 7396). Disabling a user revokes their token and detaches their
- * devices. Errors: notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role
- * and status; preconditionFailed; wrongState for the last active owner, unless the terminal's actor says otherwise;
- * conflict for a taken address; validationFailed.
+ * Changes the given fields; `metadata` is merged (RFC 7396).
+ * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and
+ * status; preconditionFailed; wrongState for the last active owner; conflict for a taken address; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -55,9 +54,8 @@ interface Guard {
 }
 
 /**
- * Writes the given columns in one statement; metadata is merged. A new address is unverified unless the columns say
- * otherwise. Returns undefined when the guard does not hold. Errors: conflict for a taken address, validationFailed
- * for metadata that has grown too large.
+ * A new address is unverified unless the columns say otherwise. Returns undefined when the guard does not hold.
+ * @throws conflict for a taken address, validationFailed for metadata that has grown too large.
  */
 export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
   const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);

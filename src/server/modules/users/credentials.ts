@@ -36,8 +36,7 @@ const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1,
   else substr(found.hash, 1, instr(found.hash, ',p=') + 4) end`);
 
 /**
- * The beginnings of the imported hashes of a tenant, each kind once; at most 200, more than a store can have. It steps
- * from kind to kind in the index `users_imported`: hashes that begin with `…$` sort before `…%`.
+ * How imported hashes begin, each kind once: steps through the index `users_imported`, where `…$` sorts before `…%`.
  */
 export const selectKinds = statement<{ kind: string }>(sql`
   with recursive found (hash) as (
@@ -63,10 +62,10 @@ export async function findImportedKinds(ctx: Ctx): Promise<string[]> {
 }
 
 /**
- * Replaces the password hash and detaches the user's devices, inside the transaction of the act. Revokes no tokens.
+ * Detaches the user's devices, too, but revokes no tokens. Returns false when the user was deleted or another hash is
+ * stored.
  * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash,
  * as after the first login of an imported user; devices stay.
- * @returns false when the user was deleted or another hash is stored.
  */
 export async function changePasswordHash(
   tx: Ctx,

@@ -41,10 +41,7 @@ const readFew = keysetList({
   },
 });
 
-/**
- * `q` matches the beginning of an address or a name, ignoring case.
- * @throws malformedRequest for an invalid cursor or that of another list, validationFailed for an invalid filter.
- */
+/** `q` matches the beginning of an address or a name, ignoring case. Errors: malformedRequest, validationFailed. */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const { email, ids } = query;
   const q = query.q === undefined ? undefined : nameKey(requireText("q", query.q, 100));

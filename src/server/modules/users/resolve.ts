@@ -34,8 +34,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 }
 
 /**
- * An unknown name is returned unchanged: an operating system account may look like an email. Errors: notFound for an
- * unknown store.
+ * An unknown name is returned as it is: an account of the operating system may look like an email. Errors: notFound.
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);

@@ -31,10 +31,7 @@ const deleteRow = statement((q) => q.delete(users).where(guardedUser));
 
 export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
 
-/**
- * Without hash and password, the user logs in after a password reset. Errors: forbidden for a role that the actor may
- * not manage, conflict for a taken address, validationFailed, weakPassword, unavailable.
- */
+/** Errors: those of `addUser`, forbidden for a role that the actor may not manage, weakPassword, unavailable. */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
 }
@@ -58,6 +55,7 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
+/** Without hash, the user logs in after a password reset. Errors: conflict for a taken address, validationFailed. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -87,10 +85,7 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
   return row.user;
 }
 
-/**
- * Revokes their token, too. Errors: notFound; forbidden for a user that the actor may not manage, and for the actor;
- * preconditionFailed; wrongState for the last active owner, unless the terminal's actor says otherwise.
- */
+/** Errors: notFound, forbidden, also for the actor; preconditionFailed; wrongState for the last active owner. */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
@@ -115,10 +110,7 @@ export async function removeUser(
   await recordUserEvent(tx, "user.deleted", stored);
 }
 
-/**
- * Needs no old password, and revokes their token. Errors: notFound, forbidden, weakPassword, validationFailed,
- * unavailable.
- */
+/** Asks for no old password, and revokes the token. Errors: notFound, forbidden, weakPassword, unavailable. */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   const to = await preparePassword(password, ctx.tenant.id);
   await inTransaction(ctx, async (tx) => {
