@@ -69,10 +69,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
       (await findKey(tx, appId, appSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
     const page = (await findKey(tx, pageId, pageSecret)) ?? (await issueKeyWithOrigins(tx, pageKey));
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
-    const keys = {
-      ...{ appId: key.app_id, appSecret: key.app_secret },
-      ...{ pageId: page.app_id, pageSecret: page.app_secret },
-    };
+    const keys = { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
     const kept = { ...keys, password };
     // Before the commit: a stray file can be replaced, but a lost secret cannot be read again.
     if (!Bun.deepEquals(kept, before)) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });

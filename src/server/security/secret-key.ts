@@ -41,10 +41,7 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
-/**
- * For a backup that includes it; null where there is none. Errors: unavailable, wrongState for a file without a
- * secret.
- */
+/** It is null where there is none. Errors: unavailable, wrongState for a file without a valid secret. */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
 }

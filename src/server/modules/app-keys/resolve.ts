@@ -38,8 +38,7 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, store: string 
   const valid = found.filter(({ revokedAt }) => revokedAt === null);
   const [only, ...others] = valid.length > 0 ? valid : found;
   if (only === undefined) {
-    const rows = await all(ctx.db, selectNames, { tenantId: tenant.id });
-    const names = rows.map(({ name }) => name);
+    const names = (await all(ctx.db, selectNames, { tenantId: tenant.id })).map(({ name }) => name);
     throw unknownName("key", named, names, namespace);
   }
   if (others.length === 0) return only.id;

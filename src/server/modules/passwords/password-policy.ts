@@ -46,10 +46,7 @@ const maxPadded = 1000;
 /** 49,000 passwords in half a megabyte, read at the first use. */
 let lists: ReturnType<typeof readLists> | undefined;
 
-/**
- * Whether a password is a common one, also in another case, in leetspeak, repeated, or with symbols around it; the
- * most common thousand also with digits around them.
- */
+/** Ignores case, leetspeak, repetition and symbols around it; for the most common thousand, also digits around them. */
 export function isCommonPassword(password: string): boolean {
   lists ??= readLists();
   const { all, top } = lists;

@@ -119,8 +119,8 @@ export async function exportSelf(ctx: Ctx) {
 }
 
 /**
- * All that the store keeps of a user, without hashes and secrets, and without the audit entries of the person's own
- * exports, which would make each export longer than the last. Errors: notFound.
+ * Leaves out hashes, secrets, and entries of own exports, which would make each longer than the last. Errors:
+ * notFound.
  */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);

@@ -59,11 +59,8 @@ const balance = sql<number | null>`(select balance from ${rewardBalances} where 
 const selectDueLots = statement((q) =>
   q.select({ sequence, remaining, balance }).from(rewardLots).where(isDueOfUser).orderBy(sequence),
 );
-const lowered = {
-  balance: sql`balance - ${param("points")}`,
-  version: sql`version + ${param("count")}`,
-  updatedAt: param("now"),
-};
+const lower = { balance: sql`balance - ${param("points")}`, version: sql`version + ${param("count")}` };
+const lowered = { ...lower, updatedAt: param("now") };
 const lowerBalance = statement((q) => q.update(rewardBalances).set(lowered).where(ofUser(rewardBalances)));
 const emptyLots = statement((q) => q.update(rewardLots).set({ remaining: 0 }).where(isDueOfUser));
 const t = alias(tenants, "t");

@@ -98,10 +98,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/**
- * Returns points that an order spent, each lot with the lifetime that it had left; the points spent last come back
- * first. `earlier` of them were returned before. Returns how many; 0 if booked before.
- */
+/** Each lot returns with the lifetime that it had left, the last spent first; `earlier` points were returned before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }

@@ -135,8 +135,8 @@ export async function updateTenant(
     }
     if (types) await changeTypes(tx, namespace, types);
     const after = await getTenant(tx, namespace);
-    const details = { fields: changedFields(toDetails(before), after) };
-    await recordAudit(tx, { event: "tenant.updated", namespace, details });
+    const fields = changedFields(toDetails(before), after);
+    await recordAudit(tx, { event: "tenant.updated", namespace, details: { fields } });
     return after;
   });
 }

@@ -167,13 +167,8 @@ export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
 ) {
-  return all(ctx.db, selectTokens, {
-    tenantId: ctx.tenant.id,
-    userId: filter.userId ?? null,
-    allStates: filter.allStates ? 1 : 0,
-    limit: filter.limit ?? 1000,
-    now: toTimestamp(ctx.now()),
-  });
+  const { userId = null, allStates = false, limit = 1000 } = filter;
+  return all(ctx.db, selectTokens, { tenantId: ctx.tenant.id, userId, allStates, limit, now: toTimestamp(ctx.now()) });
 }
 
 // Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens. The role

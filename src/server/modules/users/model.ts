@@ -39,7 +39,6 @@ const phone = Type.String({
 const name = line(200);
 const addressLine = line(200);
 
-/** A postal address; orders are sent to one of the same form. */
 export const Address = input("Address", {
   name: Type.Optional(name),
   line1: addressLine,

@@ -28,8 +28,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   const id = isUserId ? idOrEmail : emailKey(idOrEmail);
   const found = id && (await get(ctx.db, isUserId ? selectId : selectIdByEmail, { tenantId, id }));
   if (found) return found.id;
-  const rows = isUserId ? [] : await all(ctx.db, selectEmails, { tenantId });
-  const emails = rows.map(({ email }) => email);
+  const emails = isUserId ? [] : (await all(ctx.db, selectEmails, { tenantId })).map(({ email }) => email);
   throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
 
