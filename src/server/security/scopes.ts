@@ -23,7 +23,7 @@ export const knownScopes = [
 
 export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
-/** Without duplicates, in the order above; `orders:*` expands to all scopes of orders. Errors: validationFailed. */
+/** Removes duplicates and keeps the order above; `orders:*` is all scopes of orders. Errors: validationFailed. */
 export function parseScopes(scopes: readonly string[]): string[] {
   const wanted = new Set(scopes.flatMap((scope) => parseScope("scopes", scope)));
   if (wanted.size === 0) throw invalidField("scopes", "must contain at least one scope");
@@ -68,7 +68,7 @@ const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
   "media:write": "upload pictures until the quota is used up",
 };
 
-/** None for the scopes of a storefront key. */
+/** Returns none for the scopes of a storefront key. */
 export function listVisitorActs(scopes: readonly string[]): string[] {
   return knownScopes.flatMap((scope) => (scopes.includes(scope) ? (visitorActs[scope] ?? []) : []));
 }

@@ -41,7 +41,7 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
-/** It is null where there is none. Errors: unavailable, wrongState for a file without a valid secret. */
+/** Returns null where there is no secret. Errors: unavailable, wrongState for a file without a valid secret. */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
 }
@@ -101,14 +101,14 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
   }
 }
 
-/** Until the file is used: that restricts it. */
+/** Whether other accounts can read the key's file; its use restricts it. */
 export const isKeyOpen = (dataDir: string) => ((attempt(() => statSync(secretPath(dataDir)))?.mode ?? 0) & 0o044) !== 0;
 
 function secretPath(dataDir: string): string {
   return join(dataDir, "secret.key");
 }
 
-/** Undefined where there is no file. Errors: unavailable for an unreadable file, wrongState without a valid secret. */
+/** Returns undefined where there is no file. Errors: unavailable if unreadable, wrongState without a valid secret. */
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {

@@ -36,7 +36,7 @@ export function createVault(readSecret: () => string) {
         "base64url",
       );
     },
-    /** Null when it was sealed with another key, for another place, or altered. */
+    /** Returns null when it was sealed with another key, for another place, or altered. */
     open(purpose: VaultPurpose, place: string, sealed: string) {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length < nonceBytes + tagBytes) return null;

@@ -69,7 +69,7 @@ function advise(appId: string, entries: readonly string[], origin: string | null
   return `To allow it: bodega origin add ${appId} ${quoteWord(sent)}`;
 }
 
-/** Of a page at this address, https without a scheme; null for an invalid address. */
+/** Returns the origin of a page at this address, https without a scheme; null for an invalid address. */
 function originOf(text: string): string | null {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return null;

@@ -41,7 +41,7 @@ export function parseOriginPattern(entry: string): OriginPattern {
 // Only the form that browsers send: a URL parser also accepts tabs, missing slashes and user names.
 const originForm = /^https?:\/\/(?!\.)[^\s/?#@\\%]+$/i;
 
-/** Null for `null` and for anything but an http(s) origin. */
+/** Returns null for `null` and for anything but an http(s) origin. */
 export function parseOrigin(origin: string): { scheme: string; host: string; port: string } | null {
   if (origin.length > maxLength || !originForm.test(origin) || !URL.canParse(origin)) return null;
   const url = new URL(origin);

@@ -16,7 +16,7 @@ export const hashing = new Semaphore({
   fullMessage: "Too many passwords are being checked.",
 });
 
-/** For one of several processes. */
+/** Each of several processes hashes on its share of the cores. */
 export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
@@ -27,7 +27,7 @@ export function hashPassword(password: string, party?: string): Promise<string> 
 }
 
 /**
- * False for null (no such user, no password) and for an unusable hash, after as much time as for a real one.
+ * Returns false for null (no such user, no password) and for an unusable hash, after as much time as for a real one.
  * @throws unavailable; invalidLogin for a malformed hash, after the same time, with a cause that names the user.
  */
 export function verifyPassword(
@@ -135,7 +135,7 @@ export function hashesToVerify(kinds: readonly string[], verified: readonly (str
   return [...all].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
 }
 
-/** Null for our own kind, whose decoy also replaces unusable hashes. The variants of bcrypt cost the same. */
+/** Returns null for our own kind, whose decoy also replaces unusable hashes. The variants of bcrypt cost the same. */
 function kindOf(hash: string | null): string | null {
   if (hash === null || hash.startsWith(ownPrefix) || !isUsableHash(hash)) return null;
   return kindPattern.exec(hash)?.[0].replace(/^\$2[ay]/, "$$2b") ?? null;
@@ -145,7 +145,7 @@ function decoyOf(kind: string): string {
   return `${kind}${kind.startsWith("$2") ? bcryptTail : argon2Tail}`;
 }
 
-/** In KiB of argon2, times passes. */
+/** Returns KiB of argon2, times passes. */
 function costOf(kind: string): number {
   const [, rounds, kib, passes, lanes] = kindPattern.exec(kind) ?? [];
   const argon2 = (Number(kib) + Number(lanes) * kibPerLane) * Number(passes);

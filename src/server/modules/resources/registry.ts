@@ -44,7 +44,7 @@ export const resourceIds = Type.Array(resourceParts.resource_id, {
   description: `One resource; or at most ${maxRead}, by repeating the parameter.`,
 });
 
-/** Those that do not exist are left out. */
+/** The reply leaves out resources that do not exist. */
 export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
@@ -87,7 +87,7 @@ export function parseResource(type: string | undefined, id: string): Resource {
   return { kind: "declared", type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
 }
 
-/** Once each; those whose ids are malformed are left out. */
+/** Returns each resource once, without those whose ids are malformed. */
 export function parseResources(type: string | undefined, ids: readonly string[]): Resource[] {
   const wanted = [...new Set(ids)].filter((id) => type !== "product" || isId("prod", id));
   return wanted.map((id) => parseResource(type, id));

@@ -16,7 +16,7 @@ export const customerPrefix = "customer:";
 export const storePrefix = "store:";
 export const ownPrefix = "entry:";
 
-/** In the order of the API. */
+/** An entry as JSON text, in the order of the API. */
 export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kind', kind, 'points', points,
   'balance', balance, 'source', case substr(source, 1, instr(source, ':')) when '${ownPrefix}' then null
     when '${customerPrefix}' then substr(source, ${customerPrefix.length + 1})
@@ -70,7 +70,7 @@ const selectDueUsers = statement((q) => {
   return due.where(isDue).limit(batchSize);
 });
 
-/** Inside a transaction; also before points are spent, if the background job is late. */
+/** Runs inside a transaction; also before points are spent, if the background job is late. */
 export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const base = { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) };
   const lots = await all(tx.db, selectDueLots, base);

@@ -82,7 +82,7 @@ const consumeLots = statement(sql`
 /** Maximum points of a payment, so that a balance cannot overflow and block payments. */
 const maxEarned = 1_000_000_000_000n;
 
-/** `pointsRate` thousandths for every 100 minor units, rounded down. */
+/** A payment earns `pointsRate` thousandths of a point for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
   const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
   return Number(points < maxEarned ? points : maxEarned);
@@ -103,7 +103,7 @@ export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: 
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
 
-/** At most the balance. Returns how many. */
+/** Reverses at most the balance. Returns how many points. */
 export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { userId, points } = booking;
   await expireLots(tx, userId);

@@ -7,7 +7,7 @@ import { type CodeTry, checkTry, mailCode } from "../mail-codes/service.ts";
 import { codeUsedUp } from "../passwords/failures.ts";
 import type { LoginInput } from "./model.ts";
 
-/** If a customer has the address; it runs the same statements for every address. Errors: forbidden. */
+/** Mails nothing unless a customer has the address, with the same statements for every address. Errors: forbidden. */
 export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
   if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
   const key = emailKey(input.email);
@@ -20,7 +20,7 @@ export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: stri
   });
 }
 
-/** A password, or the try of a mailed code, with an unused password. */
+/** Returns the password, or the try of a mailed code with an unused password. Errors: validationFailed. */
 export function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string) {
   if (code === undefined) {
     if (password === undefined) throw invalidField("password", "is required");

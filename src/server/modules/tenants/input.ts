@@ -39,7 +39,7 @@ export function readFields<Input extends TenantInput>(input: Input): Input {
   return given as Input;
 }
 
-/** In thousandths of a point. Errors: validationFailed naming `points_rate`. */
+/** Returns thousandths of a point. Errors: validationFailed naming `points_rate`. */
 function parsePointsRate(rate: number): number {
   const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
   if (whole === undefined || rate > highestRate) {
@@ -48,12 +48,12 @@ function parsePointsRate(rate: number): number {
   return Number(whole + decimals.padEnd(rateDigits, "0"));
 }
 
-/** 1500 is 1.5. */
+/** Shows 1500 as 1.5. */
 export function showPointsRate(thousandths: number): number {
   return toAmount(thousandths, rateDigits);
 }
 
-/** In minor units; never 0, as points would be spent for nothing. Errors: validationFailed naming `point_value`. */
+/** Returns minor units, never 0, as points would be spent for nothing. Errors: validationFailed. */
 export function parsePointValue(value: number, currency: string): number {
   const minor = parseMoney("point_value", value, currencyDigits(currency));
   if (minor < 1 || minor > highestValue) {
@@ -62,7 +62,7 @@ export function parsePointValue(value: number, currency: string): number {
   return minor;
 }
 
-/** 1 in EUR is 0.01. */
+/** Shows 1 in EUR as 0.01. */
 export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }

@@ -11,7 +11,7 @@ const store = {
   logo: nullable(Type.String()),
 };
 
-/** As the reply of a login shows it (specification, section 2). */
+/** The reply of a login shows this (specification, section 2). */
 export const Store = output("Store", store);
 export type Store = Static<typeof Store>;
 

@@ -65,7 +65,7 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
   });
 }
 
-/** By name; `q` is a part of namespace, title or domain, ignoring case. */
+/** Sorts by name; `q` is a part of namespace, title or domain, ignoring case. */
 export async function listTenants(
   ctx: SystemCtx,
   { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
@@ -80,7 +80,7 @@ export async function hasTenants(db: Session): Promise<boolean> {
   return (await all(db, selectNamespaces, { most: 1 })).length > 0;
 }
 
-/** Undefined where there is none or more than one. */
+/** Returns undefined where there is none or more than one. */
 export async function onlyNamespace(db: Session): Promise<string | undefined> {
   const [only, other] = await all(db, selectNamespaces, { most: 2 });
   return other === undefined ? only?.namespace : undefined;
@@ -91,7 +91,7 @@ export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
 }
 
-/** As front ends see the store, which is its own state. Errors: storeNotFound if it was just deleted. */
+/** Returns the store as front ends see it, which is its own state. Errors: storeNotFound if it was just deleted. */
 export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();

@@ -18,7 +18,7 @@ export const tenants = sqliteTable(
     tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
     /** Points for every 100 minor units paid, in thousandths: 1000 gives a point for each euro. */
     pointsRate: integer("points_rate").notNull().default(1000),
-    /** As payment, in minor units. */
+    /** The value of a point as payment, in minor units. */
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
@@ -81,7 +81,7 @@ declare module "../../context.ts" {
 }
 
 export const workColumns = sql.raw(named.map(([name, column]) => `${column.name} as ${name}`).join(", "));
-/** As JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
+/** `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );

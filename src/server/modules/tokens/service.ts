@@ -73,7 +73,7 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
   });
 }
 
-/** Errors: userTokenInvalid when it has ended meanwhile. */
+/** Errors: userTokenInvalid when the token has ended meanwhile. */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw userTokenInvalid();
@@ -81,13 +81,13 @@ export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<vo
   });
 }
 
-/** False when it has ended or expired meanwhile. */
+/** Returns false when the token has ended or expired meanwhile. */
 export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<boolean> {
   const now = toTimestamp(tx.now());
   return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
 }
 
-/** Returns how many were still valid. */
+/** Returns how many tokens were still valid. */
 export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
   const now = toTimestamp(tx.now());
   const ended = await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs });

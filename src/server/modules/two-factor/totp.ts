@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** RFC 6238's default. */
+/** The default of RFC 6238, in milliseconds. */
 const stepMs = 30_000;
 const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
 // Names of this length fit a QR code of a common size in any script.
@@ -41,7 +41,7 @@ export async function otpauthUri(secret: string, issuer: string, account: string
   }).toString();
 }
 
-/** Dark on white with the quiet zone that scanners need. */
+/** Draws dark on white, with the quiet zone that scanners need. */
 export async function drawQrCode(text: string): Promise<string> {
   const { encodeQR } = await import("qr");
   const rows = encodeQR(text, "raw", { ecc: "medium", border: 4 });
