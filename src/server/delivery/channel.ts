@@ -12,13 +12,11 @@ export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
 export interface Answer {
   /** Refused: the receiver works, but did not accept this message. Failed: it is down, busy, or did not answer. */
   result: "accepted" | "refused" | "failed";
-  /** Whether another attempt would be useless. */
   isFinal?: boolean;
   isGone?: boolean;
   status: number | null;
   /** A message for operators; null when the delivery was accepted. */
   error: string | null;
-  /** The pause that the receiver asks for, in milliseconds; 0 for none. */
   retryAfterMs: number;
   /** Settles when the connection is closed; until then the attempt keeps its permit. */
   closed?: Promise<void>;
@@ -45,7 +43,6 @@ export interface Source {
   receiver?: string;
 }
 
-/** A kind of message: its queue in the database, how a delivery is sent, and what an answer means. */
 export interface Channel<Task> {
   /** Makes deliveries of new messages, a batch of each. Resolves to whether more are left to make. */
   createDeliveries?(): Promise<boolean>;

@@ -7,7 +7,6 @@ import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 /** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
 const failurePauseMs = 5000;
-/** How long attempts in progress may take when the server stops. */
 const graceMs = 5000;
 /** Waits between tries to record a delivery: one that is not recorded is sent again. */
 const recordDelaysMs = [500, 2000, 8000];
@@ -78,7 +77,6 @@ export class DeliveryEngine<Task> {
     await this.#channel.close?.();
   }
 
-  /** Resolves when nothing is being sent. */
   async idle(): Promise<void> {
     for (let isBusy = true; isBusy; isBusy = this.#work.size > 0) {
       await Promise.allSettled([...this.#work, this.#polling]);
@@ -86,8 +84,7 @@ export class DeliveryEngine<Task> {
   }
 
   /**
-   * Makes new deliveries and begins to send those that are due, without waiting for their answers.
-   * @returns whether there are more deliveries to make.
+   * Makes new deliveries and begins to send those that are due. Returns whether there are more to make.
    * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
    */
   poll(): Promise<boolean> {
@@ -96,18 +93,14 @@ export class DeliveryEngine<Task> {
   }
 
   async #pollOnce(): Promise<boolean> {
-    this.#throwDatabaseFailure();
+    const failure = this.#databaseFailure;
+    this.#databaseFailure = undefined;
+    if (failure) throw failure.error;
     if (this.#isStopping) return false;
     const isMore = (await this.#channel.createDeliveries?.()) ?? false;
     this.#scheduler.poll(await this.#channel.listReady());
     this.#startWork();
     return isMore;
-  }
-
-  #throwDatabaseFailure(): void {
-    const failure = this.#databaseFailure;
-    this.#databaseFailure = undefined;
-    if (failure) throw failure.error;
   }
 
   #startWork(): void {
@@ -130,7 +123,6 @@ export class DeliveryEngine<Task> {
     this.#work.add(work);
   }
 
-  /** Claims deliveries for permits of one source, and begins to send those that are admitted. */
   async #claimAndSend(permits: Permit[]): Promise<void> {
     const { source } = permits[0] as Permit;
     try {

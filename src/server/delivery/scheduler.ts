@@ -2,18 +2,13 @@ import type { Source } from "./channel.ts";
 import { CircuitBreakers, type CircuitPolicy } from "./circuit-breaker.ts";
 
 /** How many attempts may run at once: all together, for one store, to one receiver. */
-interface Limits {
-  total: number;
-  tenant: number;
-  receiver: number;
-}
+type Limits = Record<"total" | "tenant" | "receiver", number>;
 
 export interface SchedulerPolicy {
   /** Each pool has as many permits of its own. */
   permits: Limits;
   /** How many of `permits` the receivers may use that are slow, failing or unknown, so that others always have most. */
   untrusted: Limits;
-  /** How many deliveries one claim may take. */
   batch: number;
   circuits: CircuitPolicy;
 }
@@ -38,7 +33,6 @@ const untrustedOnly = "untrusted";
 export class Scheduler {
   readonly circuits: CircuitBreakers;
   readonly #policy: SchedulerPolicy;
-  /** Sources that wait for permits, in their order. */
   readonly #asking = new Map<string, Source>();
   /** Skipped deliveries since the last poll, by source. */
   readonly #skipped = new Map<string, number>();

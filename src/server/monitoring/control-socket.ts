@@ -18,11 +18,7 @@ function controlSocket(dataDir: string): string {
   return join(dirname(databaseFile(dataDir)), "server.sock");
 }
 
-/**
- * Asks the server of a data directory: `/status` (`ServerStatus`), `/requests?id=…` (`RecentRequest`, or 404),
- * `/metrics` (text for Prometheus).
- * @returns null where no server answers.
- */
+/** Asks the server of a data directory for `/status`, `/requests?id=…` or `/metrics`; null where none answers. */
 export async function askServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
@@ -41,9 +37,8 @@ export async function readServerStatus(dataDir: string, signal?: AbortSignal): P
 }
 
 /**
- * Listens on the control socket of a data directory, which only the account of the server can open. A socket left
- * behind by a killed server is replaced. Null when another server of one libSQL database already listens. Errors:
- * unavailable.
+ * Listens on the control socket, which only the account of the server can open, and replaces one that a killed server
+ * left. Null when another server of one libSQL database already listens. Errors: unavailable.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);

@@ -47,7 +47,6 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
       });
     },
     report: (value: unknown) => post({ kind: "report", value }),
-    /** Handles a message from the pipe; messages of other kinds are ignored. */
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;

@@ -89,7 +89,6 @@ export class RecentRequests {
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  /** The request with that id; null where none arrived within the last minute. */
   find(requestId: string): RecentRequest | null {
     const found = this.#kept.get(requestId);
     return found !== undefined && found.until > this.#now() ? found.request : null;

@@ -15,7 +15,6 @@ export interface ReadinessDeps {
   isDraining: () => boolean;
   /** Free space on the disk of the database in bytes; null where it is elsewhere. */
   freeBytes: () => number | null;
-  /** How long the database may take to answer, in milliseconds. */
   timeoutMs?: number;
 }
 

@@ -21,11 +21,7 @@ export function isDown(status: number | null): boolean {
   return status === null || status >= 500 || status === 429 || status === 408;
 }
 
-/**
- * The wait that a receiver asks for, in milliseconds, an hour at most; 0 if it asks for none.
- * @param answer its Retry-After (seconds or a date) counts with status 429 or 503.
- * @param now epoch milliseconds.
- */
+/** Milliseconds that a receiver asks to wait with status 429 or 503: 0 to an hour. @param now epoch milliseconds. */
 export function readRetryAfter(answer: { status: number; retryAfter: string | undefined }, now: number): number {
   if (answer.status !== 429 && answer.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";

@@ -20,7 +20,6 @@ export interface Post {
 
 export interface PostAnswer {
   status: number;
-  /** The header Retry-After, unparsed. */
   retryAfter: string | undefined;
   /** Settles when the connection is closed, soon after the answer. */
   closed: Promise<void>;

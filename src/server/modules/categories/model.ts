@@ -52,7 +52,6 @@ export const categoryFields = Object.keys(Category.properties);
 
 export const DeletedCategory = deleted("DeletedCategory");
 
-/** Names a category in a path. A malformed name is answered with notFound. */
 export const CategoryParams = Type.Object({ id: Type.String({ description: "The id or the slug of the category." }) });
 
 export const CategoryListQuery = closed({

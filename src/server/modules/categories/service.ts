@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
+import { byId, ofStore } from "../../db/conditions.ts";
 import { keysetList } from "../../db/keyset-list.ts";
-import { all, compiledOnce, get, param, statement } from "../../db/statement.ts";
+import { all, compiledOnce, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
@@ -32,7 +32,6 @@ import { categories, isVisible } from "./table.ts";
 type RenderedCategory = RenderedProduct;
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
-const living = sql`${ofTenant} and id = ${param("id")}`;
 const select = statement((q) =>
   q
     .select({
@@ -76,9 +75,8 @@ const term = sql`(select 1 from product_search where product_search match ${para
 const pending = sql`(select 1 from ${products} p, json_each(p.category_ids) j
   where p.is_indexed = 0 and p.deleted_at is null and j.value = ${param("id")})`;
 const deleteCategoryRow = statement(sql`
-  delete from ${categories} where ${living} and not exists (select 1 from ${categories} c where c.parent_id = ${param("id")})
-    and not exists ${term} and not exists ${pending}
-  returning 1`);
+  delete from ${categories} where ${byId(categories)} and not exists (select 1 from ${categories} c where c.parent_id = ${param("id")})
+    and not exists ${term} and not exists ${pending}`);
 
 const readPage = keysetList({
   name: "categories",
@@ -192,8 +190,8 @@ export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | 
     const { id, version } = await getCategory(tx, named);
     if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
     const token = `"${termToken(tx.tenant.id, "category", id)}"`;
-    const deleted = await get(tx.db, deleteCategoryRow, { tenantId: tx.tenant.id, id, term: token });
-    if (!deleted) throw wrongState(`Category ${named} has products or categories below it. Move them first.`);
+    const deleted = await run(tx.db, deleteCategoryRow, { tenantId: tx.tenant.id, id, term: token });
+    if (deleted === 0) throw wrongState(`Category ${named} has products or categories below it. Move them first.`);
     await recordEvent(tx, { type: "category.deleted", subject: id, data: { version } });
     return id;
   });

@@ -102,7 +102,6 @@ export function purgeEvents(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, deleteOld, { before, longBefore: toTimestamp(ctx.now() - maxRetentionMs) });
 }
 
-/** SQL for an event as JSON text, in the feed and in webhooks. */
 const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
   'created_at', created_at)`;
 

@@ -16,7 +16,6 @@ export const events = sqliteTable(
     /** JSON object, a summary of the change without personal data and secrets. */
     data: text("data").notNull(),
     createdAt: text("created_at").notNull(),
-    /** Whether catalogue readers can see the change. */
     isShown: integer("is_shown", { mode: "boolean" }).notNull().default(false),
   },
   // In the order of the sequence, as each index is.

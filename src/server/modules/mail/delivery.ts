@@ -19,7 +19,6 @@ import { readSmtpFailure } from "./smtp-failure.ts";
 
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
 const schedule: RetrySchedule = { delaysMs };
-/** Time limit of an attempt, for servers that answer very slowly. */
 const attemptMs = 100_000;
 
 const source = { key: "outbox", tenantId: "", pool: 0, receiver: "the mail server" };

@@ -1,4 +1,5 @@
 import { chooseLanguage } from "../../values/choose-language.ts";
+import type { tenants } from "../tenants/table.ts";
 import { type AnyMailKind, mailKinds } from "./kinds.ts";
 import ar from "./templates/ar.json";
 import de from "./templates/de.json";
@@ -19,13 +20,7 @@ export function chooseTemplates(wanted: readonly (string | null | undefined)[]) 
   return { language, templates: mailTemplates[language] as MailTemplates };
 }
 
-export interface MailStore {
-  title: string;
-  domain: string | null;
-  url: string | null;
-  logo: string | null;
-  language: string;
-}
+export type MailStore = Pick<typeof tenants.$inferSelect, "title" | "domain" | "url" | "logo" | "language">;
 
 export type RenderedMail = ReturnType<typeof renderMail>;
 
@@ -54,38 +49,33 @@ export function renderMail({ kind, store, name, languages, values }: RenderInput
   }
   const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
   const lines = [greeting, ...paragraphs];
-  return {
-    language,
-    subject,
-    text: renderText(lines, templates, store, all),
-    html: renderHtml(lines, { language, templates, store, subject, values: all }),
-  };
+  const content = { lines, language, templates, subject, address: storeAddress(store), values: all };
+  return { language, subject, text: renderText(content), html: renderHtml(content, store.logo) };
 }
 
-function renderText(lines: string[], templates: MailTemplates, store: MailStore, values: Record<string, string>) {
+interface Content {
+  lines: string[];
+  language: string;
+  templates: MailTemplates;
+  subject: string;
+  address: string | null;
+  values: Record<string, string>;
+}
+
+function renderText({ lines, templates, address, values }: Content): string {
   // Isolated only where text directions differ: the invisible characters would be copied with a code, and break text search.
   const show: Show = (name, value) =>
     name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? `\u2068${value}\u2069` : value;
-  const address = storeAddress(store);
   const parts = [...lines, templates.footer].map((line) => fill(line, values, show));
   return `${[...parts, ...(address === null ? [] : [address])].join("\n\n")}\n`;
 }
 
-interface HtmlInput {
-  language: string;
-  templates: MailTemplates;
-  store: MailStore;
-  subject: string;
-  values: Record<string, string>;
-}
-
-function renderHtml(lines: string[], { language, templates, store, subject, values }: HtmlInput): string {
+function renderHtml({ lines, language, templates, subject, address, values }: Content, logo: string | null): string {
   const show: Show = (_name, value) => `<bdi>${escapeHtml(value)}</bdi>`;
   const { direction } = templates;
   const title = escapeHtml(values.store as string);
-  const address = storeAddress(store);
-  const head = store.logo
-    ? `<img src="${escapeHtml(store.logo)}" alt="${title}" height="48" style="height:48px;max-width:100%;border:0">`
+  const head = logo
+    ? `<img src="${escapeHtml(logo)}" alt="${title}" height="48" style="height:48px;max-width:100%;border:0">`
     : `<bdi>${title}</bdi>`;
   const linked =
     address === null ? head : `<a href="${escapeHtml(address)}" style="color:#1f2328;text-decoration:none">${head}</a>`;

@@ -16,7 +16,6 @@ import { mailOutbox } from "./table.ts";
 
 const maxRows = 1000;
 
-/** A mail as the terminal prints it. */
 export type MailRecord = ReturnType<typeof toRecord>;
 
 interface MailFilter extends MailView {
@@ -116,8 +115,7 @@ const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**
- * Queues failed mail again, from the first attempt on: either all of the given ids, or all mail that has not expired.
- * @returns how many.
+ * Queues failed mail again, from the first attempt on, and returns how many: all given ids, or all that has not expired.
  * @throws notFound for an unknown tenant or mail, wrongState for a mail that has not failed or has expired.
  */
 export function retryMail(

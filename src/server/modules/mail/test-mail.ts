@@ -12,9 +12,8 @@ import { runSmtpSession } from "./smtp-session.ts";
 export type TestMail = Awaited<ReturnType<typeof sendTestMail>>;
 
 /**
- * Sends a test mail of a store at once, without the outbox.
- * @throws wrongState without a mail server, or when it rejects the mail or the credentials; unavailable when it cannot
- * be reached; validationFailed when `to` is no address.
+ * Sends a test mail at once, without the outbox.
+ * @throws wrongState without a mail server, or when it rejects mail or credentials; unavailable; validationFailed.
  */
 export async function testMail(
   ctx: Ctx,

@@ -13,7 +13,6 @@ const watchMs = 20;
 const idleMs = 60_000;
 const simpler = "Save it again, smaller or as a PNG";
 
-/** A request to the process: the first argument of `encodePicture`, and the longest side. */
 interface Job {
   upload: Uint8Array;
   maxSide: number;

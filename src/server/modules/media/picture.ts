@@ -24,11 +24,9 @@ const uploads = new Semaphore(limits);
 const widths = new Semaphore(limits);
 
 /**
- * Decodes an upload and encodes it again as WebP: upright, without metadata, and scaled down to fit `maxSide`. Of an
- * animation the first frame remains. The size in its header is checked before anything is decoded.
- * @param party the id of the store: stores take turns.
- * @throws unsupportedMediaType unless it is a JPEG, PNG, WebP or GIF; validationFailed if it is too large, cut off,
- * damaged, or takes too long; unavailable when too many wait.
+ * Encodes an upload as WebP: upright, without metadata, scaled down to fit `maxSide`; of an animation the first frame. The
+ * size in its header is checked before anything is decoded. @param party the id of the store: stores take turns.
+ * @throws unsupportedMediaType; validationFailed if it is too large, damaged or takes too long; unavailable.
  */
 export function readPicture(upload: Uint8Array, party: string): Promise<Picture> {
   return uploads.run(async () => {

@@ -74,7 +74,6 @@ export const pushMessages = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** A change of an order, or a message of the store. */
     kind: text("kind", { enum: ["order", "message"] }).notNull(),
     /** JSON object: title, body and url of a message; id, number and event of an order. */
     content: text("content").notNull(),

@@ -16,7 +16,6 @@ import {
 } from "./model.ts";
 import { getReactions, listReactions, react, unreact } from "./service.ts";
 
-/** The routes of one kind. `name` is the kind in operation ids and summaries. */
 function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
   const path = `/${kind}s/` as const;
   const open = { tag: `${name}s`, access: [anyone] } as const;

@@ -36,7 +36,6 @@ interface ReactionTarget {
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
   and resource_id = ${param("resourceId")}`;
-const own = sql`from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`;
 const ofActor = sql`from ${reactions} where tenant_id = ${param("tenantId")} and actor = ${param("actor")}
   and kind = ${param("kind")}`;
 
@@ -73,7 +72,8 @@ const addReaction = forEachKind((kind) =>
       and not exists (select 1 ${ofActor} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
     on conflict do nothing`),
 );
-const removeReaction = statement(sql`delete ${own}`);
+const removeReaction = statement(sql`
+  delete from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
 /**
  * Likes or bookmarks a resource. Returns the new state, with a visitor token if the caller had none.
@@ -96,10 +96,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
 }
 
-/**
- * Removes a like or bookmark, also of a resource that is no longer public. Returns the new state.
- * @throws validationFailed, tooManyRequests, notFound for a resource that is neither public nor liked or bookmarked.
- */
+/** Removes a like or bookmark, also of a resource that is not public any more. Errors: validationFailed, tooManyRequests, notFound. */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);

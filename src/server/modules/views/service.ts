@@ -93,14 +93,8 @@ const selectHidden = statement((q) =>
     .where(sql`views = 0 and not ${isRowShown("r")}`),
 );
 
-export interface ViewGroup {
-  tenantId: string;
-  resourceType: string;
-  resourceId: string;
-  /** UTC, `2026-03-01`. */
-  day: string;
-  dedupKeys: string[];
-}
+/** Views of a resource on a day in UTC, `2026-03-01`. */
+export type ViewGroup = Record<"tenantId" | "resourceType" | "resourceId" | "day", string> & { dedupKeys: string[] };
 
 /**
  * Writes views and their counts. A view counts when its dedup key is new, so that none counts twice, even in several
@@ -190,7 +184,6 @@ const selectStates = forEachKind((kind) =>
   ),
 );
 
-/** The views of several resources, without those that are not public, and whether the caller's count today. */
 export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visitor }: ManyViews) {
   refuseSubject(subject);
   const resources = parseResources(resource_type, ids);

@@ -57,7 +57,6 @@ export class ViewBuffer {
     this.count = createCountReader(deps.db);
   }
 
-  /** Whether this process has buffered or written the view already. */
   isKnown(dedupKey: string): boolean {
     return this.#known.get(dedupKey) === true;
   }

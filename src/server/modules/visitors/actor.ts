@@ -69,7 +69,6 @@ export const visitorPart = {
   ),
 };
 
-/** The visitor token where it may also be in the query of a POST, or in the body of a DELETE. */
 export const VisitorQuery = closed(visitorPart);
 export const VisitorInput = input("VisitorInput", visitorPart);
 

@@ -136,8 +136,7 @@ export async function listDeliveries(
 type ReplayChoice = { event: string } | { after: string } | "failed";
 
 /**
- * Queues deliveries again, from the first attempt on: of events that the webhook subscribes to, or of the named event.
- * @returns how many, without deliveries that are being sent now.
+ * Queues deliveries again, from the first attempt on, and returns how many; not those that are being sent now.
  * @throws notFound for an unknown webhook, or an event that is unknown or purged.
  */
 export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {

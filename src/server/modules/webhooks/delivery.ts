@@ -4,7 +4,7 @@ import { pick } from "../../db/columns.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
-import type { Answer, Channel, ChannelDeps, Source } from "../../delivery/channel.ts";
+import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
@@ -102,7 +102,10 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
   }
   const channel: Channel<DeliveryTask> = {
     createDeliveries: () => fanOut(deps),
-    listReady: () => listReady(deps),
+    async listReady() {
+      const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
+      return rows.map(({ id, tenantId }) => ({ key: id, tenantId, pool: 0, receiver: id }));
+    },
     claim: ({ key }) => claimTasks(deps, { claim, read }, { webhookId: key }),
     release: (task, next) => deps.db.execute(released(task, next)),
     async prepare(task) {
@@ -131,12 +134,6 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     },
   };
   return new DeliveryEngine(channel, { ...deps, policy: webhookPolicy });
-}
-
-/** The webhooks that have deliveries due; without webhooks that reads one empty table. */
-async function listReady(ctx: WorkCtx): Promise<Source[]> {
-  const rows = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
-  return rows.map(({ id, tenantId }) => ({ key: id, tenantId, pool: 0, receiver: id }));
 }
 
 /** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */

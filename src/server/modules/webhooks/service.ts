@@ -33,7 +33,6 @@ const insertRow = statement(sql`
     ${param("allowPrivate")}, coalesce((select max(sequence) from ${events} where tenant_id = ${param("tenantId")}), 0),
     ${param("now")}
   where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
-/** A webhook as the terminal prints it, without its namespace. */
 const shown = {
   ...{ webhook_id: webhooks.id, url: webhooks.url },
   // Event types and patterns such as `order.*`.
@@ -116,12 +115,10 @@ export async function listWebhooks(ctx: Ctx) {
   return rows.map((row) => toRecord(ctx, row));
 }
 
-/** One webhook with the number of its deliveries in each state. Errors: notFound. */
 export function getWebhookDetails(ctx: Ctx, id: string) {
   return find(ctx, selectWebhooks, id);
 }
 
-/** One webhook of the store, without its secret. Errors: notFound. */
 export function getWebhook(ctx: Ctx, id: string) {
   return find(ctx, selectWebhook, id);
 }

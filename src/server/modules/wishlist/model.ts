@@ -15,7 +15,6 @@ export const WishlistInput = Type.Object(
 );
 export type WishlistInput = Static<typeof WishlistInput>;
 
-/** Body of a PUT. Omitted fields are cleared. */
 export const WishlistReplacement = input("WishlistReplacement", { variant_id: variantId, note });
 export type WishlistReplacement = Static<typeof WishlistReplacement>;
 
@@ -50,7 +49,6 @@ export const RemovedWishlistItem = Type.Object(
   { $id: "RemovedWishlistItem" },
 );
 
-/** Names the product in the path. A malformed name is answered with notFound. */
 export const WishlistParams = Type.Object({ product_id: ProductParams.properties.id });
 
 export const WishlistQuery = closed({ ...listParts, customer_id: customerId });

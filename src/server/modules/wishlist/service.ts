@@ -122,11 +122,7 @@ const selectObstacles = statement((q) =>
 type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
 /** An item on the list of `customer_id`, or of the `user_id` that an app key sends. `product` is an id or slug. */
-export interface ItemKey {
-  customerId: string | undefined;
-  subject: string | undefined;
-  product: string;
-}
+export type ItemKey = Record<"customerId" | "subject", string | undefined> & { product: string };
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
@@ -162,7 +158,6 @@ export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoi
   );
 }
 
-/** An item of a user's list, with its title in the requested language if possible. Errors: notFound. */
 export async function getWishlistItem(ctx: Ctx, key: ItemKey, lang?: string) {
   const languages = languageChain(lang, ctx.tenant.language);
   const found = await get(ctx.db, selectItem, { ...(await findKey(ctx, key)), languages });

@@ -3,7 +3,6 @@ import { errnoOf, unavailable } from "../../errors.ts";
 
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Whether a request carries the token as `Authorization: Bearer`, compared in constant time. */
 export function hasToken(request: Request, token: string): boolean {
   const [, sent] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token));

@@ -39,14 +39,11 @@ export function composePayload(
   if (task.kind === "order") {
     const data = JSON.parse(task.content) as { type: ToldEvent; order_id: string; number: number; status: string };
     const body = orderText(data.type, data.number, [task.lang, task.language]);
-    return { title: clip(task.store), body, tag: data.order_id, data: { ...data } };
+    const letters = [...task.store];
+    const title = letters.length > maxTitle ? `${letters.slice(0, maxTitle - 1).join("")}…` : task.store;
+    return { title, body, tag: data.order_id, data: { ...data } };
   }
   const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
   // A device shows messages with the same tag once.
   return { title, body, url, tag: task.messageId, data };
-}
-
-function clip(title: string): string {
-  const characters = [...title];
-  return characters.length > maxTitle ? `${characters.slice(0, maxTitle - 1).join("")}…` : title;
 }

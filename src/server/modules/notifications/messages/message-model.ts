@@ -50,7 +50,6 @@ const messageParts = {
   expires_at: timestamp,
 };
 
-/** An accepted message, or the result of a dry run, and how many devices it is for. */
 export const AcceptedMessage = output("AcceptedNotification", {
   id: nullable(Type.String({ description: "`msg_…`; null for a dry run." })),
   ...messageParts,

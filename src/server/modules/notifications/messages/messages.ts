@@ -143,7 +143,6 @@ async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipi
   return { topic: topic ?? null, userId, lang };
 }
 
-/** The content of a message: texts without control characters, small enough for every push service. */
 function checkContent({ title, body, url, data }: MessageContent): MessageContent {
   requireText("title", title, messageBounds.title);
   checkNote("body", body, messageBounds.body);

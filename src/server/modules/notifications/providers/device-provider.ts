@@ -4,17 +4,11 @@ import { withSignal } from "../../../values/with-timeout.ts";
 import type { Http2Answer } from "./http2-connection.ts";
 import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
-/** Gives access to the account; times are epoch milliseconds. */
-interface AccessToken {
-  text: string;
-  issuedAt: number;
-  /** It is not used after this time. */
-  expiresAt: number;
-}
+/** Gives access to the account until `expiresAt`; times are epoch milliseconds. */
+type AccessToken = { text: string; issuedAt: number; expiresAt: number };
 
 export interface DeviceProviderDeps {
   now: () => number;
-  /** Where messages go instead of the service's own address. */
   origin?: string;
   ca?: string;
 }
@@ -29,12 +23,10 @@ interface DeviceService {
   post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<Http2Answer>;
   /** Explains an unsuccessful answer. `reason` is the service's own code, empty without one. */
   explain(answer: Http2Answer): { reason: string; isGone: boolean; isAboutAccount: boolean };
-  /** For operators. @param error the status and reason. */
   describeRejection(error: string): string;
   stop(): void;
 }
 
-/** Sends to the tokens of devices, with an access token that serves all messages while it is valid. */
 export function createDeviceProvider(service: DeviceService): PushProvider {
   const { now } = service;
   let current: AccessToken | undefined;
@@ -42,15 +34,17 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
 
   async function authorize(signal: AbortSignal): Promise<AccessToken> {
     if (current && now() < current.expiresAt) return current;
-    issuing ??= issue().finally(() => {
-      issuing = undefined;
-    });
+    issuing ??= issue();
     return withSignal(issuing, signal);
   }
 
   async function issue(): Promise<AccessToken> {
-    current = await service.issueToken();
-    return current;
+    try {
+      current = await service.issueToken();
+      return current;
+    } finally {
+      issuing = undefined;
+    }
   }
 
   async function attempt(device: string, payload: PushPayload, options: PushOptions): Promise<Http2Answer> {

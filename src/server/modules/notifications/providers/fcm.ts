@@ -108,7 +108,6 @@ function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayloa
 
 type ErrorDetail = { "@type"?: unknown; errorCode?: unknown; fieldViolations?: { field?: unknown }[] };
 
-/** Google's error code, empty if there is none, and whether it rejects the device's token. */
 function readError(text: string): { code: string; isAboutToken: boolean } {
   const error = (readObject(text).error ?? {}) as { status?: unknown; details?: ErrorDetail[] };
   const details = Array.isArray(error.details) ? error.details : [];

@@ -44,7 +44,6 @@ export function createHttp2Connection(origin: string, ca?: string) {
     if (current === used) current = undefined;
   }
 
-  /** Posts a message. @throws the error of the connection, or the reason of the signal. */
   async function post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal) {
     current ??= begin();
     const used = current;
@@ -66,7 +65,6 @@ export function createHttp2Connection(origin: string, ca?: string) {
 
   return {
     post,
-    /** Aborts requests in progress. */
     close() {
       current = undefined;
       for (const session of open) session.destroy();

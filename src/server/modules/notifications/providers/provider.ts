@@ -33,9 +33,7 @@ export interface PushOptions {
 /** The answer of a push service. A status of 2xx is a success; 408, 429 and 5xx are retried; others are final. */
 export interface PushAnswer {
   status: number;
-  /** From Retry-After; 0 without it. */
   retryAfterMs: number;
-  /** The target does not exist any more; its registration is removed. */
   isGone: boolean;
   /** For operators; null for a success. Contains neither targets nor secrets. */
   error: string | null;
@@ -53,7 +51,6 @@ export interface PushProvider {
   stop?(): Promise<void> | void;
 }
 
-/** The stored form of a target, sealed for its registration. @throws unavailable without the key. */
 export function sealTarget(vault: Vault, registrationId: string, target: Target): string {
   return vault.seal("push", registrationId, JSON.stringify(target));
 }

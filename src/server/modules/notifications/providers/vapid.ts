@@ -28,7 +28,7 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
 }
 
 /** The keys; makes them if there are none. Errors: unavailable without the key, wrongState for keys sealed with another. */
-export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
+export async function ensureVapidKeys(ctx: VapidCtx) {
   const kept = await makeVapidKeys(ctx);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
   if (!kept || !privateKey) {
@@ -47,15 +47,8 @@ export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> 
   }
 }
 
-/** The keys that identify this server to push services (RFC 8292), in base64url without padding. */
-interface VapidKeys {
-  /** 65 bytes: the uncompressed point. Browsers subscribe with it. */
-  publicKey: string;
-  /** 32 bytes. */
-  privateKey: string;
-}
-
-function generateKeys(): VapidKeys {
+/** New keys that identify this server to push services (RFC 8292), in base64url. Browsers subscribe with the public one. */
+function generateKeys() {
   const { x, y, d } = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
   const point = [Buffer.of(4), Buffer.from(x as string, "base64url"), Buffer.from(y as string, "base64url")];
   return { publicKey: Buffer.concat(point).toString("base64url"), privateKey: d as string };

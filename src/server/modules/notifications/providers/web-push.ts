@@ -10,7 +10,6 @@ const minTokens = 500;
 const encoding = "aes128gcm";
 
 export interface WebPushDeps {
-  /** The server's keys (VAPID, RFC 8292), base64url. */
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
   now: () => number;
   allowPrivate: boolean;

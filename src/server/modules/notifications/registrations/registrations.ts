@@ -57,7 +57,6 @@ export function isManagementSecret(secret: string, stored: string | undefined): 
 
 const usualLimit = 100;
 
-/** A registration as the terminal prints it, without its target. */
 const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };
 const hasTopic = sql`(${param("topic")} is null or exists (select 1 from ${pushTopics} t where t.topic = ${param("topic")}
   and t.tenant_id = ${pushRegistrations.tenantId} and t.registration_id = ${pushRegistrations.id}))`;
@@ -82,7 +81,6 @@ export interface RegistrationFilter {
   limit?: number | undefined;
 }
 
-/** The store's registrations, newest first. */
 export function listRegistrations({ db, tenant }: Ctx, filter: RegistrationFilter = {}) {
   const { topic = null, userId = null, platform = null, limit = usualLimit } = filter;
   const { id: tenantId, language } = tenant;

@@ -112,17 +112,13 @@ const hurried = 0.4;
 const noContact = "mailto:push@store.invalid";
 
 export interface PushDeps extends ChannelDeps {
-  /** By platform; nothing is sent to a platform without one. */
   providers: Partial<Record<PushPlatform, PushProvider>>;
   /** Address that push services may write to; the store's own page where it is undefined. */
   contact?: string | undefined;
   timeoutMs?: number;
 }
 
-interface DeadEnd {
-  outcome: "failed" | "dropped" | "expired";
-  error: string | null;
-}
+type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
 
 const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
 

@@ -15,7 +15,6 @@ import { pageRecipients } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 
 const batchSize = 500;
-/** How many messages are read at once; those about orders come first. */
 const maxMessages = 100;
 
 /** Registrations that never received anything come last: strangers may register endpoints that never answer. */
@@ -51,9 +50,8 @@ const insertDeliveries = statement(sql`
 const movePosition = statement((q) => q.update(pushMessages).set(params("position")).where(isMessage));
 
 /**
- * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so
- * that several processes neither skip a device nor send to it twice.
- * @returns whether there are more to make.
+ * Makes deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so that
+ * several processes neither skip a device nor send to it twice. Returns whether there are more to make.
  */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const unfinished = await all(ctx.db, selectUnfinished);
