@@ -848,7 +848,11 @@ CREATE TABLE `wishlist_items` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `wishlist_items_product` ON `wishlist_items` (`user_id`,`tenant_id`,`product_id`);--> statement-breakpoint
 CREATE INDEX `wishlist_items_by_created` ON `wishlist_items` (`tenant_id`,`user_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `wishlist_items_by_product` ON `wishlist_items` (`product_id`);
+CREATE INDEX `wishlist_items_by_product` ON `wishlist_items` (`product_id`);--> statement-breakpoint
+CREATE TABLE `write_groups` (
+	`writer` text PRIMARY KEY NOT NULL,
+	`last_group` integer NOT NULL
+);
 --> statement-breakpoint
 -- Servers cache tenants and keys for as long as this row's value stays the same.
 INSERT INTO `revision` (`id`, `value`) VALUES (1, 0);
@@ -877,8 +881,8 @@ CREATE TRIGGER `app_key_secrets_updated` AFTER UPDATE OF `hash`, `expires_at`, `
 --> statement-breakpoint
 CREATE TRIGGER `app_key_secrets_deleted` AFTER DELETE ON `app_key_secrets` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
 --> statement-breakpoint
--- The audit log is append-only. Only an address may be erased, with its salt.
-CREATE TRIGGER `audit_log_unchanged` BEFORE UPDATE ON `audit_log` WHEN NEW.address IS NOT NULL OR NEW.address_salt IS NOT NULL OR NEW.seq IS NOT OLD.seq OR NEW.at IS NOT OLD.at OR NEW.event IS NOT OLD.event OR NEW.namespace IS NOT OLD.namespace OR NEW.actor_kind IS NOT OLD.actor_kind OR NEW.actor_id IS NOT OLD.actor_id OR NEW.subject IS NOT OLD.subject OR NEW.address_hash IS NOT OLD.address_hash OR NEW.request_id IS NOT OLD.request_id OR NEW.code IS NOT OLD.code OR NEW.details IS NOT OLD.details OR NEW.hash IS NOT OLD.hash BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
+-- The audit log is append-only. Only an address may be erased, with its salt, and a new row gets its hash before its COMMIT.
+CREATE TRIGGER `audit_log_unchanged` BEFORE UPDATE ON `audit_log` WHEN ((NEW.address IS NOT NULL OR NEW.address_salt IS NOT NULL) AND (OLD.hash <> '' OR NEW.address IS NOT OLD.address OR NEW.address_salt IS NOT OLD.address_salt)) OR NEW.seq IS NOT OLD.seq OR NEW.at IS NOT OLD.at OR NEW.event IS NOT OLD.event OR NEW.namespace IS NOT OLD.namespace OR NEW.actor_kind IS NOT OLD.actor_kind OR NEW.actor_id IS NOT OLD.actor_id OR NEW.subject IS NOT OLD.subject OR NEW.address_hash IS NOT OLD.address_hash OR NEW.request_id IS NOT OLD.request_id OR NEW.code IS NOT OLD.code OR NEW.details IS NOT OLD.details OR (OLD.hash <> '' AND NEW.hash IS NOT OLD.hash) BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `audit_log_kept` BEFORE DELETE ON `audit_log` BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
 --> statement-breakpoint

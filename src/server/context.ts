@@ -1,4 +1,3 @@
-import type { InStatement } from "@libsql/core/api";
 import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
 import { hasScope, type Scope } from "./security/scopes.ts";
@@ -65,11 +64,6 @@ export interface Ctx {
   push?: PushOptions | undefined;
   /** Where new pictures are stored; undefined is the database. */
   media?: MediaStore | undefined;
-  /**
-   * The statement that keeps the reply to a request with a key, for the last batch of its transaction, which has the mode
-   * `end` then. Its argument reads the reply as `json` and `version`. Without it the reply is kept in an exchange of its own.
-   */
-  keepReply?: (read: InStatement) => InStatement;
 }
 
 /** A bucket of pictures, by the names of their files. Errors are unavailable. */

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { type Comparison, compareOnce } from "./compare.ts";
 import { percentile } from "./logins.ts";
 import type { Bench } from "./measure.ts";
@@ -75,7 +75,7 @@ export async function compareReplication(bench: Bench): Promise<Comparison> {
 
 /** Rows that no call reads. */
 async function fill(dataDir: string): Promise<void> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   await db.execute({
     sql: `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
       insert into audit_log (at, event, actor_kind, request_id, details, hash)

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Ctx } from "../../src/server/context.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
@@ -24,7 +24,7 @@ const liked = 8;
  * products and like 8 of them. The time includes writing the views to the database.
  */
 export async function compareCosts({ workDir, effort }: Bench): Promise<Comparison> {
-  const db = await openDatabase({ dataDir: join(workDir, "content-cost") });
+  const db = await openStoreDatabase({ dataDir: join(workDir, "content-cost") });
   const vault = createVault(() => "only for as long as the benchmark runs");
   const notice = () => {};
   const memory = {

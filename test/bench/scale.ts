@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
-import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";
 import type { Running } from "./process.ts";
@@ -96,7 +95,7 @@ export async function measureScale(bench: Bench, say: (text: string) => void): P
 async function openShelf({ binary, workDir }: Bench, size: Size): Promise<Shelf> {
   const dataDir = join(workDir, `scale-${size}`);
   const headers = await openTenant(binary, dataDir);
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   const { rows } = await db.execute("select id from tenants");
   // With the small cache of a server, pages would be written again and again while the products are inserted.
   await db.execute("pragma cache_size = -2000000");
@@ -107,7 +106,6 @@ async function openShelf({ binary, workDir }: Bench, size: Size): Promise<Shelf>
   for (const { name } of indexes.rows) await db.execute(`drop index ${name}`);
   await db.execute({ sql: insertProducts, args: [sizes[size], sizes[size] / rare, rows[0]?.id as string] });
   for (const { sql } of indexes.rows) await db.execute(sql as string);
-  while ((await indexPendingProducts({ db })) > 0);
   while (!(await db.checkpoint()));
   await db.close();
   return { server: await startBodega(binary, dataDir), headers };

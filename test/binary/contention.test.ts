@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { type Binary, type IssuedKey, openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
@@ -28,7 +28,7 @@ async function administer(binary: Binary, namespace: string): Promise<Done> {
 
 /** The published keys with origins, each with its store. */
 async function readKeys(dataDir: string): Promise<Done[]> {
-  const database = await openDatabase({ dataDir });
+  const database = await openStoreDatabase({ dataDir });
   try {
     const { rows } = await database.execute(
       `select t.namespace, t.title, k.id as appId, o.pattern as origin from tenants t

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 
 /** Clients that create one product after another. */
 export interface Load {
@@ -62,7 +62,7 @@ export function startLoad({ url, namespace, auth, clients, persistent = false }:
 
 /** The result of SQLite's integrity check, and the ids of all products. */
 export async function inspectDatabase(dataDir: string): Promise<{ integrity: string; products: Set<string> }> {
-  const database = await openDatabase({ dataDir });
+  const database = await openStoreDatabase({ dataDir });
   try {
     const { rows: verdicts } = await database.execute("pragma integrity_check");
     const { rows } = await database.execute("select id from products");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { certificate } from "../support/certificate.ts";
 import { findInFiles } from "../support/find-in-files.ts";
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 /** Puts users into the store, without passwords. */
 async function addUsers(emails: string[]): Promise<void> {
-  const db = await openDatabase({ dataDir: join(binary.dir, "bodega-data") });
+  const db = await openStoreDatabase({ dataDir: join(binary.dir, "bodega-data") });
   for (const email of emails) {
     await db.execute({
       sql: `insert into users (id, tenant_id, email, email_key, role, status, created_at, updated_at)

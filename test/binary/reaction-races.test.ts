@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import type { ProductReply } from "../support/factories.ts";
 import { uniform } from "../support/random.ts";
@@ -70,7 +70,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     const told = await shop.callAnonymously<ReactionReply>("GET /likes/", { query: ofProduct(id) });
     const { data: product } = await shop.call<ProductReply>(`GET /products/${id}/`);
     expect([seed, told.data.count, product.likes_count, product.version]).toEqual([seed, count, count, 1]);
-    const db = await openDatabase({ dataDir: shop.dataDir });
+    const db = await openStoreDatabase({ dataDir: shop.dataDir });
     const { rows } = await db.execute({ sql: "select count(*) as n from reactions where resource_id = ?", args: [id] });
     await db.close();
     expect([seed, rows[0]?.n]).toEqual([seed, count]);

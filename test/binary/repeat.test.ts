@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase } from "./load.ts";
@@ -18,7 +18,7 @@ interface Answer {
 
 /** The ids and notes of all orders, and the stock that they reserve. */
 async function inspectOrders(dataDir: string) {
-  const database = await openDatabase({ dataDir });
+  const database = await openStoreDatabase({ dataDir });
   try {
     const { rows } = await database.execute("select id, note from orders");
     const { rows: stock } = await database.execute("select reserved from products");

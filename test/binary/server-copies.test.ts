@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { until } from "../support/until.ts";
@@ -39,7 +39,7 @@ describe.if(hasSqld)("between database servers", () => {
   }
 
   async function productsAt({ url }: Sqld): Promise<Set<string>> {
-    const db = await openDatabase({ dataDir: "unused", url });
+    const db = await openStoreDatabase({ dataDir: "unused", url });
     const { rows } = await db.execute("select id from products");
     await db.close();
     return new Set(rows.map((row) => String(row.id)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { findInFiles } from "../support/find-in-files.ts";
 import { ofProduct } from "../support/reactions.ts";
@@ -78,7 +78,7 @@ async function runLanes(count: number, next: () => Promise<void> | undefined): P
 
 /** Reads the views in each table, and the likes, once no server runs. */
 async function inspect(dataDir: string) {
-  const database = await openDatabase({ dataDir });
+  const database = await openStoreDatabase({ dataDir });
   try {
     const read = async (sql: string) => (await database.execute(sql)).rows.map((row) => row[0]);
     const [integrity] = await read("pragma integrity_check");

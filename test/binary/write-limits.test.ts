@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { newAddress } from "../support/client.ts";
 import { ofProduct } from "../support/reactions.ts";
 import { useServedShops } from "../support/served-shop.ts";
@@ -41,7 +41,7 @@ test("two workers apply one limit to an address, except within the last second, 
   expect(admitted).toBeLessThan(2 * limit - 25);
 
   expect(await shop.server.end()).toBe(0);
-  const db = await openDatabase({ dataDir: shop.dataDir });
+  const db = await openStoreDatabase({ dataDir: shop.dataDir });
   const { rows } = await db.execute("select process, hits from public_hits");
   await db.close();
   expect(new Set(rows.map(({ process }) => process)).size).toBe(2);

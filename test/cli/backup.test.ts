@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { until } from "../support/until.ts";
 import { copyWithFiller } from "./large-database.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
@@ -208,7 +208,7 @@ test("a damaged database is not backed up", async () => {
   const { backup } = await json<Report>("db", "backup");
   const bytes = unpack(backup)["bodega.db"] as Buffer;
   writeFileSync(join(damaged, "bodega.db"), bytes);
-  const db = await openDatabase({ dataDir: damaged });
+  const db = await openStoreDatabase({ dataDir: damaged });
   const { rows } = await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'orders_by_buyer'");
   await db.close();
   // An index page, which only a check of the whole file reads.
@@ -229,7 +229,7 @@ test("a damaged database is not backed up", async () => {
 test("a backup that a restore would refuse is reported when it is made", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
-  const db = await openDatabase({ dataDir: cli.dataDir });
+  const db = await openStoreDatabase({ dataDir: cli.dataDir });
   await db.execute("create index mine on products (title)");
   await db.close();
   const { backup, warnings } = await cli.json<Report>("db", "backup");

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Actor, Ctx } from "../../src/server/context.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { vault } from "../support/app.ts";
@@ -36,7 +36,7 @@ const terminal: Actor = { kind: "terminal", account: "ada" };
 
 /** Orders pieces of a product, as a guest. Returns the order's number. */
 async function reserve(product_id: string, quantity: number, actor = terminal, store = "demo"): Promise<string> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   const system = { db, actor, vault, requestId: "test", now: Date.now };
   const ctx = { ...system, tenant: await requireTenant(system, store) } as Ctx;
   const { json: text } = await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id, quantity }] }));

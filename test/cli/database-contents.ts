@@ -1,8 +1,8 @@
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 
 /** All rows of all tables of a data directory, by table, as SQL writes their values. */
 export async function readContents(dataDir: string): Promise<Record<string, string[]>> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   try {
     const { rows: columns } = await db.execute(
       `select m.name as "table", group_concat('quote("' || c.name || '")', ' || '', '' || ') as line

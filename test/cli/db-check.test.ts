@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { FileLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
@@ -78,7 +78,7 @@ test("a database server that does not answer is exit code 4", async () => {
 });
 
 test("inconsistent values are exit code 1, with the command that fixes them", async () => {
-  const db = await openDatabase({ dataDir: cli.dataDir });
+  const db = await openStoreDatabase({ dataDir: cli.dataDir });
   await db.execute(`insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, stock,
     reserved, lang, is_indexed, created_at, updated_at)
     select 'prod_a', id, 'Lamp', 'lamp', 'published', 100, 'EUR', 2, 9, 4, 'en', 0, 'a', 'a' from tenants`);

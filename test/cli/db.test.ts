@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { nextVersion, openCli } from "./run-bodega.ts";
 
 interface Status {
@@ -50,7 +50,7 @@ test("help, version and completion touch no data directory", async () => {
 
 describe("a schema of another version is not changed", () => {
   async function change(dataDir: string, statement: string): Promise<void> {
-    const db = await openDatabase({ dataDir });
+    const db = await openStoreDatabase({ dataDir });
     await db.execute(statement);
     await db.close();
   }

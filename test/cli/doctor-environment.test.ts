@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { noteResult } from "../../src/server/backup/last.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
@@ -43,7 +43,7 @@ function copyShop(): Shop {
 
 /** Records the secret key in the database, as its first server does. */
 async function claim({ dataDir }: PreparedShop): Promise<void> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
   await db.close();
 }
@@ -77,7 +77,7 @@ async function runShell(line: string, cwd: string) {
 
 /** Changes the database in a way that the program never does. */
 async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promise<void> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   for (const statement of statements) await db.execute(statement);
   await db.close();
 }
@@ -514,7 +514,7 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
 
 test("a damaged file is an error, and everything readable is checked", async () => {
   const shop = copyShop();
-  const db = await openDatabase(shop);
+  const db = await openStoreDatabase(shop);
   const { rows } = await db.execute(
     "select rootpage from sqlite_schema where name in ('orders', 'orders_by_buyer', 'mail_outbox')",
   );

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { checkMeanings } from "../../src/server/health/doctor.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
@@ -17,7 +17,7 @@ let failure: Cli["failure"];
 
 /** Changes the file in a way that the program never does. */
 async function tamper(...statements: string[]): Promise<void> {
-  const db = await openDatabase({ dataDir: cli.dataDir });
+  const db = await openStoreDatabase({ dataDir: cli.dataDir });
   for (const statement of statements) await db.execute(statement);
   await db.close();
 }
@@ -62,7 +62,7 @@ test("only -n restricts the checks, not BODEGA_NAMESPACE", async () => {
 });
 
 test("--only and --ignore choose the checks, and an unknown one is exit code 2 with the names of all", async () => {
-  await tamper(addProduct("prd_low", 9), addGap);
+  await tamper(addProduct("prd_low", 9), addGap, "delete from product_search");
   const only = await run(["doctor", "--json", "--only", "stock,mail", "--only", "search"]);
   const { checked, findings } = JSON.parse(only.stdout) as Report;
   expect({ code: only.code, checked }).toEqual({
@@ -123,7 +123,7 @@ test("the audit log of a missing database cannot be verified, and none is create
 });
 
 test("inconsistent values are exit code 1 until they are fixed, and fixes are recorded once", async () => {
-  await tamper(addProduct("prod_a", 4), "update products set is_indexed = 0");
+  await tamper(addProduct("prod_a", 4), "delete from product_search");
   const common = { group: "records", namespace: "demo", subject: "prod_a", fixable: true, fixed: false };
   const told = await run(["doctor", "--json"]);
   expect(told).toMatchObject({ code: 1, stderr: "" });
@@ -132,7 +132,7 @@ test("inconsistent values are exit code 1 until they are fixed, and fixes are re
     ok: false,
     findings: [
       { check: "stock", field: "reserved", is: 4, should: 0, ...common },
-      { check: "search", field: "is_indexed", is: 0, should: 1, ...common },
+      { check: "search", field: "words", is: "missing", should: "present", ...common },
     ],
   });
   expect(await run(["doctor", "-n", "demo", "-q"])).toEqual({ code: 1, stdout: "prod_a\nprod_a\n", stderr: "" });
@@ -171,7 +171,7 @@ test("errors that cannot be fixed stay exit code 1, with a remedy", async () => 
     "update orders set payment_status = 'odd' where id = 'ord_late'",
   );
   // Without foreign keys, as migrations run.
-  const db = await openDatabase({ dataDir: cli.dataDir });
+  const db = await openStoreDatabase({ dataDir: cli.dataDir });
   await db.migrate(["insert into order_numbers (tenant_id) values ('ten_gone')"]);
   await db.close();
   const { code, stdout } = await run(["doctor", "--fix"]);

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { makeDir } from "./run-bodega.ts";
 
 /** The database of a data directory in a new one, with about so many MB in it that no compression makes smaller. */
@@ -8,7 +8,7 @@ export async function copyWithFiller(dataDir: string, megabytes: number): Promis
   const large = join(makeDir(), "data");
   mkdirSync(large);
   copyFileSync(join(dataDir, "bodega.db"), join(large, "bodega.db"));
-  const db = await openDatabase({ dataDir: large });
+  const db = await openStoreDatabase({ dataDir: large });
   await db.execute({
     sql: `insert into audit_log (at, event, actor_kind, request_id, details, hash)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { sealContents } from "../../src/server/modules/mail/outbox.ts";
 import { openVault } from "../../src/server/security/secret-key.ts";
 import { certificate } from "../support/certificate.ts";
@@ -29,8 +29,8 @@ function mailId(status: string): string {
   return `mail_${Buffer.from(status).toString("hex").padStart(26, "0")}`;
 }
 
-async function withDatabase<T>(dir: string, work: (db: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>) {
-  const db = await openDatabase({ dataDir: dir });
+async function withDatabase<T>(dir: string, work: (db: Awaited<ReturnType<typeof openStoreDatabase>>) => Promise<T>) {
+  const db = await openStoreDatabase({ dataDir: dir });
   try {
     await migrate(db);
     return await work(db);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { runCli } from "../../src/cli/run.ts";
 import { openTerminal } from "../../src/cli/terminal/terminal.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Ctx } from "../../src/server/context.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import type { OrderInput } from "../../src/server/modules/orders/model.ts";
@@ -67,7 +67,7 @@ beforeAll(async () => {
   }
   ada = (await json<{ user_id: string }>("user", "create", "-n", "demo", "--email", "ada@example.com", "--no-password"))
     .user_id;
-  db = await openDatabase({ dataDir });
+  db = await openStoreDatabase({ dataDir });
   demo = await openShop("demo");
   const lamp = await makeProduct(demo, { title, price: 19.9, sku: "+1", stock: 9 });
   const chair = await makeProduct(demo, { title: 'Chair, "old"', price: 5 });

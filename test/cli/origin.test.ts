@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { param, run as runStatement, statement } from "../../src/server/db/statement.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { appKeys } from "../../src/server/modules/app-keys/table.ts";
@@ -109,7 +109,7 @@ test.each([
 
 test("check explains each entry and lists refused origins, as origin list does", async () => {
   await json("origin", "set", id, "shop.example.com", "*.example.org");
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   const rejections = createRejectionBuffer(db);
   for (let n = 0; n < 3; n++) rejections.note(id, "https://evil.example", Date.now());
   rejections.note(id, null, Date.now() - 86_400_000);
@@ -177,7 +177,7 @@ test("a change that stops or opens a key in use asks first at a terminal, and no
     [["origin", "remove", id, "shop.example.com"], [refuse]],
     [["key", "unpublish", id], [refuse]],
   ];
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   await runStatement(db, use, { id });
   await db.close();
   const before = await json("key", "show", id);

@@ -3,9 +3,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Ctx, SystemCtx } from "../../src/server/context.ts";
 import { copyDatabase, migrate } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { run, statement } from "../../src/server/db/statement.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
@@ -111,7 +111,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
 
 async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Contents> {
   mkdirSync(dataDir, { recursive: true });
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   try {
     await migrate(db);
     const vault = await openVault({ secret: undefined, dataDir }, db);

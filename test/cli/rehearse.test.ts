@@ -1,12 +1,12 @@
 import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { noteResult } from "../../src/server/backup/last.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { readBirth } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { openReplica } from "../../src/server/replication/objects.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   writeFileSync(join(dataDir, "secret.key"), "a secret of the tests, with many characters", { mode: 0o600 });
   // Otherwise the next command would empty the WAL.
   const lock = await acquireServerLock(dataDir);
-  const db = (await openDatabase({ dataDir })) as FileDatabase;
+  const db = (await openStoreDatabase({ dataDir })) as FileDatabase;
   const notices: string[] = [];
   const options = { dataDir, database: await readBirth(db), version: "1", keepMs: 3_600_000, pollMs: 20 };
   const notice = (_level: string, message: string) => notices.push(message);
@@ -127,7 +127,7 @@ test("the remedy of a failed rehearsal clears it, where the server has its place
 test("a restored database with wrong records fails the rehearsal", async () => {
   const copy = openCli(join(makeDir(), "data"));
   cpSync(dataDir, copy.dataDir, { recursive: true });
-  const db = await openDatabase({ dataDir: copy.dataDir });
+  const db = await openStoreDatabase({ dataDir: copy.dataDir });
   await db.execute(`insert into resource_counts (tenant_id, resource_type, resource_id, likes)
     select id, 'product', 'prod_x', 7 from tenants where namespace = 'demo'`);
   await db.close();

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { describeUsers } from "../../src/server/db/local/database-users.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";
 import { command, makeDir, nextVersion, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await json("tenant", "create", "demo");
   writeFileSync(join(dataDir, "secret.key"), `${key}\n`, { mode: 0o600 });
   await json("user", "create", "-n", "demo", "--email", "ada@example.com", "--random-password");
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   const { createVault } = await import("../../src/server/security/vault.ts");
   const { claimDatabase } = await import("../../src/server/security/secret-key.ts");
   await claimDatabase(
@@ -122,7 +122,7 @@ test("the previous database is kept with its WAL, and can be restored itself", a
 test("a plain database file is restored with the rows that only its WAL has", async () => {
   const { dataDir } = await openOther();
   const copy = makeDir();
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   await db.execute("update tenants set title = 'Only in the WAL'");
   for (const suffix of ["", "-wal"]) copyFileSync(join(dataDir, `bodega.db${suffix}`), join(copy, `shop.db${suffix}`));
   await db.close();
@@ -366,7 +366,7 @@ describe("refused, with nothing changed:", () => {
     const changed = async (statement: string) => {
       const dir = makeDir();
       copyFileSync(join(dataDir, "bodega.db"), join(dir, "bodega.db"));
-      const db = await openDatabase({ dataDir: dir });
+      const db = await openStoreDatabase({ dataDir: dir });
       await db.execute(statement);
       await db.close();
       return join(dir, "bodega.db");

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Ctx } from "../../src/server/context.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { vault } from "../support/app.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
   await json("user", "create", "-n", "other", "--email", "else@example.com", "--no-password");
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   const now = Date.now();
   let made = 0;
   const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test" };

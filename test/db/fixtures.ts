@@ -14,7 +14,9 @@ export function insertRow(name: string): InStatement {
 export const testMigrations: Migration[] = [
   {
     name: "0000_first",
-    sql: `CREATE TABLE parents (id INTEGER PRIMARY KEY, name TEXT);
+    sql: `CREATE TABLE write_groups (writer TEXT PRIMARY KEY, last_group INTEGER NOT NULL);
+--> statement-breakpoint
+CREATE TABLE parents (id INTEGER PRIMARY KEY, name TEXT);
 --> statement-breakpoint
 CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES parents(id));
 --> statement-breakpoint

@@ -11,12 +11,21 @@ export interface Opened {
   dispose(): Promise<void>;
 }
 
+/** The one table that writing to a server needs. */
+export const createWriteGroups = "CREATE TABLE write_groups (writer TEXT PRIMARY KEY, last_group INTEGER NOT NULL)";
+
 /** The kinds of database that this machine can test. */
 export const kinds: [string, () => Promise<Opened>][] = [["file", openFresh], ...(hasSqld ? remoteKinds() : [])];
 
 function remoteKinds(): [string, () => Promise<Opened>][] {
-  return [["server", () => openRemote((dataDir, url) => openDatabase({ dataDir, url }))]];
+  return [["server", () => openRemote(true)]];
 }
+
+/** The same, without any table. */
+export const bareKinds: typeof kinds = [
+  ["file", openFresh],
+  ...(hasSqld ? ([["server", () => openRemote(false)]] satisfies typeof kinds) : []),
+];
 
 /** A new directory below the system's temporary one. */
 export function makeDir(): string {
@@ -35,10 +44,11 @@ async function openFresh(): Promise<Opened> {
   };
 }
 
-async function openRemote(open: (dataDir: string, url: string) => Promise<Database>): Promise<Opened> {
+async function openRemote(isReady: boolean): Promise<Opened> {
   const dataDir = makeDir();
   const server = await startSqld();
-  const db = await open(dataDir, server.url);
+  const db = await openDatabase({ dataDir, url: server.url });
+  if (isReady) await db.migrate([createWriteGroups]);
   return {
     db,
     async dispose() {

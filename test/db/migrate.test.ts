@@ -7,13 +7,13 @@ import { migrate, migrationStatus } from "../../src/server/db/migrate.ts";
 import { type Migration, migrations } from "../../src/server/db/migrations.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { testMigrations } from "./fixtures.ts";
-import { kinds, makeDir } from "./kinds.ts";
+import { bareKinds, makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
 
 const now = new Date(Date.UTC(2030, 0, 2, 3, 4, 5));
 const first = testMigrations.slice(0, 1);
 
-describe.each(kinds)("migrating a %s database", (kind, open) => {
+describe.each(bareKinds)("migrating a %s database", (kind, open) => {
   test("applies pending migrations once, with complete triggers, and records the time", async () => {
     const { db, dispose } = await open();
     expect(await migrationStatus(db, testMigrations)).toEqual([
@@ -37,7 +37,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
 
   test("does not change the tables of another program", async () => {
     const { db, dispose } = await open();
-    await db.execute("CREATE TABLE theirs (id)");
+    await db.migrate(["CREATE TABLE theirs (id)"]);
     await expect(migrate(db, first)).rejects.toMatchObject({ code: 5302 });
     expect((await db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")).rows).toHaveLength(1);
     await dispose();

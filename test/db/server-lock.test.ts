@@ -21,7 +21,7 @@ test("a data directory has one server, until it releases the lock", async () => 
   expect(await isServerRunning(dir)).toBe(true);
   expect(await acquireServerLock(dir)).toBeNull();
   // The lock is nothing that a full disk could refuse.
-  expect(readdirSync(dir)).toEqual([".gitignore", "server.lock"]);
+  expect(readdirSync(dir).toSorted()).toEqual([".gitignore", "server.lock"]);
   lock?.close();
   expect(await isServerRunning(dir)).toBe(false);
   (await acquireServerLock(dir))?.close();

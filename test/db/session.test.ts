@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { isCheckViolation, isForeignKeyViolation, isUniqueViolation } from "../../src/server/db/db-errors.ts";
 import type { Session } from "../../src/server/db/session.ts";
-import { all, bindMarked, get, param, run, statement } from "../../src/server/db/statement.ts";
+import { all, get, run, statement } from "../../src/server/db/statement.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { kinds, type Opened } from "./kinds.ts";
 
@@ -39,23 +39,6 @@ describe.each(kinds)("%s database", (_kind, open) => {
       expect(await get(db, byName, { name: `next-${i}` })).toMatchObject({ name: `next-${i}`, stock: i });
       expect(await get(db, byName, { name: `next-${i}` })).toMatchObject({ stock: i });
     }
-  });
-
-  test("a transaction begins again when a statement does not change as many rows as it must", async () => {
-    await run(db, insert, { name: "guarded", stock: 2 });
-    const change = statement(
-      sql`UPDATE items SET stock = stock - 1 WHERE name = 'guarded' AND stock = ${param("seen")}`,
-    );
-    let seen = 9;
-    const left = await db.transaction(async (tx) => {
-      await run(tx, insert, { name: `guarded by ${seen}`, stock: 0 });
-      const wrong = seen;
-      seen = 2;
-      const [result] = await tx.batch([bindMarked(change, { seen: wrong }, { mustChange: 1 })]);
-      return result?.rowsAffected;
-    });
-    expect(left).toBe(1);
-    expect(await names(db, "guarded%")).toEqual(["guarded", "guarded by 2"]);
   });
 
   test("get returns undefined and all an empty list when there are no rows", async () => {

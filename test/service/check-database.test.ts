@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { restoreMarker } from "../../src/server/db/local/restore-marker.ts";
 import { copyDatabase, migrate } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { openFileReader } from "../../src/server/health/database/reader.ts";
 import { runDatabaseCheck } from "../../src/server/health/doctor.ts";
@@ -24,7 +24,7 @@ let folders = 0;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "bodega-check-"));
-  const db = await openDatabase({ dataDir: join(dir, "source") });
+  const db = await openStoreDatabase({ dataDir: join(dir, "source") });
   await migrate(db);
   const app = startTestApp({ db });
   const shop = await createShop(app);
@@ -66,7 +66,7 @@ async function findingsOf(dataDir: string): Promise<string[]> {
 
 /** Changes a database in a way that the program never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   await db.migrate(statements);
   await db.close();
 }
@@ -245,7 +245,7 @@ test("a missing database is 5301, and none is created", async () => {
 
 test("a long check blocks no writer, and the checkpointer does not wait for it", async () => {
   const { dataDir, path } = makeDataDir();
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   const reader = await openFileReader(path);
   const write = () => db.execute("update products set stock = stock + 1 where title = 'Lamp'");
   await reader.holdSnapshot(async () => {

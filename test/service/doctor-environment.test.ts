@@ -3,8 +3,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, truncat
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { readConfig } from "../../src/server/config/config.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { type DoctorOptions, runDoctor } from "../../src/server/health/doctor.ts";
 import { checkDisk, directory, disk as diskCheck, files } from "../../src/server/health/environment/data-dir.ts";
 import { mail } from "../../src/server/health/environment/mail.ts";
@@ -85,7 +85,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
     });
     // Root can write any file.
     const getuid = spyOn(process, "getuid").mockReturnValue(1000);
-    await expect(openDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
+    await expect(openStoreDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
       kind: "unavailable",
       message: `${name} cannot be read and written.`,
       remedy: `chmod 600 ${name}`,

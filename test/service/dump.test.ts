@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { openAccount } from "../support/account.ts";
 import { checkWholeness, inFolder } from "../support/copies.ts";
 import type { Shop } from "../support/factories.ts";
@@ -67,7 +67,7 @@ onDatabase("server", (suite) => {
           expect(readdirSync(dir)).toEqual(["bodega.db"]);
           expect(statSync(join(dir, "bodega.db")).mode & 0o777).toBe(0o600);
           await checkWholeness(dir);
-          const copy = await openDatabase({ dataDir: dir });
+          const copy = await openStoreDatabase({ dataDir: dir });
           const kept = new Set((await copy.execute("select id from orders")).rows.map((row) => String(row.id)));
           await copy.close();
           expect(before.filter((id) => !kept.has(id))).toEqual([]);
@@ -113,8 +113,8 @@ onDatabase("server", (suite) => {
   test("a server that goes away during a dump is 5001, and leaves no file", async () => {
     await inFolder(async (dir) => {
       const server = await startSqld();
-      const remote = await openDatabase({ dataDir: dir, url: server.url });
-      await remote.batch(["create table things (n integer primary key)", "insert into things values (1), (2)"]);
+      const remote = await openStoreDatabase({ dataDir: dir, url: server.url });
+      await remote.migrate(["create table things (n integer primary key)", "insert into things values (1), (2)"]);
       let gone: Promise<void> | undefined;
       const onProgress = () => {
         gone ??= server.stop();

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
 import { inspectTarget, loadDatabase } from "../../src/server/backup/restore/load-server.ts";
 import { copyDatabase, migrate } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
-import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
 import { spawnChild } from "../db/spawn-child.ts";
 import { openAccount } from "../support/account.ts";
 import { startTestApp } from "../support/app.ts";
@@ -43,7 +42,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "bodega-load-"));
-    const file = await openDatabase({ dataDir: join(dir, "data") });
+    const file = await openStoreDatabase({ dataDir: join(dir, "data") });
     await migrate(file);
     const app = startTestApp({ db: file });
     shop = await createShop(app);
@@ -55,7 +54,6 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: lamp.id } });
     // More numbers were assigned than there are rows, and the search index has merged segments.
     await file.execute("update sqlite_sequence set seq = seq + 100 where name = 'reward_entries'");
-    while ((await indexPendingProducts({ db: file })) > 0);
     await file.execute("insert into product_search (product_search) values ('optimize')");
     // Deletions from such a segment have numbers too large for a JavaScript number.
     await shop.call(`DELETE /products/${lamp.id}/`);
@@ -66,7 +64,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     whole = await readWhole(source);
     expect(whole.rows.product_search_data?.some(([id]) => (id as bigint) > Number.MAX_SAFE_INTEGER)).toBe(true);
     server = await startSqld();
-    db = await openDatabase({ dataDir: dir, url: server.url });
+    db = await openStoreDatabase({ dataDir: dir, url: server.url });
   }, 30_000);
 
   beforeEach(() => clear(db));
@@ -119,7 +117,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
       expect(failures[0]).toMatchObject({ code: 5302 });
       return String(failures[0]);
     };
-    await db.execute("create table things (n integer)");
+    await db.migrate(["create table things (n integer)"]);
     expect(await refusal()).toContain("tables of another program (things)");
     expect(await tablesOf(db)).toEqual(["things"]);
     await migrate(db).catch(() => {});
@@ -158,7 +156,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
   test("begins anew when a server that went away is back", async () => {
     const own = join(dir, "server");
     let away = await startSqld({ dir: own });
-    const remote = await openDatabase({ dataDir: dir, url: away.url });
+    const remote = await openStoreDatabase({ dataDir: dir, url: away.url });
     let gone: Promise<void> | undefined;
     const onProgress = (done: number, total: number) => {
       if (done > total / 2) gone ??= away.stop();

@@ -2,8 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { readConfig } from "../../src/server/config/config.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { prepareDatabase } from "../../src/server/runtime/prepare-database.ts";
 import { failureOf } from "../support/failure.ts";
@@ -23,7 +23,7 @@ afterEach(async () => {
 async function open(): Promise<Database> {
   const dataDir = mkdtempSync(join(tmpdir(), "bodega-prepare-"));
   dirs.push(dataDir);
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   opened.push(db);
   return db;
 }

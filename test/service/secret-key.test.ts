@@ -50,7 +50,7 @@ test("the file is created at the first use, for its owner only, and no other fil
   expect(existsSync(keyFile())).toBeFalse();
   const sealed = vault.seal("mail", "a", "x");
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
-  expect(readdirSync(dataDir)).toEqual([".gitignore", "secret.key"]);
+  expect(readdirSync(dataDir).toSorted()).toEqual([".gitignore", "secret.key"]);
   expect(readFileSync(keyFile(), "utf8")).toMatch(/^[\w-]{43}\n$/);
   expect((await openVault(config(), database.db)).open("mail", "a", sealed)).toBe("x");
 });

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, startSqld } from "./sqld.ts";
 
@@ -34,7 +34,7 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
   const opened: Database[] = [];
   const server = kind === "file" ? undefined : await startSqld();
   const open = async (dataDir: string) => {
-    const db = await openDatabase({
+    const db = await openStoreDatabase({
       dataDir,
       ...(kind === "server" && { url: server?.url as string }),
     });

@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { quote, readPlan } from "../../src/server/backup/copy/tables.ts";
 import { withCopy } from "../../src/server/backup/restore/inspect.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import { vault } from "./app.ts";
 import { findInconsistencies } from "./record-check.ts";
@@ -42,7 +42,7 @@ export function readWhole(path: string): Promise<WholeFile> {
 
 /** Runs all checks of the program on the database of a directory. */
 export async function checkWholeness(dataDir: string): Promise<void> {
-  const db = await openDatabase({ dataDir });
+  const db = await openStoreDatabase({ dataDir });
   try {
     const { rows } = await db.execute("PRAGMA integrity_check");
     expect(rows.map((row) => row[0])).toEqual(["ok"]);

@@ -1,19 +1,25 @@
 import type { Ctx } from "../../src/server/context.ts";
+import { sqlOf } from "../../src/server/db/bind-args.ts";
+import { shapeOf } from "../../src/server/db/scan-sql.ts";
 
-/** A context in which something else happens just before its first transaction, as another process may do it. */
+/** A context in which something else happens just before its first write, as another process may do it. */
 export function interrupted(ctx: Ctx, happen: () => Promise<unknown>): Ctx {
   const { db } = ctx;
-  let hasHappened = false;
+  let happening: Promise<unknown> | undefined;
+  const before = () => {
+    happening ??= happen();
+    return happening;
+  };
   return {
     ...ctx,
     db: {
-      execute: (stmt) => db.execute(stmt),
+      async execute(stmt) {
+        if (!shapeOf(sqlOf(stmt)).reads) await before();
+        return db.execute(stmt);
+      },
       batch: (stmts, mode) => db.batch(stmts, mode),
       async transaction(fn) {
-        if (!hasHappened) {
-          hasHappened = true;
-          await happen();
-        }
+        await before();
         return db.transaction(fn);
       },
     },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** A real libSQL server on free ports of the loopback address. */
 export interface Sqld {
-  /** For `openDatabase({ url })`. */
+  /** For `openStoreDatabase({ url })`. */
   url: string;
   /** Its interface for administration. */
   admin: string;

@@ -87,7 +87,7 @@ export async function withDatabase<T>(
   work: (db: Database, config: DatabaseConfig) => Promise<T>,
 ): Promise<T> {
   const config = readDatabaseFlags(flags, console);
-  const { withConfiguredDatabase } = await import("../../server/db/open.ts");
+  const { withConfiguredDatabase } = await import("../../server/admin/open-database.ts");
   return withConfiguredDatabase(config, (db) => work(db, config));
 }
 

@@ -28,8 +28,7 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
   if (header === null || caller === null || !takesKey(route) || call.query.dry_run === true) {
     return route.handle(call as never, await route.prepare?.(call as never));
   }
-  const status = route.reply.status ?? 200;
-  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call), status };
+  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
   const kept = await findReply(call.ctx, request);
   if (kept) return kept;
   const prepared = await route.prepare?.(call as never);

@@ -22,6 +22,7 @@ import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./ch
 import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
+import { readWithCredentials } from "./read-with-credentials.ts";
 import { readUpload } from "./upload.ts";
 
 export interface PipelineDeps extends AuthDeps, LogDeps {
@@ -59,6 +60,27 @@ export async function answerRoute(
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
   const incoming: Incoming = { request, requestId, route, params };
+  deps.meter.inFlight++;
+  let received: Promise<Body> | undefined;
+  const receive = (namespace?: string) => {
+    received ??= receiveBody(deps, incoming, namespace);
+    return received;
+  };
+  const answer = (find: CredentialLookup["find"]) => answerWith(deps, incoming, receive, find);
+  const answered = await (route.method === "GET" ? readWithCredentials(deps.lookup, answer) : answer(deps.lookup.find));
+  (await received)?.release?.();
+  deps.meter.inFlight--;
+  logAnswer(answered.deps, { request, meter, requestId, started, ...answered });
+  return answered.response;
+}
+
+async function answerWith(
+  deps: PipelineDeps,
+  incoming: Incoming,
+  receive: (namespace?: string) => Promise<Body>,
+  find: CredentialLookup["find"],
+) {
+  const { request, requestId, route } = incoming;
   const origin = request.headers.get("origin");
   let sent: Sent | undefined;
   let body: Body | undefined;
@@ -70,28 +92,22 @@ export async function answerRoute(
   let response: Response;
   /** With the address that a server names for its customer. */
   let own = deps;
-  deps.meter.inFlight++;
   try {
     const inUrl = parseQuery(request.url, route.query);
     const authorization = request.headers.get("authorization");
-    if (mayNameCaller(route, inUrl.common, authorization)) body = await receiveBody(deps, incoming);
+    if (mayNameCaller(route, inUrl.common, authorization)) body = await receive();
     sent = readSent(route, inUrl.common, authorization, body?.value);
 
     const namespace = requireNamespace(sent, body);
     const app = request.headers.has("x-client-address") ? sent.key : sent.app;
-    const appId = app && "value" in app ? app.value.appId : undefined;
-    const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
-    const found = deps.lookup(namespace, appId, isCounted ? "attempt" : route.method === "GET" ? "read" : "write");
-    // Beside the look-up, with which it shares an exchange with a database server.
-    const isBeside = isCounted && found instanceof Promise && !request.headers.has("x-client-address");
-    const counted = isBeside ? countAttempt(deps, incoming, namespace) : undefined;
-    counted?.catch(() => {});
+    const found = find(namespace, app && "value" in app ? app.value.appId : undefined);
     known = found instanceof Promise ? await found : found;
     tenant = requireActive(known);
 
+    const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
     const attempt = { request, requestId, origin, sent, tenant, key: known.key, isCounted };
     if (isCounted || actsForVisitors(route)) own = nameClient(deps, forwardedAddress(deps, attempt));
-    if (isCounted) await (counted ?? countAttempt(own, incoming, namespace));
+    if (isCounted) await own.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
     const verdict = authenticate(deps, route.access, attempt);
     actor = verdict instanceof Promise ? await verdict : verdict;
     if (deps.logFrom === 0) authenticatedAt = performance.now();
@@ -99,7 +115,7 @@ export async function answerRoute(
 
     let { common } = sent;
     if (body === undefined && route.method !== "GET") {
-      body = await receiveBody(deps, incoming, namespace);
+      body = await receive(namespace);
       common = { ...takeCommon(body.value, route.ownField), ...common };
     }
     if (body?.error) throw body.error;
@@ -109,7 +125,6 @@ export async function answerRoute(
     response = await (route.readState
       ? answerRead(deps, incoming, call, headers)
       : answerCall(deps, incoming, call, headers));
-    if (known.isCurrent) await known.isCurrent;
   } catch (error) {
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
     failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
@@ -121,13 +136,8 @@ export async function answerRoute(
     if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
     response = errorResponse(requestId, failure, headers);
   }
-  body?.release?.();
-  deps.meter.inFlight--;
-  const isStale = known?.isCurrent && !(await known.isCurrent.catch(() => true));
-  if (isStale) return answerRoute(deps, { route, meter }, request, params);
   const namespace = sent?.common.namespace || undefined;
-  logAnswer(own, { request, response, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor });
-  return response;
+  return { deps: own, response, failure, namespace, tenant, actor, authenticatedAt };
 }
 
 /** Answers a request that matches no route: routeNotFound, methodNotAllowed, an OPTIONS, and pages outside the API. */
@@ -157,10 +167,6 @@ export async function answerElsewhere(
 
 function nameClient(deps: PipelineDeps, address: string | null): PipelineDeps {
   return address === null ? deps : { ...deps, clientIpOf: () => address };
-}
-
-function countAttempt(deps: PipelineDeps, { request, requestId }: Incoming, namespace: string): Promise<void> {
-  return deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
 }
 
 function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {

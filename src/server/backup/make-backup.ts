@@ -3,13 +3,13 @@ import { accessSync, constants, createReadStream, existsSync, mkdirSync, readdir
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { withConfiguredDatabase } from "../admin/open-database.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile, makeDataDir, removeIfPossible } from "../config/data-dir.ts";
 import type { Actor } from "../context.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
-import { withConfiguredDatabase } from "../db/open.ts";
 import { AppError, notFound, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";

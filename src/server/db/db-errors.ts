@@ -18,7 +18,14 @@ const networkText =
   /fetch failed|unable to connect|connection (?:was )?(?:closed|reset|refused)|socket|HTTP status \d+|timed out|tcp connect/i;
 const networkCodes =
   /^(?:SERVER_ERROR|HRANA_\w+|STREAM_EXPIRED|TRANSACTION_\w+|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|E[A-Z_]+)$/;
-const networkNames = new Set(["TimeoutError", "AbortError"]);
+const networkNames = new Set([
+  "TimeoutError",
+  "AbortError",
+  "ClosedError",
+  "WebSocketError",
+  "HttpServerError",
+  "ProtoError",
+]);
 
 interface CodedError extends Error {
   code?: string;
@@ -50,6 +57,13 @@ export function mapServerError(error: unknown): unknown {
   const refused = /HTTP status 40[13]\b/.test(String(mapped));
   const message = refused ? "The database server refused its token." : "The database server cannot be reached.";
   return unavailable(message, { cause: error, isInternal: true });
+}
+
+const ownCodes = /^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|UNKNOWN)|SQL_[A-Z_]+)/;
+
+/** True for a failure of one statement, which leaves its transaction as it was. */
+export function isOwnFailure(error: unknown): boolean {
+  return error instanceof Error && ownCodes.test((error as CodedError).code ?? "");
 }
 
 /** True when another connection holds the lock, so that the same statement may succeed in a moment. */

@@ -1,8 +1,7 @@
-import type { Config } from "../config/config.ts";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { unavailable, validationFailed } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
-import { locateFailure } from "./failure.ts";
+import type { BeforeCommit } from "./group-commit/writer.ts";
 import { FileDatabase } from "./local/file-database.ts";
 import { isServerRunning } from "./local/file-lock.ts";
 import { findClosed, modeKeeper } from "./local/keep-modes.ts";
@@ -17,7 +16,10 @@ export interface DatabaseOptions {
   dataDir: string;
   /** A libSQL server (`http:`, `https:`, `libsql:`); without it, the file in `dataDir`. */
   url?: string | undefined;
-  authToken?: string | undefined;
+  /** Of a server; read at each connection. */
+  readToken?: (() => string | undefined) | undefined;
+  /** What has to happen once before each COMMIT. */
+  beforeCommit?: BeforeCommit | undefined;
   /** How long a write waits for the lock, in milliseconds; 5000 without it. */
   lockDeadlineMs?: number;
   /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
@@ -28,44 +30,19 @@ export interface DatabaseOptions {
   leaveModes?: boolean;
 }
 
-type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken">;
-
-/** How long a command waits for the write lock: longer than for a request, because no browser waits for the answer. */
-export const commandLockDeadlineMs = 30_000;
-
-/** Opens the database that a configuration names. Errors: those of `openDatabase`. */
-export function openConfiguredDatabase(
-  { dataDir, databaseUrl, databaseAuthToken }: Place,
-  options: Omit<DatabaseOptions, "dataDir" | "url" | "authToken"> = {},
-): Promise<Database> {
-  return openDatabase({ ...options, dataDir, url: databaseUrl, authToken: databaseAuthToken });
-}
-
-/** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */
-export async function withConfiguredDatabase<T>(config: Place, work: (db: Database) => Promise<T>): Promise<T> {
-  let db: Database | undefined;
-  try {
-    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs });
-    return await work(db);
-  } catch (error) {
-    throw locateFailure(error, config);
-  } finally {
-    await db?.close();
-  }
-}
-
 /** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, authToken, lockDeadlineMs = 5000 } = options;
+  const { url, readToken = () => undefined, lockDeadlineMs = 5000, beforeCommit } = options;
   if (url === undefined) return openFile({ ...options, lockDeadlineMs });
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
-  return (await import("./server/server-database.ts")).openServer(url, authToken, lockDeadlineMs);
+  return (await import("./server/server-database.ts")).openServer(url, { readToken, lockDeadlineMs, beforeCommit });
 }
 
 async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): Promise<Database> {
   const { dataDir, lockDeadlineMs, hasCheckpointer = false, isReplicated = false, leaveModes = false } = options;
+  const { beforeCommit } = options;
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
@@ -78,6 +55,7 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
   try {
     const db = new FileDatabase(libsql, path, {
       lockDeadlineMs,
+      beforeCommit,
       hasCheckpointer,
       isReplicated,
       isServerRunning: () => isServerRunning(dataDir),

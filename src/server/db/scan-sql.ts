@@ -56,59 +56,6 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
 }
 
-const clauses = new LruCache<ReturnType<typeof scanClauses>>(256);
-
-/** The expressions after RETURNING, without their names, and how many of the parameters they hold. */
-export function clausesOf(sql: string) {
-  return clauses.getOrMake(sql, scanClauses);
-}
-
-function scanClauses(sql: string) {
-  const returned: string[] = [];
-  let returnedParams = 0;
-  let depth = 0;
-  /** Where the current expression begins; undefined before RETURNING. */
-  let start: number | undefined;
-  const end = (at: number) => {
-    const expression = sql.slice(start, at).replace(/\s+as\s+(?:\w+|"[^"]*")\s*$/i, "");
-    returned.push(expression.trim());
-  };
-  for (const { 0: token, index } of sql.matchAll(tokens)) {
-    if (token === "(") depth++;
-    else if (token === ")") depth--;
-    else if (depth === 0 && start === undefined && /^returning$/i.test(token)) start = index + token.length;
-    else if (start !== undefined && token[0] === "?") returnedParams++;
-    else if (start !== undefined && depth === 0 && token === ",") {
-      end(index);
-      start = index + 1;
-    }
-  }
-  if (start !== undefined) end(sql.length);
-  return { returned, returnedParams };
-}
-
-const dependent =
-  /\b(?:distinct|group|order|limit|union|except|intersect|over|count|sum|total|avg|min|max|group_concat|json_group_\w+)\b|\?\d|--|\/\*|(?:select|[.,])\s*\*/i;
-
-/**
- * The select that runs this one for each list of arguments of a JSON array, its only argument, with one more column: the
- * position of the list. Empty for a select whose rows depend on each other, and for other statements.
- */
-export function joinedWith(sql: string): string {
-  let [depth, froms, params] = [0, 0, 0];
-  const joined = sql.replace(tokens, (token) => {
-    if (token === "(") depth++;
-    else if (token === ")") depth--;
-    if (token === "?") return `asked_${params++}`;
-    if (depth > 0 || token.toUpperCase() !== "FROM") return token;
-    froms++;
-    return ", asked_at FROM asked CROSS JOIN";
-  });
-  if (froms !== 1 || dependent.test(sql) || shapeOf(sql).verb !== "SELECT") return "";
-  const columns = Array.from({ length: params }, (_, place) => `, value ->> ${place} AS asked_${place}`).join("");
-  return `WITH asked AS MATERIALIZED (SELECT key AS asked_at${columns} FROM json_each(?)) ${joined}`;
-}
-
 function isReading(sql: string, verb: string, changing: boolean): boolean {
   if (verb === "SELECT" || verb === "VALUES" || verb === "EXPLAIN") return true;
   if (verb === "WITH") return !changing;

@@ -1,4 +1,4 @@
-import type { InStatement, InValue, Row } from "@libsql/core/api";
+import type { InStatement, Row } from "@libsql/core/api";
 
 export interface Result {
   rows: Row[];
@@ -6,37 +6,14 @@ export interface Result {
   rowsAffected: number;
 }
 
-/** The effect of a statement on its transaction, beside its result. */
-export interface Marks {
-  /** How many rows it must change. Otherwise the transaction begins again, on a file at most once. */
-  mustChange?: number | undefined;
-  /** Of a read: later statements with `mustChange` check what matters of it, so that a server need not run it once more. */
-  isGuarded?: boolean | undefined;
-  /** Of a batch whose result nobody needs: a file runs it just before the COMMIT that several batches share. */
-  isDeferred?: boolean | undefined;
-  /** Of a write whose arguments depend on the row that the one before it wrote: they are made when it runs. */
-  chain?: Chain | undefined;
-}
-
-/** A chain of rows. A statement that adds one must change nothing if the chain has gone on. */
-export interface Chain {
-  /** Selects what the next row needs of the newest, as `last`. */
-  select: string;
-  /** The arguments of the row that follows it (null: of the first), and the `last` of that row. */
-  follow(last: string | null): { args: InValue[]; last: string };
-}
-
-export type BatchMode = "read" | "write" | "last" | "end";
+/** `read` sees one snapshot. */
+export type BatchMode = "read" | "write";
 
 /** Something that runs SQL: the database itself or an open transaction. */
 export interface Executor {
   /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<Result>;
-  /**
-   * Runs statements as one transaction, all or none; `read` sees one snapshot. Without a mode, `write`. Inside a transaction
-   * `last` ends it with a write: on a server, they share an exchange. Afterwards the work can neither write nor fail. `end`
-   * does so also for a transaction that was joined.
-   */
+  /** Runs statements as one transaction, all or none. Without a mode, `write`. Errors: that of the first that fails. */
   batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
   /** The first row only, where the executor can fetch it more cheaply than all of them. */
   first?(stmt: InStatement): Promise<Row | undefined>;
@@ -46,8 +23,7 @@ export interface Executor {
 export interface Session extends Executor {
   /**
    * Runs `fn` in one write transaction and resolves after its COMMIT; inside a transaction it joins. `fn` must await
-   * nothing but its `tx`, because it blocks every other writer; after 5 s it ends with unavailable. `fn` runs again when others
-   * changed what it has seen, so it must leave nothing behind but its writes.
+   * nothing but its `tx`, because it blocks every other writer; after 5 s (on a server, 1 s) it ends with unavailable.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }

@@ -5,7 +5,7 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { LruCache } from "../values/lru-cache.ts";
 import { type Decoder, nameColumns } from "./selection.ts";
-import type { Executor, Marks, Result } from "./session.ts";
+import type { Executor, Result } from "./session.ts";
 
 interface Compiled {
   readonly sql: string;
@@ -86,11 +86,6 @@ export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): { s
     args[i] = value as InValue;
   }
   return { sql: stmt.sql, args };
-}
-
-/** The statement with its values and what it means to its transaction. */
-export function bindMarked(stmt: CompiledStatement<unknown>, params: Params, marks: Marks) {
-  return Object.assign(bind(stmt, params), marks);
 }
 
 /** The rows of a statement in the result of a batch. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { commandLockDeadlineMs, openConfiguredDatabase } from "../admin/open-database.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
 import { locateFailure, nameDatabase } from "../db/failure.ts";
-import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
 import type { Database, Session } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { withConfiguredDatabase } from "../admin/open-database.ts";
 import { noteResult, readLast } from "../backup/last.ts";
 import { maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
 import { damaged } from "../backup/manifest.ts";
@@ -11,7 +12,7 @@ import { databaseFile } from "../config/data-dir.ts";
 import { maxWalBytes } from "../db/local/file-database.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { migrate, readBirth } from "../db/migrate.ts";
-import { openDatabase, withConfiguredDatabase } from "../db/open.ts";
+import { openDatabase } from "../db/open.ts";
 import { type AppError, unavailable, wrongState } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import { fetchReplica, findReplica } from "../replication/rebuild.ts";

@@ -25,7 +25,6 @@ import { startPushDelivery } from "../modules/notifications/sending/delivery.ts"
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
 import { pushDeliveries } from "../modules/notifications/table.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
-import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
@@ -43,6 +42,7 @@ import { startRehearsals } from "./rehearsals.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
+const durabilityMs = 5000;
 
 export interface JobOptions extends Pick<BackupRun, "command" | "env"> {
   version: string;
@@ -114,7 +114,7 @@ function watchDurability(db: ServerDatabase, notice: LogWriter["notice"]): Timer
   };
   const checkAgain = () => void check().catch(() => {});
   checkAgain();
-  return setInterval(checkAgain, purgeMs);
+  return setInterval(checkAgain, durabilityMs);
 }
 
 /** @throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
@@ -186,17 +186,13 @@ interface PurgeOptions extends Pick<Course, "isSteady" | "media" | "keepAddresse
 function startPurging(db: Database, { notice, ...options }: PurgeOptions) {
   let running: Promise<void> | undefined;
   let isStopping = false;
-  const begin = (work: typeof purgeAll, failure: string) => {
-    running ??= work(db, { now: Date.now, isStopping: () => isStopping, ...options })
-      .catch(() => notice("warn", failure))
+  const timer = setInterval(() => {
+    running ??= purgeAll(db, { now: Date.now, isStopping: () => isStopping, ...options })
+      .catch(() => notice("warn", "orders and points could not expire, or old rows could not be deleted"))
       .finally(() => {
         running = undefined;
       });
-  };
-  // Products without an index entry after a migration are served meanwhile, and can be found once they are indexed.
-  begin(indexProducts, "products could not be indexed for search");
-  const failure = "orders and points could not expire, or old rows could not be deleted";
-  const timer = setInterval(() => begin(purgeAll, failure), purgeMs);
+  }, purgeMs);
   return {
     stop(): Promise<void> | undefined {
       isStopping = true;
@@ -227,10 +223,5 @@ export async function purgeAll(db: Database, course: Course): Promise<void> {
       failures.push(error);
     }
   }
-  await indexProducts(db, course);
   if (failures.length > 0) throw failures[0];
-}
-
-async function indexProducts(db: Database, { isStopping }: Pick<Course, "isStopping">): Promise<void> {
-  while (!isStopping() && (await indexPendingProducts({ db })) > 0);
 }

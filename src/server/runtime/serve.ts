@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { openConfiguredDatabase } from "../admin/open-database.ts";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts";
@@ -6,7 +7,6 @@ import { findUnknownSettings } from "../config/env-file.ts";
 import { locateFailure } from "../db/failure.ts";
 import { DiskReserve } from "../db/local/disk-reserve.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";
-import { openConfiguredDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
 import { createLogWriter, type LogWriter } from "../logging/logger.ts";

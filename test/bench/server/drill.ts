@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDatabase } from "../../../src/server/db/open.ts";
+import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
 import { type Sqld, startSqld } from "../../support/sqld.ts";
 import { figureAlone } from "../compare.ts";
 import type { Bench } from "../measure.ts";
@@ -174,7 +174,7 @@ function sayWithFailures({ clients, say }: Drill, text: string): void {
 
 /** Checks the orders: the acknowledged ones are there under their numbers, and no number is left out. */
 async function countOrders(databaseUrl: string, acknowledged: readonly Acknowledged[]): Promise<Row[]> {
-  const db = await openDatabase({ dataDir: "unused", url: databaseUrl });
+  const db = await openStoreDatabase({ dataDir: "unused", url: databaseUrl });
   const { rows } = await db.execute("select id, number, note from orders");
   await db.close();
   const numbers = new Map(rows.map(({ id, number }) => [String(id), Number(number)]));

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
 import { Connection } from "../../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../../src/server/db/local/load-libsql.ts";
 import { migrate } from "../../../src/server/db/migrate.ts";
-import { openDatabase } from "../../../src/server/db/open.ts";
 import { unavailable } from "../../../src/server/errors.ts";
 import { createReadiness } from "../../../src/server/monitoring/readiness.ts";
 import type { RecentRequest } from "../../../src/server/monitoring/server-status.ts";
@@ -65,7 +65,7 @@ test("a database that does not answer is a reason, without its internal error", 
 
 test("a server whose writes cannot be committed is not ready until they can, and a probe of a sound one writes nothing", async () => {
   const dir = makeDir();
-  const db = (await openDatabase({ dataDir: dir, lockDeadlineMs: 50 })) as FileDatabase;
+  const db = (await openStoreDatabase({ dataDir: dir, lockDeadlineMs: 50 })) as FileDatabase;
   await migrate(db);
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
   const message = async () => (await findUnready())?.message;
@@ -100,7 +100,7 @@ test("a database server that hangs is reported in time, and gets one query for a
   let connections = 0;
   // The system accepts connections for a server that hangs, and nothing answers.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
-  const db = await openDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
+  const db = await openStoreDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, timeoutMs: 50 });
   for (let round = 0; round < 2; round++) {
     const answers = await Promise.all(Array.from({ length: 5 }, findUnready));

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
 import { migrate } from "../../../src/server/db/migrate.ts";
-import { openDatabase } from "../../../src/server/db/open.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createShop, type ProductReply } from "../../support/factories.ts";
 import { hasSqld, startSqld } from "../../support/sqld.ts";
@@ -15,7 +15,7 @@ describe.skipIf(!hasSqld)("an outage of the database server", () => {
     const options = { dir: join(dir, "server") };
     let server = await startSqld(options);
     const { url } = server;
-    const db = await openDatabase({ dataDir: join(dir, "data"), url });
+    const db = await openStoreDatabase({ dataDir: join(dir, "data"), url });
     await migrate(db);
     const app = startTestApp({ db });
     const shop = await createShop(app);

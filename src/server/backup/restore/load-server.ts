@@ -4,7 +4,7 @@ import { bindValue } from "../../db/bind-args.ts";
 import { buildSchema } from "../../db/build-schema.ts";
 import { restoreMarker } from "../../db/local/restore-marker.ts";
 import { migrations } from "../../db/migrations.ts";
-import { retryWhileBusy } from "../../db/server/calls.ts";
+import { retryWhileBusy } from "../../db/server/retry-while-busy.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, unavailable } from "../../errors.ts";
 import { copyClientOf, readFrom } from "../copy/server-source.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { openStoreDatabase, withConfiguredDatabase } from "../../admin/open-database.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, standbyFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
 import { acquireServerLock, type FileLock } from "../../db/local/file-lock.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";
-import { openDatabase, withConfiguredDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
@@ -177,7 +177,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Rest
 /** Writes the audit entry before the swap, so that the database never is without it. */
 async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> {
   if (fetched.missing.length > 0) return;
-  const db = await openDatabase({ dataDir: fetched.folder });
+  const db = await openStoreDatabase({ dataDir: fetched.folder });
   try {
     await audit(db, actor, fetched);
   } finally {

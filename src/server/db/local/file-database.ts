@@ -3,18 +3,18 @@ import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
 import { attempt, unavailable } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
+import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
-import type { BatchMode, Database, Marks, Result, Session } from "../session.ts";
+import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { Connection } from "./connection.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { watchFile } from "./file-watch.ts";
-import { changedMeanwhile, WriteSession } from "./group-commit.ts";
+import { FileWriter } from "./file-writer.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
 import { watchSuspension } from "./suspension-watch.ts";
 import { WalEmptier, type WalObserver } from "./wal-emptier.ts";
-import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
@@ -63,16 +63,14 @@ export class FileDatabase implements Database {
     this.#isWalInPlace = watchFile(`${path}-wal`);
     this.#isWalIndexInPlace = watchFile(`${path}-shm`);
     this.#fairness = new LockFairness(`${path}-turns`);
-    const beforeCommit = () => {
+    const requireFile = () => {
       if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
+    const onCommit = this.reader.dropSnapshot;
+    const fileWriter = new FileWriter(this.writer, this.#fairness, { requireFile, onCommit });
     const hasJustResumed = options.isReplicated ? watchSuspension() : () => false;
-    const callbacks = {
-      beforeCommit,
-      onCommit: this.reader.dropSnapshot,
-      mustWait: () => this.#fairness.isHeld() || this.#isWalFull() || hasJustResumed(),
-    };
-    this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
+    const mustWait = () => this.#fairness.isHeld() || this.#isWalFull() || hasJustResumed();
+    this.queue = new WriteQueue(fileWriter, { ...options, mustWait });
     const { writer, reader } = this;
     const isOverDisk = () => this.#isOverDisk(this.walBytes());
     this.#emptier = new WalEmptier(libsql, path, { writer, reader, fairness: this.#fairness, isInPlace, isOverDisk });
@@ -83,7 +81,7 @@ export class FileDatabase implements Database {
     const sql = sqlOf(stmt);
     if (shapeOf(sql).reads) return this.reader.run(sql, argsOf(stmt));
     assertOrdinary(sql);
-    return this.queue.enqueue(() => this.writer.run(sql, argsOf(stmt)));
+    return (await this.queue.run([stmt]))[0] as Result;
   }
 
   first(stmt: InStatement): Promise<Row | undefined> {
@@ -96,21 +94,11 @@ export class FileDatabase implements Database {
     this.#assertOpen();
     if (mode === "read") return this.reader.batch(stmts);
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
-    return this.queue.enqueue(({ deferred }) =>
-      stmts.map((stmt) => {
-        if (!(stmt as Marks).isDeferred) return this.writer.run(sqlOf(stmt), argsOf(stmt));
-        deferred.push(stmt);
-        return { rows: [], rowsAffected: 0 };
-      }),
-    );
+    return this.queue.run(stmts);
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    const run = () => this.queue.enqueue((scope) => fn(new WriteSession(this.writer, scope)));
-    return run().catch((error) => {
-      if (error !== changedMeanwhile) throw error;
-      return run();
-    });
+    return this.queue.transaction(fn);
   }
 
   migrate(stmts: InStatement[]): Promise<void> {

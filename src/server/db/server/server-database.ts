@@ -1,34 +1,48 @@
 import type { Client, InStatement } from "@libsql/core/api";
 import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
-import { shapeOf } from "../scan-sql.ts";
+import { WriteQueue } from "../group-commit/write-queue.ts";
+import type { BeforeCommit } from "../group-commit/writer.ts";
+import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
-import { bindForServer, retryWhileBusy } from "./calls.ts";
-import { HranaStream } from "./hrana.ts";
+import { type ServerAddress, ServerConnection } from "./connection.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
+import { bindForServer, ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
-import { SharedWrites } from "./shared-writes.ts";
 
-const requestTimeoutMs = 10_000;
 /** Of calls that read a whole database, or index it. */
 const copyTimeoutMs = 600_000;
+/** A server ends a transaction after five seconds, and other copies wait for the lock. */
+const limits = { groupMs: 20, writeTimeoutMs: 1000 };
+
+interface ServerOptions extends Pick<ServerAddress, "readToken"> {
+  lockDeadlineMs: number;
+  beforeCommit?: BeforeCommit | undefined;
+}
 
 /**
- * A libSQL server's database over HTTP. Exchanges are what costs, so reads share them, and so do writes. Arguments are
- * bound as for a file, calls to a busy server are retried until the deadline, and network errors are unavailable.
+ * A libSQL server's database, over a WebSocket where the server takes it, else over HTTP. Trips are what costs, so reads
+ * share them, and writes share a commit.
  */
 export class ServerDatabase implements Database {
   readonly kind = "server";
+  readonly queue: WriteQueue;
   readonly #connectForCopies: () => Client;
   readonly #lockDeadlineMs: number;
+  readonly #connections: ServerConnection[];
   readonly #reads: SharedReads;
-  readonly #writes: SharedWrites;
+  readonly #writer: ServerWriter;
   #copyClient: Client | undefined;
 
-  constructor(open: () => HranaStream, connectForCopies: () => Client, lockDeadlineMs: number) {
+  constructor(address: ServerAddress, connectForCopies: () => Client, options: Omit<ServerOptions, "readToken">) {
+    const { lockDeadlineMs, beforeCommit } = options;
     this.#connectForCopies = connectForCopies;
     this.#lockDeadlineMs = lockDeadlineMs;
-    this.#reads = new SharedReads(open, lockDeadlineMs);
-    this.#writes = new SharedWrites(open, this.#reads, lockDeadlineMs);
+    const [forReads, forWrites] = [new ServerConnection(address), new ServerConnection(address)];
+    this.#connections = [forReads, forWrites];
+    this.#reads = new SharedReads(forReads);
+    this.#writer = new ServerWriter(forWrites, lockDeadlineMs);
+    this.queue = new WriteQueue(this.#writer, { ...limits, lockDeadlineMs, beforeCommit });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -36,16 +50,17 @@ export class ServerDatabase implements Database {
   }
 
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
-    const bound = stmts.map(bindForServer);
-    if (mode !== "read") return this.#writes.run(bound);
-    if (!stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) {
+    if (stmts.length === 0) return [];
+    if (mode === "read") {
+      if (stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) return this.#reads.run(stmts.map(bindForServer));
       throw new TypeError("A read batch takes only statements that read.");
     }
-    return this.#reads.run(bound);
+    for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
+    return this.queue.run(stmts);
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    return this.#writes.transaction(fn);
+    return this.queue.transaction(fn);
   }
 
   async migrate(stmts: InStatement[]): Promise<void> {
@@ -64,7 +79,7 @@ export class ServerDatabase implements Database {
 
   /** Whether a write is on the server's disk when it is acknowledged. Errors: unavailable. */
   isDurable(): Promise<boolean> {
-    return this.#writes.isDurable();
+    return this.queue.exclusive(() => this.#writer.readDurability());
   }
 
   // A server looks after its files itself.
@@ -75,38 +90,34 @@ export class ServerDatabase implements Database {
   readonly isInPlace = () => true;
   readonly setWalAside = () => undefined;
 
-  async drain(): Promise<void> {
-    await this.#writes.drain();
-    // A write is answered a moment after it has ended.
-    await new Promise((resolve) => setImmediate(resolve));
+  drain(): Promise<void> {
+    return this.queue.drain();
   }
 
   async close(): Promise<void> {
     await this.drain();
-    await Promise.all([this.#reads.close(), this.#writes.close()]);
+    for (const connection of this.#connections) connection.close();
     this.#copyClient?.close();
   }
 }
 
 /** Opens a server's database; nothing is sent before the first call. Errors: validationFailed for an unusable address. */
-export async function openServer(address: string, authToken: string | undefined, lockDeadlineMs: number) {
+export async function openServer(given: string, { readToken, ...options }: ServerOptions): Promise<ServerDatabase> {
   const { createClient } = await import("@libsql/client/http");
-  // Other forms of the address reach the same server over HTTP, which survives its restart without a reconnect.
-  const url = address.replace(/^(?:ws(s?)|libsql(?=:)):/, (scheme, s) =>
-    scheme === "libsql:" ? "https:" : `http${s}:`,
-  );
-  const connectForCopies = () =>
-    createClient({
+  const url = given.replace(/^(?:ws(s?)|libsql(?=:)):/, (scheme, s) => (scheme === "libsql:" ? "https:" : `http${s}:`));
+  const connectForCopies = () => {
+    const authToken = readToken();
+    return createClient({
       url,
-      ...(authToken === undefined ? {} : { authToken }),
+      ...(authToken !== undefined && { authToken }),
       intMode: "bigint",
       fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(copyTimeoutMs) }),
     });
+  };
   try {
     connectForCopies().close();
-    const open = () => new HranaStream(url, authToken, requestTimeoutMs);
-    return new ServerDatabase(open, connectForCopies, lockDeadlineMs);
   } catch (cause) {
     throw validationFailed("The database address is not the address of a libSQL server.", { cause });
   }
+  return new ServerDatabase({ url, readToken }, connectForCopies, options);
 }

@@ -1,62 +1,52 @@
-import { AppError } from "../../errors.ts";
-import { isBusy, mapServerError } from "../db-errors.ts";
+import { LruCache } from "../../values/lru-cache.ts";
+import { isOwnFailure, mapServerError } from "../db-errors.ts";
 import type { Result } from "../session.ts";
-import { type Bound, retryWhileBusy } from "./calls.ts";
-import type { HranaStream, Outcome, Step } from "./hrana.ts";
-import { mergeReads } from "./merge-reads.ts";
+import type { KeptStream, Outcome, ServerConnection, Step } from "./connection.ts";
+import type { bindForServer } from "./server-writer.ts";
 
 interface Read {
-  stmts: Bound[];
+  stmts: ReturnType<typeof bindForServer>[];
   resolve: (results: Result[]) => void;
   reject: (error: unknown) => void;
 }
 
-/** Exchanges under way. More would only wait at the server. */
-const maxExchanges = 4;
+/** Trips under way. More would only wait at the server. */
+const maxTrips = 4;
 const maxStatements = 64;
-/** How long reads gather while an exchange is under way, and after it, until as many wait as it had. */
-const gatherMs = { beside: 5, after: 2 };
+/** How long reads gather while a trip is under way. */
+const gatherMs = 3;
+/** Statements of a trip that took longer make trips of their own, such as searches. */
+const slowMs = 15;
 
 /**
- * Reads from a libSQL server. Those of one turn of the event loop share an exchange, whose transaction is one snapshot;
- * while one is under way, further reads gather for the next until it ends or for a moment, and afterwards until as many
- * wait as it had or for a shorter one, because each exchange costs the server as much as ten statements.
+ * Reads from a libSQL server over kept streams. Those of one turn of the event loop share a trip; while one is under way,
+ * further reads gather until it ends, or for a moment, because each trip costs the server as much as ten statements.
  */
 export class SharedReads {
-  readonly #open: () => HranaStream;
-  readonly #deadlineMs: number;
-  readonly #idle: HranaStream[] = [];
+  readonly #connection: ServerConnection;
+  readonly #idle: KeptStream[] = [];
+  readonly #slow = new LruCache<boolean>(256);
   #waiting: Read[] = [];
   #underWay = 0;
-  /** Reads that waited when the last exchange began. */
-  #lastCount = 0;
   #isScheduled = false;
   #gathering: Timer | undefined;
 
-  /** @param deadlineMs how long reads of a locked database are repeated. */
-  constructor(open: () => HranaStream, deadlineMs: number) {
-    this.#open = open;
-    this.#deadlineMs = deadlineMs;
+  constructor(connection: ServerConnection) {
+    this.#connection = connection;
   }
 
   /** The results of statements that read, from one snapshot. Errors: of the first that fails; unavailable. */
-  run(stmts: Bound[]): Promise<Result[]> {
+  run(stmts: Read["stmts"]): Promise<Result[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ stmts, resolve, reject });
       this.#schedule();
     });
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map((stream) => stream.close()));
-  }
-
   #schedule(): void {
-    const isBusy = this.#underWay > 0;
-    // Callers that were answered together soon ask again.
-    if (isBusy || this.#waiting.length < this.#lastCount) {
-      this.#gathering ??= setTimeout(() => this.#begin(), isBusy ? gatherMs.beside : gatherMs.after);
-    } else if (!this.#isScheduled) {
+    if (this.#waiting.length === 0) return;
+    if (this.#underWay > 0) this.#gathering ??= setTimeout(() => this.#begin(), gatherMs);
+    else if (!this.#isScheduled) {
       this.#isScheduled = true;
       setImmediate(() => this.#begin());
     }
@@ -64,63 +54,73 @@ export class SharedReads {
 
   #begin(): void {
     this.#isScheduled = false;
-    this.#stopGathering();
-    this.#lastCount = this.#waiting.length;
-    while (this.#waiting.length > 0 && this.#underWay < maxExchanges) void this.#exchange(this.#take());
-  }
-
-  #stopGathering(): void {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
+    while (this.#waiting.length > 0 && this.#underWay < maxTrips) void this.#answer(this.#take());
   }
 
+  /** The reads of the next trip: a slow one alone, else as many as fit. */
   #take(): Read[] {
+    const isSlow = ({ stmts }: Read) => stmts.some(({ sql }) => this.#slow.get(sql));
     let count = 0;
-    let next = 0;
-    for (; next < this.#waiting.length; next++) {
-      count += this.#waiting[next]?.stmts.length ?? 0;
-      if (next > 0 && count > maxStatements) break;
-    }
-    return this.#waiting.splice(0, next);
+    const next = this.#waiting.findIndex((read, index) => {
+      count += read.stmts.length;
+      return index > 0 && (count > maxStatements || isSlow(read) || isSlow(this.#waiting[0] as Read));
+    });
+    return this.#waiting.splice(0, next === -1 ? this.#waiting.length : next);
   }
 
-  async #exchange(reads: Read[]): Promise<void> {
+  async #answer(reads: Read[]): Promise<void> {
     this.#underWay++;
-    const stream = this.#idle.pop() ?? this.#open();
-    const { merged, split } = mergeReads(reads.flatMap(({ stmts }) => stmts));
-    try {
-      const outcomes = split(await retryWhileBusy(() => runTogether(stream, merged), this.#deadlineMs));
-      let at = 0;
-      for (const read of reads) {
-        const own = outcomes.slice(at, at + read.stmts.length);
-        at += read.stmts.length;
-        const error = own.find((outcome) => outcome instanceof Error);
-        if (error === undefined) read.resolve(own as Result[]);
-        else read.reject(mapServerError(error));
-      }
-      this.#idle.push(stream);
-    } catch (error) {
-      // The server refuses all statements for one that it cannot parse, and all answers that together are too large.
-      if (error instanceof AppError || reads.length === 1) for (const { reject } of reads) reject(error);
-      else for (const read of reads) await this.#exchange([read]);
-    }
+    // A lost connection is replaced once: a read does no harm twice.
+    await this.#trip(reads)
+      .catch((error) => (isOfBatch(error) ? Promise.reject(error) : this.#trip(reads)))
+      .catch(async (error) => {
+        if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(mapServerError(error));
+        else for (const read of reads) await this.#trip([read]).catch((own) => read.reject(mapServerError(own)));
+      });
     this.#underWay--;
-    if (this.#underWay === 0) this.#stopGathering();
-    if (this.#waiting.length > 0) this.#schedule();
+    if (this.#underWay === 0) this.#begin();
+    else this.#schedule();
+  }
+
+  async #trip(reads: Read[]): Promise<void> {
+    const stmts = reads.flatMap((read) => read.stmts);
+    const isSnapshot = reads.some((read) => read.stmts.length > 1);
+    const begunAt = performance.now();
+    const outcomes = await this.#run(isSnapshot ? inSnapshot(stmts) : stmts);
+    const isSlow = performance.now() - begunAt > slowMs;
+    for (const { sql } of stmts) if (isSlow !== (this.#slow.get(sql) ?? false)) this.#slow.set(sql, isSlow);
+    let at = isSnapshot ? 1 : 0;
+    for (const { stmts, resolve, reject } of reads) {
+      const own = outcomes.slice(at, at + stmts.length);
+      at += stmts.length;
+      const failed = own.find((outcome) => outcome === undefined || outcome instanceof Error);
+      if (own.includes(failed)) reject(mapServerError(failed ?? outcomes[0]));
+      else resolve(own as Result[]);
+    }
+  }
+
+  async #run(steps: Step[]): Promise<Outcome[]> {
+    const connection = this.#connection;
+    const stream = await connection.openStream(this.#idle.pop());
+    try {
+      return await connection.run(stream, steps);
+    } catch (error) {
+      if (!isOfBatch(error) && connection.isOpen(stream)) connection.close();
+      throw error;
+    } finally {
+      if (connection.isOpen(stream)) this.#idle.push(stream);
+    }
   }
 }
 
-async function runTogether(stream: HranaStream, stmts: Bound[]): Promise<Outcome[]> {
-  const condition = { type: "ok", step: 0 } as const;
-  const steps: Step[] =
-    stmts.length === 1
-      ? stmts
-      : [
-          { sql: "BEGIN TRANSACTION READONLY" },
-          ...stmts.map((stmt) => ({ ...stmt, condition })),
-          { sql: "COMMIT", condition },
-        ];
-  const outcomes = await stream.run(steps);
-  if (isBusy(outcomes[0])) throw outcomes[0];
-  return stmts.length === 1 ? outcomes : outcomes.slice(1, -1);
+/** Whether the server refused a batch for what is in it: a statement that it cannot parse, or too large an answer. */
+function isOfBatch(error: unknown): boolean {
+  return isOwnFailure(error) || (error as { code?: string }).code === "RESPONSE_TOO_LARGE";
+}
+
+function inSnapshot(stmts: Step[]): Step[] {
+  const own = stmts.map((stmt) => ({ ...stmt, after: 0 }));
+  return [{ sql: "BEGIN TRANSACTION READONLY" }, ...own, { sql: "COMMIT", after: 0 }];
 }

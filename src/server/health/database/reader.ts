@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { openConfiguredDatabase } from "../../admin/open-database.ts";
 import { copyClientOf } from "../../backup/copy/server-source.ts";
 import type { Config } from "../../config/config.ts";
 import { argsOf, sqlOf } from "../../db/bind-args.ts";
@@ -8,7 +9,6 @@ import { modeKeeper } from "../../db/local/keep-modes.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
 import { Reader } from "../../db/local/reader.ts";
-import { openConfiguredDatabase } from "../../db/open.ts";
 import type { Result, Session } from "../../db/session.ts";
 
 const deadlineMs = 5000;

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
-import { indexProduct } from "../../modules/products/list/search.ts";
+import { reindex } from "../../modules/products/list/search.ts";
 import { productJson, variantJson, variantViews } from "../../modules/products/rendering.ts";
 import { stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
@@ -96,15 +96,11 @@ const indexed = sql.raw("product_search_docsize");
 export const searchIndex = recordCheck({
   id: "search",
   about: "The search index contains all products that are not deleted, and nothing else.",
-  // Limited, because after some migrations no product is indexed until the server has run.
   select: sql`
     select * from (
-      select tenant_id, id as record, 'is_indexed' as field, 0 as found, 1 as expected, row_number as target
-      from ${products} p where is_indexed = 0 and deleted_at is null and ${inScope("p")}
-      union all
-      select p.tenant_id, p.id, 'words', 'missing', 'present', row_number
+      select p.tenant_id, p.id as record, 'words' as field, 'missing' as found, 'present' as expected, row_number as target
       from ${products} p left join ${indexed} d on d.id = p.row_number
-      where p.is_indexed = 1 and p.deleted_at is null and d.id is null and ${inScope("p")}
+      where p.deleted_at is null and d.id is null and ${inScope("p")}
       union all
       select p.tenant_id, coalesce(p.id, cast(d.id as text)), 'words', 'present', 'missing', d.id
       from ${indexed} d left join ${products} p on p.row_number = d.id
@@ -112,6 +108,6 @@ export const searchIndex = recordCheck({
     limit 10000`,
   async fix({ ctx }, { expected, target, record, namespace }) {
     if (expected === "missing") await run(ctx.db, removeWords, { row: target });
-    else await indexProduct({ db: ctx.db, tenant: await requireTenant(ctx, namespace ?? "") }, record);
+    else await run(ctx.db, reindex, { tenantId: (await requireTenant(ctx, namespace ?? "")).id, productId: record });
   },
 });

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
-import type { BatchMode, Database } from "../../db/session.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import type { Database } from "../../db/session.ts";
+import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { atTurnEnd } from "../../values/turns.ts";
 import { isNamespace } from "../tenants/input.ts";
@@ -31,24 +31,19 @@ const selectRevision = statement<{ value: number }>(sql`select value from ${revi
 /** Cached stores and keys; many more are those of somebody who guesses names. */
 const minKept = 5000;
 
-/** The store and key of a request; null if they do not exist. */
+/** The store and key of a request; null if they do not exist. `stored` is the text of their rows, of a server's database. */
 export interface Known {
   tenant: KnownTenant | null;
   key: KnownKey | null;
-  /** Whether they are still as stored, where that is not known yet. Errors: unavailable. */
-  isCurrent?: Promise<boolean>;
+  stored?: string;
 }
 
-/**
- * Looks up a tenant and, where an id was sent, a key, as currently stored.
- * @param use what the request does. If it only reads, it may begin with what a server's database held before, and must begin
- * again unless `isCurrent`. The look-up for an attempt shares the exchange of the write that counts it.
- */
-export type CredentialLookup = (
-  namespace: string,
-  appId: string | undefined,
-  use: "read" | "write" | "attempt",
-) => Known | Promise<Known>;
+export interface CredentialLookup {
+  /** The store of a namespace and, where an id was sent, a key, as currently stored. */
+  find(namespace: string, appId: string | undefined): Known | Promise<Known>;
+  /** The same as they were last read from a server's database. */
+  cached?(namespace: string, appId: string | undefined): Known | undefined;
+}
 
 /**
  * Creates the look-up of tenants and keys, which are cached. With a local file each look-up asks SQLite whether another
@@ -114,54 +109,45 @@ function lookUpInFile(db: Database): CredentialLookup {
     return known;
   }
 
-  return (namespace, appId) => {
-    const name = `${namespace} ${appId}`;
-    const pending = confirm();
-    return (pending ? undefined : cached.get(name)) ?? load(name, namespace, appId, pending);
+  return {
+    find(namespace, appId) {
+      const name = `${namespace} ${appId}`;
+      const pending = confirm();
+      return (pending ? undefined : cached.get(name)) ?? load(name, namespace, appId, pending);
+    },
   };
 }
 
 function lookUpAtServer(db: Database): CredentialLookup {
-  const cached = new LruCache<Read>(minKept);
+  const cached = new LruCache<Known>(minKept);
   /** The reads of this turn of the event loop. */
-  const reading = new Map<string, Promise<Read>>();
-
-  function read(name: string, ...which: Parameters<typeof readKnown>): Promise<Read> {
-    const begun = reading.get(name);
-    if (begun) return begun;
-    const known = readKnown(...which).then((known) => {
-      cached.set(name, known);
+  const reading = new Map<string, Promise<Known>>();
+  return {
+    find(namespace, appId) {
+      if (!isNamespace(namespace)) return { tenant: null, key: null };
+      const name = `${namespace} ${appId}`;
+      const begun = reading.get(name);
+      if (begun) return begun;
+      const known = readKnown(db, namespace, appId).then((known) => {
+        cached.set(name, known);
+        return known;
+      });
+      if (reading.size === 0) atTurnEnd(() => reading.clear());
+      reading.set(name, known);
       return known;
-    });
-    if (reading.size === 0) atTurnEnd(() => reading.clear());
-    reading.set(name, known);
-    return known;
-  }
-
-  return (namespace, appId, use) => {
-    if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const mode = use === "attempt" ? "write" : "read";
-    const name = `${mode} ${namespace} ${appId}`;
-    const before = use === "read" ? cached.get(name) : undefined;
-    const now = read(name, db, namespace, appId, mode);
-    if (before === undefined) return now;
-    const isCurrent = now.then(({ stored }) => stored === before.stored);
-    isCurrent.catch(() => {});
-    return { ...before, isCurrent };
+    },
+    cached: (namespace, appId) => cached.get(`${namespace} ${appId}`),
   };
 }
 
-/** Rows as read, with their text. */
-type Read = Known & { stored: string };
-
-async function readKnown(db: Database, namespace: string, appId: string | undefined, mode: BatchMode = "read") {
+async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Known> {
   const reads = [bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
-  const [tenants, keys] = await db.batch(reads, mode);
-  const tenant = (tenants?.rows[0] ?? null) as unknown as KnownTenant | null;
-  const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
-  const stored = db.kind === "server" ? JSON.stringify([tenant, keyRow]) : "";
-  return { stored, tenant, key: keyRow ? toKey(keyRow) : null };
+  const [tenants, keys] = await db.batch(reads, "read");
+  const [tenant = null] = rowsOf(selectTenant, tenants);
+  const [keyRow] = rowsOf(selectKey, keys);
+  const known = { tenant, key: keyRow ? toKey(keyRow) : null };
+  return db.kind === "server" ? { ...known, stored: JSON.stringify([tenant, keyRow]) } : known;
 }
 
 /** Whether a tenant of this name exists, suspended or not. */

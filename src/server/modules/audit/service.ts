@@ -2,9 +2,7 @@ import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, WorkCtx } from "../../context.ts";
 import { purgeBatch } from "../../db/purge.ts";
-import type { Marks } from "../../db/session.ts";
 import { bind, param, run, statement } from "../../db/statement.ts";
-import { inTransaction } from "../../db/transaction.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
 import { newSecret } from "../../security/random-secret.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -20,8 +18,6 @@ const written = [...facts, "address", "address_salt", "hash"];
 /** The columns of a row without its `seq` and its hash. */
 export const auditColumns = sql.raw([...facts, "address", "address_salt"].join(", "));
 
-const lastHash = sql`select hash as last from ${auditLog} order by seq desc limit 1`;
-const selectLast = statement(lastHash).sql;
 // A call in flight beside the erasure of its user keeps no address.
 const isKnownActor = sql`(${param("actor_kind")} <> 'user'
   or exists (select 1 from ${users} where id = ${param("actor_id")}))`;
@@ -32,7 +28,7 @@ const insertRow = statement(sql`
       /^address(_salt)?$/.test(name) ? sql`iif(${isKnownActor}, ${param(name)}, null)` : param(name),
     ),
     sql`, `,
-  )} where (${lastHash}) is ${param("last")}`);
+  )}`);
 const eraseWhere = (condition: SQL) =>
   statement(
     sql`update ${auditLog} set address = null, address_salt = null where address is not null and seq in (${condition})`,
@@ -66,14 +62,14 @@ export interface AuditEntry {
 
 type AuditCtx = Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] };
 
-/** Writes one row, chained to the last, in the transaction of the act; where there is none, in its own. */
-export function recordAudit(ctx: AuditCtx, entry: AuditEntry) {
-  return inTransaction(ctx, async (tx) => void (await tx.db.batch([bindAudit(tx, entry)], "last")));
+/** Writes one row. Before its COMMIT, it is linked to the row before it. */
+export async function recordAudit(ctx: AuditCtx, entry: AuditEntry): Promise<void> {
+  await ctx.db.execute(bindAudit(ctx, entry));
 }
 
 /** The statement that writes a row as `recordAudit` does. */
 export function bindAudit(ctx: AuditCtx, entry: AuditEntry): InStatement {
-  const row = {
+  return bind(insertRow, {
     at: toTimestamp(ctx.now()),
     event: entry.event,
     namespace: ctx.tenant?.namespace ?? entry.namespace ?? null,
@@ -84,15 +80,8 @@ export function bindAudit(ctx: AuditCtx, entry: AuditEntry): InStatement {
     request_id: ctx.requestId,
     code: entry.error === undefined ? null : codeOf(entry.error),
     details: entry.details === undefined ? null : JSON.stringify(entry.details),
-  };
-  const follow = (last: string | null) => {
-    const hash = hashRow(last ?? "", row);
-    return { args: bind(insertRow, { ...row, last, hash }).args, last: hash };
-  };
-  return Object.assign({ sql: insertRow.sql }, {
-    mustChange: 1,
-    chain: { select: selectLast, follow },
-  } satisfies Marks);
+    hash: "",
+  });
 }
 
 function hideAddress(address: string | null | undefined) {

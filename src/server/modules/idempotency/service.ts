@@ -1,9 +1,7 @@
-import type { InStatement, InValue } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { argsOf, sqlOf } from "../../db/bind-args.ts";
 import { createPurge } from "../../db/purge.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -17,14 +15,19 @@ const selectReply = statement<
 >(sql`
   select fingerprint, status, data, etag, language from ${idempotencyKeys}
   where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}`);
-const common = [
-  sql`tenant_id, caller, key, fingerprint, status, language, created_at, data, etag`,
-  sql`${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
-    ${param("language")}, ${param("now")}`,
-] as const;
-const keepReply = statement(sql`
-  insert into ${idempotencyKeys} (${common[0]}) values (${common[1]}, ${param("data")}, ${param("etag")})`);
-const keepRead = statement(sql`insert into ${idempotencyKeys} (${common[0]}) select ${common[1]}, json, version from`);
+const keepReply = statement((q) =>
+  q.insert(idempotencyKeys).values({
+    tenantId: param("tenantId"),
+    caller: param("caller"),
+    key: param("key"),
+    fingerprint: param("fingerprint"),
+    status: param("status"),
+    data: param("data"),
+    etag: param("etag"),
+    language: param("language"),
+    createdAt: param("now"),
+  }),
+);
 
 /** The kept part of a reply; `json` is the text of its `data`. `isReplay`: it answered an earlier request. */
 export interface KeptReply {
@@ -41,8 +44,6 @@ export interface KeyedRequest {
   caller: string;
   key: string;
   fingerprint: string;
-  /** Of its reply, unless the work says otherwise. */
-  status: number;
 }
 
 /**
@@ -52,19 +53,13 @@ export interface KeyedRequest {
  * @throws idempotencyKeyReused when the key was used for another request; errors of the work.
  */
 export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>) {
-  const row = { ...keyOf(ctx, request), fingerprint: request.fingerprint, language: null, status: request.status };
   try {
     return await inTransaction(ctx, async (tx) => {
-      const now = toTimestamp(tx.now());
-      let isKept = false;
-      const keep = (read: InStatement) => {
-        isKept = true;
-        const { sql, args } = bind(keepRead, { ...row, now }) as { sql: string; args: InValue[] };
-        return { sql: `${sql} (${sqlOf(read)})`, args: [...args, ...(argsOf(read) as InValue[])] };
-      };
-      const answer = await work({ ...tx, keepReply: keep });
+      const answer = await work(tx);
       const { status, json: data, version: etag = null, language = null } = answer;
-      if (!isKept) await tx.db.batch([bind(keepReply, { ...row, now, status, data, etag, language })], "last");
+      const { fingerprint } = request;
+      const now = toTimestamp(tx.now());
+      await run(tx.db, keepReply, { ...keyOf(ctx, request), fingerprint, status, data, etag, language, now });
       return answer;
     });
   } catch (error) {

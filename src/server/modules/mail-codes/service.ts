@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import { bindMarked, get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, resetCodeInvalid } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -159,9 +159,9 @@ async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   return many > 0 || (few > 0 && (await peekLimit(ctx, triesFrom(key.purpose), address)) > 0);
 }
 
-/** The statement that uses a code; with another one, its batch fails. */
+/** The statement that uses a code, once it has been checked in the same transaction. */
 export function bindUse(tx: Ctx, codeTry: CodeTry) {
-  return bindMarked(useCode, valuesOf(tx, codeTry), { mustChange: 1 });
+  return bind(useCode, valuesOf(tx, codeTry));
 }
 
 /** Deletes the codes that reset an account's password or log in to it, in the transaction of the change that makes them invalid. */

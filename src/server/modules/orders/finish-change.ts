@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { all, bind, param, statement } from "../../db/statement.ts";
+import { all, bind, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { EventType } from "../events/types.ts";
@@ -60,11 +60,8 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
-  const read = bind(selectOrder, { ...values, own: null });
-  const keep = tx.keepReply?.(read);
-  if (keep) statements.push(keep);
-  const results = await tx.db.batch([...statements, read], keep ? "end" : "last");
-  const order = results.at(-1)?.rows[0] as unknown as Rendered | undefined;
+  const results = await tx.db.batch([...statements, bind(selectOrder, { ...values, own: null })]);
+  const [order] = rowsOf(selectOrder, results.at(-1));
   if (!order) throw new Error("An order was written but cannot be read");
   return order;
 }

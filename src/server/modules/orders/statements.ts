@@ -8,7 +8,7 @@ import type { Rendered } from "../products/rendering.ts";
 import { orders } from "./table.ts";
 
 /** Context of a transaction on orders; background jobs have no actor. */
-export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "keepReply">;
+export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 /** SQL condition: with `own`, only orders of that customer. */

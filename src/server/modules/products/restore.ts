@@ -10,7 +10,6 @@ import { recordEvent } from "../events/service.ts";
 import { media } from "../media/table.ts";
 import { orderLines, orders } from "../orders/table.ts";
 import { wishlistItems } from "../wishlist/table.ts";
-import { indexProduct } from "./list/search.ts";
 import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { getProduct } from "./service.ts";
@@ -58,7 +57,7 @@ const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")},
 const restoreVariants = statement(sql`update ${productVariants} set ${restored}
   where ${ofStore(productVariants)} and product_id = ${param("id")} and deleted_at = (
     select deleted_at from ${products} where ${isDeleted} and id = ${param("id")})`);
-const restoreRow = statement(sql`update ${products} set ${restored}, category_ids = (
+const restoreRow = statement(sql`update ${products} set ${restored}, is_indexed = 0, category_ids = (
     select json_group_array(value) from (select value from json_each(category_ids)
       where value in (select id from ${categories} where ${ofStore(categories)}) order by key))
   where ${isDeleted} and id = ${param("id")}`);
@@ -80,7 +79,6 @@ export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedP
     });
     const product = await getProduct(tx, id);
     await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
-    await indexProduct(tx, id);
     return product;
   });
 }

@@ -9,8 +9,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { withSizes } from "./images.ts";
-import { columnsOf, type ProductColumns, productColumns } from "./input.ts";
-import { indexInserted, indexProduct } from "./list/search.ts";
+import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
 import { forEachView, productViews, type RenderedProduct, viewOf } from "./rendering.ts";
@@ -54,7 +53,6 @@ const insertProduct = statement((q) =>
       ...params("tags", "categoryIds", "metadata", "translations"),
       slug: freeSlug,
       images: withSizes(param("images")),
-      isIndexed: true,
       createdAt: param("now"),
       updatedAt: param("now"),
     })
@@ -97,10 +95,8 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     now,
     publishedAt: columns.status === "published" ? now : null,
   };
-  const searched = { ...input, status: columns.status, category_ids: JSON.parse(columns.categoryIds) as string[] };
   const statements = [
     bind(insertProduct, row),
-    indexInserted(ctx.tenant.id, id, searched),
     bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
   ];
   return explainConflicts(ctx, { ...row, skus: variants?.map(({ sku }) => sku) }, async () => {
@@ -155,8 +151,6 @@ export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | n
   });
 }
 
-const searched = "title description tags sku translations categoryIds status compareAtMinor".split(" ");
-
 type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
 
 async function write(ctx: Ctx, named: string, given: ProductChange, fields?: string[]) {
@@ -177,9 +171,6 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
-    // A price alone only matters to a product that may be on sale.
-    const isSearched = columnsOf(change.columns).some((name) => searched.includes(name));
-    if (isSearched || (priceMinor !== undefined && updated.mayBeOnSale)) await indexProduct(tx, id);
     if (before && !before.hasVariants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit", now));
     }

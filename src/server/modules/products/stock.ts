@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
-import { bind, bindMarked, get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { type AppError, fieldFault, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -72,23 +72,13 @@ const selectVariant = statement<ItemRow>(sql`
   where v.tenant_id = ${param("tenantId")} and v.id = ${param("variantId")} and v.deleted_at is null
     and v.product_id = coalesce(${param("productId")}, v.product_id) and p.deleted_at is null and p.status = 'published'`);
 
-// One statement checks the stock and reserves it, so that two buyers cannot both get the last one. It also checks that the
-// item is still for sale, at the price that was read.
+// `findItems` has checked the stock in the same transaction, in which nobody else writes.
 const reserving = sql`reserved = reserved + iif(stock is null, 0, ${param("quantity")}),
   ${stockVersion(sql`stock - reserved - ${param("quantity")}`, 0)}`;
-const unchanged = sql`currency = ${param("currency")} and price_minor = ${param("priceMinor")}
-    and (stock is not null) = ${param("isCounted")}`;
-const enough = sql`stock is null or stock - reserved >= ${param("quantity")}`;
 const reserveProduct = statement(sql`
-  update ${products} set ${reserving}
-  where tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null and status = 'published'
-    and not has_variants and ${unchanged} and (allow_backorder or ${enough})`);
-const parent = sql`from ${products} p where p.id = product_variants.product_id`;
+  update ${products} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("productId")}`);
 const reserveVariant = statement(sql`
-  update ${productVariants} set ${reserving}
-  where tenant_id = ${param("tenantId")} and id = ${param("variantId")} and deleted_at is null and ${unchanged}
-    and exists (select 1 ${parent} and p.deleted_at is null and p.status = 'published')
-    and (${enough} or (select p.allow_backorder ${parent}))`);
+  update ${productVariants} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("variantId")}`);
 
 /**
  * The items of an order, in the transaction that runs `reserve`.
@@ -97,7 +87,7 @@ const reserveVariant = statement(sql`
 export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
   const reads = wanted.map(({ productId, variantId }) => {
     const values = { tenantId: tx.tenant.id, productId, variantId };
-    return bindMarked(variantId === null ? selectProduct : selectVariant, values, { isGuarded: true });
+    return bind(variantId === null ? selectProduct : selectVariant, values);
   });
   const results = await tx.db.batch(reads);
   return wanted.map((one, index) => {
@@ -132,9 +122,9 @@ export function shortage(ctx: Ctx, field: string, message: string): AppError {
 /** Statements for the batch of an order that reserve its items and record it. */
 export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatement[] {
   const now = toTimestamp(tx.now());
-  const reserved = items.map(({ productId, variantId, quantity, currency, priceMinor, isCounted }) => {
-    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, currency, priceMinor, isCounted, now };
-    return bindMarked(variantId === null ? reserveProduct : reserveVariant, values, { mustChange: 1 });
+  const reserved = items.map(({ productId, variantId, quantity }) => {
+    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, now };
+    return bind(variantId === null ? reserveProduct : reserveVariant, values);
   });
   const isBatch = items.filter(({ variantId }) => variantId !== null).length > 1;
   const counted = items.filter(({ isCounted }) => isCounted);

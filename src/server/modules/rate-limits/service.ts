@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
-import { bind, bindMarked, get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { attempt, tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
@@ -33,9 +33,6 @@ const takePlace = statement<{ taken: number }>(sql`
     expires_at = max(expires_at, excluded.expires_at)
   where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
   returning 1 as taken`);
-/** True while a subject has hits left; its values come from `bindLimit`. */
-export const hasHitsLeft = sql`(select count(*) from ${rateLimits} l, json_each(l.hits)
-  where l.key = ${param("key")} and ${inWindow}) < ${param("most")}`;
 const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
   select count(*) as taken, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
   where l.key = ${param("key")} and ${inWindow}`);
@@ -53,10 +50,10 @@ export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, 
   return (await get(ctx.db, takePlace, values)) ? 0 : peekLimit(ctx, limit, subject);
 }
 
-/** Statements for a batch: `hit` counts one and fails at the limit, `clear` removes all; `values` are for `hasHitsLeft`. */
+/** Statements for a batch: `hit` counts one unless the limit is reached, `clear` removes all. */
 export function bindLimit(ctx: WorkCtx, limit: RateLimit, subject: string) {
   const values = limitValues(ctx, limit, subject);
-  return { values, hit: bindMarked(takePlace, values, { mustChange: 1 }), clear: bind(removeKey, values) };
+  return { hit: bind(takePlace, values), clear: bind(removeKey, values) };
 }
 
 function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, most }: RateLimit, subject: string) {

@@ -1,6 +1,6 @@
-import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bindMarked, param, statement } from "../../db/statement.ts";
+import { byId } from "../../db/conditions.ts";
+import { bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
@@ -17,12 +17,11 @@ import {
   requireFailuresLeft,
 } from "../passwords/failures.ts";
 import { hashesToVerify, hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
-import { addressSubject, bindLimit, countHit, hasHitsLeft, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { addressSubject, bindLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { claimReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { bindToken, type IssuedToken } from "../tokens/service.ts";
 import { spendCode } from "../two-factor/service.ts";
-import { hasTwoFactor } from "../two-factor/table.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
@@ -41,13 +40,12 @@ const auditedKinds: ReadonlySet<ErrorKind> = new Set(["twoFactorRequired", "inva
  */
 const equalizedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
 
-// Matches only the verified hash, so that a password that was changed meanwhile no longer logs in, and only the role that
-// was read, because staff cannot log in with a mailed code.
-const noteLogin = statement(sql`
-  update ${users} set last_login_at = ${param("at")}
-  where tenant_id = ${param("tenantId")} and id = ${param("id")} and email_key = ${param("emailKey")}
-    and status = 'active' and role = ${param("role")} and password_hash is ${param("passwordHash")} and ${hasTwoFactor} = ${param("hasTwoFactor")}
-    and ${hasHitsLeft}`);
+const noteLogin = statement((q) =>
+  q
+    .update(users)
+    .set({ lastLoginAt: param("at") })
+    .where(byId(users)),
+);
 
 /**
  * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the same
@@ -163,41 +161,29 @@ async function signIn(
 ): Promise<IssuedToken> {
   // The library for codes is loaded before the transaction, which should not wait for it.
   if (otp !== "") await loadTotp();
-  /** Whether the last statements alone check what was read before. If they fail, or a code is needed, it is read again. */
-  let isChecked = user.hasTwoFactor === 0;
   return inTransaction(ctx, async (tx) => {
     const { id, emailKey, role } = user;
-    let { hasTwoFactor, isUnproven, passwordHash } = user;
-    if (!isChecked) {
-      const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
-      const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
-      if (found?.id !== id || found.status !== "active" || found.passwordHash !== passwordHash) throw hashChanged;
-      if (codeTry) await requireRightCode(tx, codeTry);
-      ({ hasTwoFactor, isUnproven } = found);
-    }
-    isChecked = false;
-    if (hasTwoFactor) {
+    const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
+    const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
+    const isSame = found?.id === id && found.role === role && found.passwordHash === user.passwordHash;
+    if (!isSame || found.status !== "active") throw hashChanged;
+    if (codeTry) await requireRightCode(tx, codeTry);
+    if (found.hasTwoFactor) {
       if (otp === "") throw twoFactorRequired();
       if (!(await spendCode(tx, id, otp))) throw invalidLogin();
     }
-    if (codeTry && isUnproven) {
-      await claimAccount(tx, id);
-      passwordHash = null;
-    }
+    if (codeTry && found.isUnproven) await claimAccount(tx, id);
     const { issued, statements } = bindToken(tx, id);
-    const note = { tenantId: tx.tenant.id, id, emailKey, role, passwordHash, hasTwoFactor, at: toTimestamp(tx.now()) };
-    const failures = bindLimit(tx, loginFailures, failureSubject(tx, emailKey));
     const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
     const actor = { kind: "user", userId: id, role } as const;
-    const last = [
+    await tx.db.batch([
       ...(codeTry ? [bindUse(tx, codeTry)] : []),
-      bindMarked(noteLogin, { ...note, ...failures.values }, { mustChange: 1 }),
+      bind(noteLogin, { tenantId: tx.tenant.id, id, at: toTimestamp(tx.now()) }),
       bindLimit(tx, loginCalls, callerOf(tx)).hit,
-      failures.clear,
+      bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear,
       ...statements,
       bindAudit({ ...tx, actor }, { event: "login.succeeded", subject: id, details }),
-    ];
-    await tx.db.batch(last, "last");
+    ]);
     return issued;
   });
 }

@@ -2,7 +2,6 @@ import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
-import { indexProduct } from "../list/search.ts";
 import type { Product } from "../model.ts";
 import { beginBatch, endBatch } from "../variants/summaries.ts";
 import { type Variant, VariantInput } from "../variants/variant-model.ts";
@@ -58,7 +57,6 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
     }
   }
   await tx.db.execute(endBatch);
-  if (changed.size > 0) await indexProduct(tx, product.id);
   return changed;
 }
 

@@ -10,7 +10,7 @@ import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
 import { withSizes } from "../images.ts";
 import { columnName, columnsOf } from "../input.ts";
-import { indexProduct } from "../list/search.ts";
+import { reindex } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
 import { forEachView, isChangeShown, type Rendered, stockVersion, variantViews, viewOf } from "../rendering.ts";
 import { findProductId } from "../resolve.ts";
@@ -129,8 +129,12 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
     const variant = await explainConflicts(tx, row, () => insertVariant(tx, productId, row));
     if (variant) {
       const written = { productId, now: toTimestamp(tx.now()) };
-      await finishWrite(tx, touchProduct, written, row.stock === null ? undefined : { productId, variantId });
-      await indexProduct(tx, productId);
+      await finishWrite(
+        tx,
+        [touchProduct, reindex],
+        written,
+        row.stock === null ? undefined : { productId, variantId },
+      );
       return variant;
     }
     const product = await get(tx.db, selectVariants.whole, idsOf(tx, { productId }));
@@ -161,8 +165,7 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
     const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteVariantRow, values);
     if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, touchProduct, values, deleted.stock === null ? undefined : ids);
-    await indexProduct(tx, ids.productId);
+    await finishWrite(tx, [touchProduct, reindex], values, deleted.stock === null ? undefined : ids);
   });
 }
 
@@ -178,22 +181,23 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const update = compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
     const variant = await explainConflicts(tx, columns, () => get(tx.db, update, values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, hideVersion, values, before && before.stock !== columns.stock ? ids : undefined);
     const isSearched = names.some((name) => ["title", "sku", "options", "compareAtMinor"].includes(name));
-    if (isSearched || price !== "same") await indexProduct(tx, ids.productId);
+    const touch = isSearched || price !== "same" ? [hideVersion, reindex] : [hideVersion];
+    await finishWrite(tx, touch, values, before && before.stock !== columns.stock ? ids : undefined);
     return variant;
   });
 }
 
-/** Increases the product's version by `touch`, and records its event and that of the variant whose stock was edited. */
+/** Updates the product by `touch`, and records its event and that of the variant whose stock was edited. */
 async function finishWrite(
   tx: Ctx,
-  touch: typeof touchProduct,
+  touch: CompiledStatement<unknown>[],
   { productId, now }: Record<"productId" | "now", string>,
   edited?: VariantIds,
 ) {
   const values = { ...idsOf(tx, { productId }), now };
-  const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
+  const touched = touch.map((one) => bind(one, values));
+  const statements: InStatement[] = [...touched, bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (edited) statements.push(stockChanged(tx, edited, "edit", now));
   await tx.db.batch(statements);
 }

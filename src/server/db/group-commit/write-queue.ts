@@ -1,9 +1,10 @@
+import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { isTurnOver } from "../../values/turns.ts";
-import { isBusy, mapDbError } from "../db-errors.ts";
-import type { Connection } from "./connection.ts";
-import { type GroupOptions, type Job, runGroup, type WriteScope } from "./group-commit.ts";
-import type { LockFairness } from "./lock-fairness.ts";
+import { mapDbError } from "../db-errors.ts";
+import type { Result, Session } from "../session.ts";
+import { type GroupOptions, type Job, runGroup, type Unit } from "./group.ts";
+import type { Writer } from "./writer.ts";
 
 /** Limits of the queue; all times in milliseconds. */
 export interface WriteQueueOptions extends GroupOptions {
@@ -19,23 +20,27 @@ const defaults: WriteQueueOptions = {
   lockDeadlineMs: 5000,
   writeTimeoutMs: 5000,
   maxWaiting: 10_000,
-  mustWait: () => false,
   maxGroup: 1000,
   groupMs: 50,
-  beforeCommit: () => {},
-  onCommit: () => {},
+  mustWait: () => false,
 };
 
+interface QueuedJob extends Job {
+  /** Runs with no transaction open, instead of the unit. */
+  exclusive?: () => unknown;
+  /** The time until which it may wait for the lock, by `performance.now()`. */
+  deadline: number;
+}
+
 /**
- * The one way to write to the local file from this process. All waiting writes run one after another inside one
- * BEGIN IMMEDIATE … COMMIT, each in a savepoint of its own, and are answered after the COMMIT: one fsync serves many
- * acknowledged writes. A group starts from `setImmediate`, when all requests of the tick have queued their writes.
+ * The one way to write from this process. All waiting writes run one after another inside one BEGIN IMMEDIATE … COMMIT,
+ * each in a savepoint of its own, and are answered after the COMMIT: one sync of the disk serves many acknowledged writes.
+ * A group starts from `setImmediate`, when all requests of the tick have queued their writes. See README.md.
  */
 export class WriteQueue {
-  readonly #connection: Connection;
-  readonly #fairness: LockFairness;
+  readonly #writer: Writer;
   readonly #options: WriteQueueOptions;
-  #jobs: (Job | undefined)[] = [];
+  #jobs: (QueuedJob | undefined)[] = [];
   #next = 0;
   #isDriving = false;
   #idle: (() => void)[] = [];
@@ -44,9 +49,8 @@ export class WriteQueue {
   /** Whether a write was lost, because it could not be committed or the lock was not released, since this was last reset. */
   hasLost = false;
 
-  constructor(connection: Connection, fairness: LockFairness, options: Partial<WriteQueueOptions> = {}) {
-    this.#connection = connection;
-    this.#fairness = fairness;
+  constructor(writer: Writer, options: Partial<WriteQueueOptions> = {}) {
+    this.#writer = writer;
     this.#options = { ...defaults, ...options };
   }
 
@@ -61,17 +65,22 @@ export class WriteQueue {
   }
 
   /**
-   * Queues one write: `work` uses the writer connection and is undone alone when it fails. Resolves after the COMMIT.
-   * Errors: those of `work`; unavailable for a lock that is not released in time, a full queue, a write that takes too
-   * long, or a faulty disk.
+   * Runs statements as one unit, which is undone alone when it fails. Resolves after the COMMIT.
+   * @throws the error of the first that fails; unavailable for a lock that is not released in time, a full queue, or a
+   * fault of the disk or the connection.
    */
-  enqueue<T>(work: (scope: WriteScope) => T | Promise<T>): Promise<T> {
-    return this.#push(work, false);
+  run(stmts: readonly InStatement[]): Promise<Result[]> {
+    return this.#push({ stmts });
+  }
+
+  /** Runs `work` as one unit. Errors: those of `work`, as `run`; unavailable for one that takes too long. */
+  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
+    return this.#push({ work });
   }
 
   /** Runs work that needs the writer outside of any transaction, such as a checkpoint, before the writes that wait. */
   exclusive<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.#push(work, true);
+    return this.#push({ stmts: [] }, work);
   }
 
   drain(): Promise<void> {
@@ -81,19 +90,19 @@ export class WriteQueue {
   /** Begins a transaction within `exclusive`, whose work must end it. Returns false when the lock is not released in time. */
   async beginExclusive(): Promise<boolean> {
     const deadline = performance.now() + this.#options.lockDeadlineMs;
-    while (!this.#tryBegin()) {
+    while (!(await this.#writer.begin())) {
       if (performance.now() > deadline) return false;
-      await this.#fairness.waitForLock();
+      await this.#writer.waitForLock();
     }
     return true;
   }
 
-  #push<T>(work: (scope: WriteScope) => T | Promise<T>, isExclusive: boolean): Promise<T> {
+  #push<T>(unit: Unit, exclusive?: () => unknown): Promise<T> {
     if (this.waiting >= this.#options.maxWaiting) return Promise.reject(unavailable("Too many writes are waiting."));
     return new Promise<T>((resolve, reject) => {
       const deadline = performance.now() + this.#options.lockDeadlineMs;
-      const job: Job = { isExclusive, work, resolve: resolve as (value: never) => void, reject, deadline };
-      if (isExclusive) this.#jobs.splice(this.#next, 0, job);
+      const job: QueuedJob = { unit, resolve: resolve as (value: never) => void, reject, deadline };
+      if (exclusive) this.#jobs.splice(this.#next, 0, { ...job, exclusive });
       else this.#jobs.push(job);
       if (this.#isDriving) return;
       this.#isDriving = true;
@@ -105,64 +114,70 @@ export class WriteQueue {
   async #drive(): Promise<void> {
     while (this.waiting > 0) {
       try {
-        if (this.#peek()?.isExclusive) await this.#runExclusive(this.#take() as Job);
+        if (this.#peek()?.exclusive) await this.#runExclusive(this.#take() as QueuedJob);
         else if (await this.#begin()) await this.#runGroup();
       } catch (error) {
         // Only the queue's own statements can fail here, so the first job cannot be served.
         this.hasLost = true;
         this.#take()?.reject(mapDbError(error));
       }
-      await this.#fairness.yieldLock();
+      await this.#writer.yieldLock();
     }
     this.#isDriving = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   async #runGroup(): Promise<void> {
-    const nextJob = () => (this.#peek()?.isExclusive ? undefined : this.#take());
-    const outcome = await runGroup(this.#connection, nextJob, this.#options);
+    const outcome = await runGroup(this.#writer, (most) => this.#takeUnits(most), this.#options);
     if (outcome === "changed") this.commits++;
-    this.hasLost ||= outcome === "lost";
+    if (outcome !== "lost") return;
+    this.hasLost = true;
+    this.#refuseLate();
   }
 
-  async #runExclusive(job: Job): Promise<void> {
+  async #runExclusive({ exclusive, resolve, reject }: QueuedJob): Promise<void> {
     try {
-      job.resolve((await job.work({ hasEnded: false, deferred: [] })) as never);
+      resolve((await exclusive?.()) as never);
     } catch (error) {
-      job.reject(mapDbError(error));
+      reject(mapDbError(error));
     }
   }
 
   async #begin(): Promise<boolean> {
-    while (this.#options.mustWait() || !this.#tryBegin()) {
-      const now = performance.now();
-      // Deadlines rise along the queue, before which exclusive work comes.
-      while (this.waiting > 0 && (this.#peek() as Job).deadline <= now) {
-        this.hasLost = true;
-        this.#take()?.reject(unavailable("The database is busy.", { isInternal: true }));
-      }
-      if (this.waiting === 0 || this.#peek()?.isExclusive) return false;
-      await this.#fairness.waitForLock();
+    while (this.#options.mustWait() || !(await this.#writer.begin())) {
+      this.#refuseLate();
+      if (this.waiting === 0 || this.#peek()?.exclusive) return false;
+      await this.#writer.waitForLock();
     }
     return true;
   }
 
-  #tryBegin(): boolean {
-    try {
-      if (this.#connection.inTransaction) this.#connection.run("ROLLBACK");
-      this.#connection.run("BEGIN IMMEDIATE");
-      return true;
-    } catch (error) {
-      if (isBusy(error)) return false;
-      throw error;
+  /** Refuses jobs whose deadline has passed. Deadlines rise along the queue, before which exclusive work comes. */
+  #refuseLate(): void {
+    const now = performance.now();
+    while (this.waiting > 0 && (this.#peek() as QueuedJob).deadline <= now) {
+      this.hasLost = true;
+      this.#take()?.reject(unavailable("The database is busy.", { isInternal: true }));
     }
   }
 
-  #peek(): Job | undefined {
+  /** The next job, or several whose units are plain statements. */
+  #takeUnits(most: number): Job[] {
+    const jobs: Job[] = [];
+    for (let job = this.#peek(); job && !job.exclusive && jobs.length < most; job = this.#peek()) {
+      const isPlain = "stmts" in job.unit;
+      if (!isPlain && jobs.length > 0) break;
+      jobs.push(this.#take() as Job);
+      if (!isPlain) break;
+    }
+    return jobs;
+  }
+
+  #peek(): QueuedJob | undefined {
     return this.#jobs[this.#next];
   }
 
-  #take(): Job | undefined {
+  #take(): QueuedJob | undefined {
     const job = this.#jobs[this.#next];
     if (job === undefined) return undefined;
     // Frees what a job refers to, such as a batch of an import, as soon as it is done.

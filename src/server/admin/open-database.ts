@@ -1,0 +1,36 @@
+import type { Config } from "../config/config.ts";
+import { locateFailure } from "../db/failure.ts";
+import { type DatabaseOptions, openDatabase } from "../db/open.ts";
+import type { Database } from "../db/session.ts";
+import { beforeCommit } from "./before-commit.ts";
+
+type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken">;
+
+/** How long a command waits for the write lock: longer than for a request, because no browser waits for the answer. */
+export const commandLockDeadlineMs = 30_000;
+
+/** Opens the database of stores. Errors: those of `openDatabase`. */
+export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {
+  return openDatabase({ beforeCommit, ...options });
+}
+
+/** Opens the database that a configuration names. Errors: those of `openDatabase`. */
+export function openConfiguredDatabase(
+  { dataDir, databaseUrl, databaseAuthToken }: Place,
+  options: Omit<DatabaseOptions, "dataDir" | "url" | "readToken"> = {},
+): Promise<Database> {
+  return openStoreDatabase({ ...options, dataDir, url: databaseUrl, readToken: () => databaseAuthToken });
+}
+
+/** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */
+export async function withConfiguredDatabase<T>(config: Place, work: (db: Database) => Promise<T>): Promise<T> {
+  let db: Database | undefined;
+  try {
+    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs });
+    return await work(db);
+  } catch (error) {
+    throw locateFailure(error, config);
+  } finally {
+    await db?.close();
+  }
+}

@@ -1,0 +1,22 @@
+import type { CredentialLookup, Known } from "../modules/app-keys/lookup.ts";
+
+/**
+ * Answers a request that only reads. With a database server it begins with the store and key as they were last read, and
+ * they are read again in one trip with what the answer reads; if they have changed, it is answered anew.
+ */
+export async function readWithCredentials<T>(
+  lookup: CredentialLookup,
+  answer: (find: CredentialLookup["find"]) => Promise<T>,
+): Promise<T> {
+  let used: Known | undefined;
+  let current: Promise<Known | undefined> | undefined;
+  const answered = await answer((namespace, appId) => {
+    used = lookup.cached?.(namespace, appId);
+    const known = lookup.find(namespace, appId);
+    if (used === undefined || !(known instanceof Promise)) return known;
+    current = known.catch(() => undefined);
+    return used;
+  });
+  if (current === undefined || (await current)?.stored === used?.stored) return answered;
+  return answer(lookup.find);
+}

@@ -1,0 +1,140 @@
+import { LibsqlError } from "@libsql/core/api";
+import { BatchCond, type Client, openHttp, openWs, type Stream } from "@libsql/hrana-client";
+import { LruCache } from "../../values/lru-cache.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
+import type { BoundValue } from "../bind-args.ts";
+import { createRowMaker, type RowMaker } from "../row.ts";
+import type { Result } from "../session.ts";
+
+/** Where a libSQL server is, and how to reach it. */
+export interface ServerAddress {
+  /** An http or https address. */
+  url: string;
+  /** Read at each connection, so that a token can be replaced. */
+  readToken: () => string | undefined;
+  /** Whether the server takes WebSockets; undefined until it was asked. */
+  takesWebSockets?: boolean;
+}
+
+/** A statement of a batch. */
+export interface Step {
+  sql: string;
+  args?: BoundValue[];
+  /** The position of the step that must have succeeded. */
+  after?: number | undefined;
+}
+
+/** What became of a step; undefined when the one before it had failed. */
+export type Outcome = Result | LibsqlError | undefined;
+
+/** A stream, which ends with its connection. */
+export interface KeptStream {
+  client: Client;
+  stream: Stream;
+}
+
+/** A call that takes longer has failed, since a stopped server never answers a WebSocket. */
+const callTimeoutMs = 10_000;
+const connectTimeoutMs = 5000;
+/** A connection that was not used for so long may have been cut without a sign. */
+const maxIdleMs = 30_000;
+
+/** A connection to a libSQL server with streams, on each of which one batch runs at a time. */
+export class ServerConnection {
+  readonly #address: ServerAddress;
+  #client: Client | undefined;
+  #connecting: Promise<Client> | undefined;
+  #usedAt = 0;
+
+  constructor(address: ServerAddress) {
+    this.#address = address;
+  }
+
+  /** The kept stream, or a new one where it has ended. Errors: those of the network, and of a server that refuses the token. */
+  async openStream(kept: KeptStream | undefined): Promise<KeptStream> {
+    if (this.isOpen(kept) && performance.now() - this.#usedAt < maxIdleMs) return kept;
+    if (this.#client?.closed || performance.now() - this.#usedAt > maxIdleMs) this.close();
+    if (this.#client === undefined) {
+      this.#connecting ??= this.#connect().finally(() => {
+        this.#connecting = undefined;
+      });
+      this.#client = await this.#connecting;
+    }
+    return { client: this.#client, stream: this.#client.openStream() };
+  }
+
+  isOpen(kept: KeptStream | undefined): kept is KeptStream {
+    return kept !== undefined && kept.client === this.#client && !kept.client.closed && !kept.stream.closed;
+  }
+
+  /**
+   * Runs a batch in one trip. A step's own failure is its outcome.
+   * @param timeoutMs how long the server may take.
+   * @throws an error of the network or of the whole batch, which may have run all the same.
+   */
+  async run({ stream }: KeptStream, steps: readonly Step[], timeoutMs = callTimeoutMs): Promise<Outcome[]> {
+    const batch = stream.batch();
+    const added = steps.map(() => batch.step());
+    const outcomes = steps.map(({ sql, args = [], after }, index) => {
+      const step = added[index] as (typeof added)[number];
+      const before = after === undefined ? undefined : added[after];
+      if (before) step.condition(BatchCond.ok(before));
+      return step.query([sql, args]).then((result) => result && toResult(result), toError);
+    });
+    await withTimeout(batch.execute(), timeoutMs);
+    this.#usedAt = performance.now();
+    return Promise.all(outcomes);
+  }
+
+  /** Ends the connection, at which the server rolls open transactions back. */
+  close(): void {
+    this.#client?.close();
+    this.#client = undefined;
+  }
+
+  async #connect(): Promise<Client> {
+    const { url, readToken, takesWebSockets } = this.#address;
+    const token = readToken();
+    this.#usedAt = performance.now();
+    if (takesWebSockets !== false) {
+      const client = openWs(url.replace(/^http/, "ws"), token);
+      try {
+        await this.#use(client);
+        this.#address.takesWebSockets = true;
+        return client;
+      } catch (error) {
+        client.close();
+        if (takesWebSockets) throw error;
+      }
+    }
+    const client = openHttp(url, token, (request: Request) => {
+      // Compressing an answer would cost the server a third of the work of a small batch.
+      request.headers.set("accept-encoding", "identity");
+      return fetch(request, { signal: AbortSignal.timeout(callTimeoutMs) });
+    });
+    await this.#use(client);
+    this.#address.takesWebSockets = false;
+    return client;
+  }
+
+  async #use(client: Client): Promise<void> {
+    client.intMode = "bigint";
+    const stream = client.openStream();
+    await withTimeout(stream.query("SELECT 1"), connectTimeoutMs);
+    stream.close();
+  }
+}
+
+const rowMakers = new LruCache<RowMaker>(512);
+
+function toResult({ columnNames, rows, affectedRowCount }: StreamRows): Result {
+  if (rows.length === 0) return { rows: [], rowsAffected: affectedRowCount };
+  const makeRow = rowMakers.getOrMake(columnNames.join("\0"), (names) => createRowMaker(names.split("\0")));
+  return { rows: rows.map((row) => makeRow(Array.from(row))), rowsAffected: affectedRowCount };
+}
+
+type StreamRows = Awaited<ReturnType<Stream["query"]>>;
+
+function toError(error: Error & { code?: string }): LibsqlError {
+  return new LibsqlError(error.message, error.code ?? "UNKNOWN", undefined, undefined, error);
+}

@@ -1,0 +1,325 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { BeforeCommit } from "../../src/server/db/group-commit/writer.ts";
+import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
+import type { ServerDatabase } from "../../src/server/db/server/server-database.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { createTable, insertRow } from "./fixtures.ts";
+import { createWriteGroups, makeDir } from "./kinds.ts";
+
+const ways = ["websocket", "http"] as const;
+type Way = (typeof ways)[number];
+
+describe.if(hasSqld)("a database server", () => {
+  let dir: string;
+  let server: Sqld;
+  let proxy: TcpProxy;
+  const open: Database[] = [];
+  const stopping: (() => void)[] = [];
+
+  /** The address of the server through the proxy, which over HTTP refuses WebSockets as hosted servers do. */
+  function addressOf(way: Way): string {
+    if (way === "websocket") return `http://127.0.0.1:${proxy.port}`;
+    const front = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        if (request.headers.has("upgrade")) return new Response("no WebSockets", { status: 426 });
+        const { method, headers } = request;
+        const body = method === "GET" ? null : await request.arrayBuffer();
+        const { pathname } = new URL(request.url);
+        const passed = fetch(`http://127.0.0.1:${proxy.port}${pathname}`, { method, headers, body, keepalive: false });
+        return passed.catch(() => new Response(null, { status: 502 }));
+      },
+    });
+    stopping.push(() => front.stop(true));
+    return `http://127.0.0.1:${front.port}`;
+  }
+
+  async function connect(options: Partial<DatabaseOptions> = {}) {
+    const db = await openDatabase({ dataDir: join(dir, "local"), url: server.url, ...options });
+    open.push(db);
+    return db;
+  }
+
+  /** Connects through the proxy, to a server with a table. */
+  async function connectThrough(way: Way, options: Partial<DatabaseOptions> = {}) {
+    const db = await connect({ url: addressOf(way), ...options });
+    await db.execute("INSERT OR IGNORE INTO things (name) VALUES ('first')");
+    await db.execute("SELECT 1");
+    return db;
+  }
+
+  const namesIn = async (db: Database) =>
+    (await db.execute("SELECT name FROM things ORDER BY name")).rows.map((row) => row.name);
+
+  beforeEach(async () => {
+    dir = makeDir();
+    server = await startSqld({ dir: join(dir, "server") });
+    proxy = await startTcpProxy(Number(new URL(server.url).port));
+    const db = await openDatabase({ dataDir: dir, url: server.url });
+    await db.migrate([createWriteGroups, createTable]);
+    await db.close();
+  });
+
+  afterEach(async () => {
+    proxy.onSend = proxy.onAnswer = (bytes) => bytes;
+    for (const db of open.splice(0)) await db.close().catch(() => {});
+    for (const stop of stopping.splice(0)) stop();
+    proxy.stop();
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const restart = async () => {
+    const port = Number(new URL(server.url).port);
+    server = await startSqld({ dir: join(dir, "server"), port });
+  };
+
+  const refused = { status: "rejected", reason: { code: 5001 } };
+
+  test("an invalid address of any form is 5102, and each form of a valid one connects", async () => {
+    for (const url of ["ftp://example.org", "bodega.db", "file:x.db", "http://"]) {
+      await expect(connect({ url })).rejects.toMatchObject({ code: 5102 });
+    }
+    const socket = await connect({ url: server.url.replace("http:", "ws:") });
+    expect((await socket.execute("SELECT 1 AS one")).rows[0]?.one).toBe(1);
+  });
+
+  test("whether its writes are durable is known, and new ones are once its mode is", async () => {
+    await server.setDurability("relaxed");
+    const db = (await connect()) as ServerDatabase;
+    expect(await db.isDurable()).toBe(false);
+    await server.setDurability("strong");
+    expect(await db.isDurable()).toBe(true);
+  });
+
+  test("a token is read at each connection, and a refusal of it is named", async () => {
+    let token = "one";
+    const seen = new Set<string | null>();
+    const front = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch(request) {
+        seen.add(request.headers.get("authorization"));
+        return new Response("the token is not valid", { status: request.headers.has("upgrade") ? 426 : 401 });
+      },
+    });
+    stopping.push(() => front.stop(true));
+    const db = await connect({ url: `http://127.0.0.1:${front.port}`, readToken: () => token });
+    const failure = { code: 5001, message: expect.stringContaining("refused its token") };
+    await expect(db.execute("SELECT 1")).rejects.toMatchObject(failure);
+    token = "two";
+    await expect(db.execute(insertRow("x"))).rejects.toMatchObject(failure);
+    expect(seen).toContain("Bearer one");
+    expect(seen).toContain("Bearer two");
+  });
+
+  describe.each(ways)("over %s", (way) => {
+    test("that cannot be reached is 5001 for every call, and works again once it is back", async () => {
+      const db = await connectThrough(way);
+      await server.stop();
+      const attempts = [
+        db.execute("SELECT 1"),
+        db.execute(insertRow("lost")),
+        db.batch(["SELECT 1"], "read"),
+        db.batch([insertRow("lost")]),
+        db.transaction((tx) => tx.execute(insertRow("lost"))),
+        db.migrate([createTable]),
+      ];
+      for (const one of await Promise.allSettled(attempts)) expect(one).toMatchObject(refused);
+      await restart();
+      await db.transaction((tx) => tx.execute(insertRow("after")));
+      expect(await namesIn(db)).toEqual(["after", "first"]);
+    }, 40_000);
+
+    test("that goes away during a transaction is 5001, and the transaction writes nothing", async () => {
+      const db = await connectThrough(way);
+      const attempt = db.transaction(async (tx) => {
+        await tx.execute(insertRow("half"));
+        await server.stop();
+        await tx.execute(insertRow("other half"));
+      });
+      await expect(attempt).rejects.toMatchObject({ code: 5001 });
+      await restart();
+      await db.execute(insertRow("after"));
+      expect(await namesIn(db)).toEqual(["after", "first"]);
+    }, 40_000);
+
+    test("the reads of one turn share a trip, and one that fails leaves the others alone", async () => {
+      const db = await connectThrough(way);
+      let trips = 0;
+      proxy.onSend = (bytes) => {
+        trips++;
+        return bytes;
+      };
+      const reads = Array.from({ length: 20 }, (_, i) => db.execute({ sql: "SELECT ? AS n", args: [i] }));
+      const wrong = db.execute("SELECT * FROM missing").catch((error: Error) => error.message);
+      expect((await Promise.all(reads)).map(({ rows }) => rows[0]?.n)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+      expect(await wrong).toInclude("no such table");
+      expect(trips).toBeLessThanOrEqual(2);
+      const [first, second] = await Promise.allSettled([db.execute("SELECT 1 AS n"), db.execute("SELECT FROM WHERE")]);
+      expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
+    });
+
+    test("answers that are too large together are fetched one by one", async () => {
+      const db = await connectThrough(way);
+      const large = () => db.execute("SELECT hex(zeroblob(2000000)) AS text");
+      const lengths = (await Promise.all([large(), large(), large()])).map(({ rows }) => String(rows[0]?.text).length);
+      expect(lengths).toEqual([4_000_000, 4_000_000, 4_000_000]);
+    });
+
+    test("a read goes once more over a new connection when its own was cut", async () => {
+      const db = await connectThrough(way);
+      proxy.cut();
+      expect(await namesIn(db)).toEqual(["first"]);
+    });
+
+    test("writes that wait share one commit, and each succeeds or fails alone", async () => {
+      const db = (await connectThrough(way)) as ServerDatabase;
+      const before = db.queue.commits;
+      const writes = Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`write ${i}`)));
+      const wrong = db.batch([insertRow("half"), "INSERT INTO missing VALUES (1)"]);
+      const unreadable = db.batch([insertRow("half"), "INSERT INTO WHERE"]);
+      const transactions = Array.from({ length: 10 }, (_, i) =>
+        db.transaction(async (tx) => {
+          await tx.execute(insertRow(`transaction ${i}`));
+          if (i === 5) throw new Error("changed its mind");
+        }),
+      );
+      const outcomes = await Promise.allSettled([...writes, wrong, unreadable, ...transactions]);
+      expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(3);
+      expect(await namesIn(db)).toHaveLength(1 + 20 + 9);
+      expect(await namesIn(db)).not.toContain("half");
+      // A group ends after a moment, which a busy machine exceeds.
+      expect(db.queue.commits - before).toBeLessThan(10);
+    });
+
+    test("two processes that increment the same row lose no increment", async () => {
+      const [one, two] = [await connectThrough(way), await connectThrough(way)];
+      await one.execute("UPDATE things SET size = 1");
+      const increment = (db: Database) =>
+        db.transaction(async (tx) => {
+          const { rows } = await tx.execute("SELECT max(size) AS n FROM things");
+          await tx.execute({ sql: "UPDATE things SET size = ?", args: [(rows[0]?.n as number) + 1] });
+        });
+      await Promise.all(Array.from({ length: 30 }, (_, i) => increment(i % 2 === 0 ? one : two)));
+      expect((await one.execute("SELECT max(size) AS n FROM things")).rows[0]?.n).toBe(31);
+    }, 20_000);
+
+    test("a lock that another process does not release is 5001 after the deadline, and nothing is written", async () => {
+      const db = await connectThrough(way, { lockDeadlineMs: 200 });
+      const other = await connect();
+      const held = Promise.withResolvers<void>();
+      const free = Promise.withResolvers<void>();
+      const holding = other.transaction(async (tx) => {
+        await tx.execute(insertRow("held"));
+        held.resolve();
+        await free.promise;
+      });
+      await held.promise;
+      const attempts = [db.execute(insertRow("x")), db.transaction((tx) => tx.execute(insertRow("x")))];
+      for (const one of await Promise.allSettled(attempts)) expect(one).toMatchObject(refused);
+      free.resolve();
+      await holding;
+      expect(await namesIn(db)).toEqual(["first", "held"]);
+    });
+
+    test("a transaction that takes longer than a second is ended, and the others of its group are written", async () => {
+      const db = await connectThrough(way);
+      const slow = db.transaction(async (tx) => {
+        await tx.execute(insertRow("slow"));
+        await Bun.sleep(1300);
+        await tx.execute(insertRow("slow too"));
+      });
+      const others = [db.execute(insertRow("beside")), db.transaction((tx) => tx.execute(insertRow("behind")))];
+      await expect(slow).rejects.toMatchObject({ code: 5001 });
+      await Promise.all(others);
+      expect(await namesIn(db)).toEqual(["behind", "beside", "first"]);
+    });
+
+    test("units that a server's time limit ended are 5001, and none of their statements is committed alone", async () => {
+      const db = await connectThrough(way);
+      // The server ends a transaction after five seconds; the statements behind the first arrive later.
+      const ended = db.transaction(async (tx) => {
+        await tx.execute(insertRow("before the limit"));
+        Bun.sleepSync(5500);
+        await tx.execute(insertRow("behind the limit"));
+      });
+      const neighbour = db.transaction((tx) => tx.execute(insertRow("neighbour")));
+      const outcomes = await Promise.allSettled([ended, neighbour]);
+      expect(outcomes[0]).toMatchObject(refused);
+      const names = await namesIn(db);
+      expect(names).not.toContain("before the limit");
+      expect(names).not.toContain("behind the limit");
+      expect(names.includes("neighbour")).toBe(outcomes[1].status === "fulfilled");
+      await db.execute(insertRow("after"));
+    }, 30_000);
+
+    test("a commit whose answer was lost is found out: acknowledged if it took effect, done once", async () => {
+      const db = await connectThrough(way);
+      await db.transaction(async (tx) => {
+        await tx.execute(insertRow("kept"));
+        // The next answer is that to the COMMIT.
+        proxy.onAnswer = () => {
+          proxy.onAnswer = (all) => all;
+          proxy.cut();
+          return null;
+        };
+      });
+      expect(await namesIn(db)).toEqual(["first", "kept"]);
+    }, 20_000);
+
+    test("a commit that never reached the server is 5001, and nothing is written", async () => {
+      const db = await connectThrough(way);
+      const attempt = db.transaction(async (tx) => {
+        await tx.execute(insertRow("x"));
+        proxy.onSend = () => {
+          proxy.onSend = (all) => all;
+          proxy.cut();
+          return null;
+        };
+      });
+      await expect(attempt).rejects.toMatchObject({ code: 5001 });
+      expect(await namesIn(db)).toEqual(["first"]);
+    }, 20_000);
+
+    test("a stopped server is 5001 after at most ten seconds, for every call", async () => {
+      const db = await connectThrough(way);
+      process.kill(server.pid, "SIGSTOP");
+      const attempts = [
+        db.execute("SELECT 1"),
+        ...Array.from({ length: 5 }, (_, i) => db.execute(insertRow(`stopped ${i}`))),
+        db.transaction((tx) => tx.execute(insertRow("stopped"))),
+      ];
+      const outcomes = await Promise.allSettled(attempts);
+      process.kill(server.pid, "SIGCONT");
+      for (const one of outcomes) expect(one).toMatchObject(refused);
+      await db.execute(insertRow("after"));
+      expect((await namesIn(db)).slice(0, 2)).toEqual(["after", "first"]);
+    }, 60_000);
+
+    test("what has to happen before a commit happens once a group, also for units that ran together", async () => {
+      const beforeCommit: BeforeCommit = {
+        reads: ["SELECT id, name FROM things WHERE size IS NULL AND name LIKE 'new%'"],
+        finish: ([found]) =>
+          (found?.rows ?? []).map(({ id, name }) => ({
+            sql: "UPDATE things SET size = ? WHERE id = ?",
+            args: [String(name).length, id as number],
+          })),
+      };
+      const db = await connectThrough(way, { beforeCommit });
+      const writes = ["new", "newer", "other"].map((name) => db.execute(insertRow(name)));
+      await Promise.all([...writes, db.transaction((tx) => tx.execute(insertRow("newest")))]);
+      const { rows } = await db.execute("SELECT name, size FROM things WHERE size IS NOT NULL ORDER BY name");
+      expect(rows.map(({ name, size }) => [name, size])).toEqual([
+        ["new", 3],
+        ["newer", 5],
+        ["newest", 6],
+      ]);
+    });
+  });
+});

@@ -1,0 +1,54 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** Passes TCP connections on to a server, until it is told to misbehave. */
+export interface TcpProxy {
+  port: number;
+  /** Sees what clients send; what it returns goes on, and null is dropped. */
+  onSend: (bytes: Buffer) => Buffer | null;
+  /** Sees what the server answers, likewise. */
+  onAnswer: (bytes: Buffer) => Buffer | null;
+  /** Connections so far. */
+  opened: number;
+  /** Ends all connections with a reset. */
+  cut(): void;
+  stop(): void;
+}
+
+/** Starts a proxy for a port of this machine, on a free port. */
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const proxy: TcpProxy = {
+    port: 0,
+    opened: 0,
+    onSend: (bytes) => bytes,
+    onAnswer: (bytes) => bytes,
+    cut() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    stop() {
+      proxy.cut();
+      server.close();
+    },
+  };
+  const server = createServer((client) => {
+    proxy.opened++;
+    const upstream = connect(target, "127.0.0.1");
+    const join = (from: Socket, to: Socket, see: (bytes: Buffer) => Buffer | null) => {
+      sockets.add(from);
+      from.on("data", (bytes: Buffer) => {
+        const passed = see(bytes);
+        if (passed) to.write(passed);
+      });
+      from.on("error", () => {});
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    };
+    join(client, upstream, (bytes) => proxy.onSend(bytes));
+    join(upstream, client, (bytes) => proxy.onAnswer(bytes));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  proxy.port = (server.address() as { port: number }).port;
+  return proxy;
+}
