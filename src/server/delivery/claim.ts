@@ -68,10 +68,7 @@ export async function claimTasks<Task extends { id: string }>(
   return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
 }
 
-/**
- * Makes the statements that end or postpone a claim on a table of deliveries.
- * @param options delivered: the status of a delivery that arrived; onPostpone: further assignments when one is postponed.
- */
+/** Makes the statements that end or postpone a claim. @param options onPostpone: further assignments of a postponed one. */
 export function claimStatements(
   table: SQLiteTable,
   { delivered, onPostpone = sql`` }: { delivered: "delivered" | "sent"; onPostpone?: SQL },

@@ -38,10 +38,7 @@ export class DeliveryEngine<Task> {
     this.#scheduler = new Scheduler(options.policy, options.monotonic ?? options.now);
   }
 
-  /**
-   * Polls for as long as a server runs. A poll does not wait for attempts, so a slow one does not delay others.
-   * @param effect what operators read when the database stops answering: `mail stays queued`.
-   */
+  /** Polls while a server runs, without waiting for attempts. @param effect of a silent database: `mail stays queued`. */
   start({ db, notice }: ChannelDeps & { db: Database }, effect: string): { stop(): Promise<void> } {
     let isFailing = false;
     let timer: Timer | undefined;
@@ -57,12 +54,11 @@ export class DeliveryEngine<Task> {
       if (!this.#isStopping) timer = setTimeout(poll, pause);
     };
     void poll();
-    return {
-      stop: () => {
-        clearTimeout(timer);
-        return this.stop(graceMs);
-      },
+    const stop = () => {
+      clearTimeout(timer);
+      return this.stop(graceMs);
     };
+    return { stop };
   }
 
   /** Claims nothing more, waits for attempts in progress, and after `graceMs` interrupts them and releases their claims. */

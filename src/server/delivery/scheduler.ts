@@ -39,7 +39,6 @@ export class Scheduler {
   /** Permits in use, by pool and by the name of the limit. */
   readonly #used: Map<string, number>[] = [];
 
-  /** @param now milliseconds that no change of the clock moves. */
   constructor(policy: SchedulerPolicy, now: () => number) {
     this.#policy = policy;
     this.circuits = new CircuitBreakers(policy.circuits, now);

@@ -60,10 +60,7 @@ export class WorkerRegistry {
     };
   }
 
-  /**
-   * Finds workers that hang, also from their start, and kills those that have been silent for too long. Call it as often
-   * as workers report: it counts calls, because time also passes while the machine sleeps.
-   */
+  /** Kills workers that have been silent for too many calls, one a report: time also passes while the machine sleeps. */
   checkSilence(): void {
     const { notice } = this.#options;
     for (const worker of this.#workers) {

@@ -10,10 +10,7 @@ export const lookupAddresses: Lookup = async (name) =>
 
 export class RefusedAddress extends DeliveryFailure {}
 
-/**
- * The addresses of a URL's host, all of them allowed. Connect to these: another name resolution may answer others.
- * @throws RefusedAddress when one of them is not public and private ones are not allowed; the error of `lookup`.
- */
+/** The addresses of a URL's host to connect to: another resolution may answer others. Errors: RefusedAddress, the lookup's. */
 export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup: Lookup): Promise<string[]> {
   const host = hostOf(url);
   const addresses = ipaddr.isValid(host) ? [host] : await lookup(host);
@@ -42,10 +39,7 @@ export function isPublicHost(host: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
-/**
- * Whether an address is one of the public internet: not of this machine or a private network, and none that embeds an
- * IPv4 address (mapped, 6to4, NAT64, Teredo), which may be private.
- */
+/** Whether an address is public and embeds no IPv4 address (mapped, 6to4, NAT64, Teredo), which may be private. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);

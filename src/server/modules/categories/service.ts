@@ -29,8 +29,6 @@ import {
 } from "./model.ts";
 import { categories, isVisible } from "./table.ts";
 
-type RenderedCategory = RenderedProduct;
-
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
 const select = statement((q) =>
   q
@@ -88,10 +86,7 @@ const readPage = keysetList({
   sorts: { position: sql`position` },
 });
 
-/**
- * One page of the store's categories by position; those of all levels, unless the query names a parent. Catalogue readers
- * see published ones only. Errors: malformedRequest, validationFailed.
- */
+/** A page of the categories by position, of all levels unless the query names a parent. Errors: malformedRequest, validationFailed. */
 export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: string): Promise<ListPage> {
   const isTop = query.parent_id === "none";
   const filters = {
@@ -124,7 +119,7 @@ export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: n
 }
 
 /** One category by id or slug, with its texts in `lang`. Customers get published ones only. Errors: notFound. */
-export async function getCategory(ctx: Ctx, named: string, lang?: string): Promise<RenderedCategory & { id: string }> {
+export async function getCategory(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct & { id: string }> {
   const category = await get(ctx.db, select, {
     tenantId: ctx.tenant.id,
     name: named.normalize("NFC"),
@@ -136,7 +131,7 @@ export async function getCategory(ctx: Ctx, named: string, lang?: string): Promi
 }
 
 /** Creates a category. Errors: validationFailed, conflict for a taken slug, wrongState if the store has too many. */
-export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: string): Promise<RenderedCategory> {
+export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: string): Promise<RenderedProduct> {
   const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
   return inTransaction(ctx, async (tx) => {
     const id = newId("cat");
@@ -163,7 +158,7 @@ export async function updateCategory(
   named: string,
   patch: CategoryPatch,
   { lang, ifMatch }: { lang?: string | undefined; ifMatch: number | null },
-): Promise<RenderedCategory> {
+): Promise<RenderedProduct> {
   return inTransaction(ctx, async (tx) => {
     const { id, version, json } = await getCategory(tx, named);
     if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();

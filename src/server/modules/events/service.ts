@@ -12,8 +12,7 @@ import { events } from "./table.ts";
 import { type EventType, eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
 /**
- * A statement that records an event about the row it reads, with `eventId`, `now` and the parameters of its parts. The
- * last ten characters of the id become the sequence.
+ * A statement that records an event about the row it reads; the last ten characters of `eventId` become the sequence.
  * @param event `data` is SQL of a JSON text, `from` a table with a `where` that selects one row, which has a `tenant_id`.
  * `isShown` is SQL for whether catalogue readers can see the change; by default they cannot.
  */

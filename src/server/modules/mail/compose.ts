@@ -33,8 +33,7 @@ const selectStore = statement((q) =>
 );
 
 /**
- * Makes a mail for the SMTP library. Name and address are separate fields, as is the envelope, so that a name or title
- * cannot add an address or a header.
+ * Makes a mail for nodemailer. Name, address and envelope are separate fields, so that no name can add a header.
  * @param mail id: part of the Message-ID, so that a mail that arrives twice can be recognised; at: epoch milliseconds.
  */
 export function composeMail(mail: {

@@ -23,12 +23,8 @@ const attemptMs = 100_000;
 
 const source = { key: "outbox", tenantId: "", pool: 0, receiver: "the mail server" };
 const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
-const policy: SchedulerPolicy = {
-  permits,
-  untrusted: permits,
-  batch: 1,
-  circuits: { opensAfter: 1, maxRetryAfterMs: 0 },
-};
+const circuits = { opensAfter: 1, maxRetryAfterMs: 0 };
+const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 1, circuits };
 
 export interface MailDeps extends ChannelDeps {
   smtp: SmtpServer;
@@ -42,28 +38,23 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);
 
-  async function fail(mail: ClaimedMail, error: string | null): Promise<null> {
-    await endClaim(deps, mail, { status: "failed", error });
-    notice("warn", `${mail.id} failed: ${error}`);
-    return null;
-  }
-
-  async function drop(mail: ClaimedMail, status: "dropped" | "expired"): Promise<null> {
-    await endClaim(deps, mail, { status, error: null });
+  async function end(mail: ClaimedMail, status: "failed" | "dropped" | "expired", error: string | null = null) {
+    await endClaim(deps, mail, { status, error });
+    if (status === "failed") notice("warn", `${mail.id} failed: ${error}`);
     return null;
   }
 
   async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
     // With a clock that jumped, mail may seem to have expired.
     const isExpired = mail.usefulUntil !== null && Date.parse(mail.usefulUntil) <= deps.now();
-    if (isExpired && deps.isClockSteady?.() !== false) return drop(mail, "expired");
-    if (isExhausted(schedule, mail.attempts)) return fail(mail, "every attempt was interrupted");
+    if (isExpired && deps.isClockSteady?.() !== false) return end(mail, "expired");
+    if (isExhausted(schedule, mail.attempts)) return end(mail, "failed", "every attempt was interrupted");
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
-    if (contents === null) return fail(mail, "encrypted with another secret key");
+    if (contents === null) return end(mail, "failed", "encrypted with another secret key");
     const found = await findRecipient(deps.db, mail.tenantId, contents.to);
     if (!found) return null;
     const { store, to, kind = mail.kind } = found;
-    if (to === null) return drop(mail, "dropped");
+    if (to === null) return end(mail, "dropped");
     const send = async (signal: AbortSignal): Promise<Answer> => {
       const { language, values } = contents;
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
@@ -86,7 +77,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
     recordDelivered: (mail) => recordSent(deps, mail),
     reschedule: (mail, next, { error }) => endClaim(deps, mail, { status: "queued", next, error }),
-    end: (mail, { error }) => fail(mail, error),
+    end: (mail, { error }) => end(mail, "failed", error),
     notify(_mail, { error }, circuit) {
       if (circuit === "opened") notice("warn", `mail stays queued: ${error}`);
       if (circuit === "closed") notice("info", "the mail server accepts mail again");

@@ -29,8 +29,8 @@ const expireReplaced = statement(sql`
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'queued'`);
 
 /**
- * The active user, of a role, who has this address when the mail is sent, if there is one; a sign-up that waits for it, or a user
- * who has it then and gets an `account_exists` mail instead; or a fixed address.
+ * The active user, of a role, who has this address when the mail is sent; a sign-up that waits for it, or a user who has it
+ * then and gets an `account_exists` mail instead; or a fixed address.
  */
 export type MailRecipient =
   | { emailKey: string; role?: "customer" }
@@ -103,9 +103,8 @@ export function openContents(vault: Vault, id: string, sealed: string): MailCont
   return text === null ? null : (JSON.parse(text) as MailContents);
 }
 
-const isDue = sql`status = 'queued' and next_attempt_at <= ${param("now")}`;
-
-const oldestDue = sql`select id from ${mailOutbox} where ${isDue} order by next_attempt_at, id limit 1`;
+const oldestDue = sql`select id from ${mailOutbox}
+  where status = 'queued' and next_attempt_at <= ${param("now")} order by next_attempt_at, id limit 1`;
 const selectNext = statement(oldestDue);
 // Found and leased in one statement, so that no two processes can claim the same mail.
 const claimNext = statement((q) =>
@@ -170,8 +169,7 @@ export async function recordSent(ctx: WorkCtx & { vault: Vault }, { id, sealed }
 }
 
 /**
- * Ends the claim of a mail that was not sent, unless another process has claimed it since. The contents of failed mail
- * are kept, so that an operator can retry it.
+ * Ends the claim of a mail that was not sent, unless another process has claimed it since. Failed mail can be retried.
  * @param outcome `next`, in epoch milliseconds, of a queued mail; a queued mail without an error keeps its last one.
  */
 export async function endClaim(

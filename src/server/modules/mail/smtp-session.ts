@@ -15,8 +15,7 @@ interface SmtpOutcome {
 
 /**
  * Connects to a mail server, signs in, and sends a message if one is given.
- * @throws wrongState when it rejects the message or the credentials, unavailable when it cannot be reached; the error
- * message names host and port, and contains no secret.
+ * @throws wrongState when it rejects the message or the credentials, unavailable; texts name host and port, and no secret.
  */
 export async function runSmtpSession(
   server: SmtpServer,

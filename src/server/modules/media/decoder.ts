@@ -13,10 +13,7 @@ const watchMs = 20;
 const idleMs = 60_000;
 const simpler = "Save it again, smaller or as a PNG";
 
-interface Job {
-  upload: Uint8Array;
-  maxSide: number;
-}
+type Job = { upload: Uint8Array; maxSide: number };
 
 type Answer = { picture: Picture } | { fault: string };
 
@@ -52,7 +49,9 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
     const answer = await Promise.race([answered, child.exited]);
     if (typeof answer === "number") {
       warm = undefined;
-      throw isLate ? invalidField("file", `takes too long to decode. ${simpler}`) : endedEarly(answer);
+      if (isLate) throw invalidField("file", `takes too long to decode. ${simpler}`);
+      if (answer === memoryExitCode) throw invalidField("file", `needs too much memory. ${simpler}`);
+      throw unavailable("The process that decodes pictures ended.", { isInternal: true });
     }
     if ("fault" in answer) throw new Error(answer.fault);
     decoder.idle = setTimeout(() => {
@@ -81,11 +80,6 @@ function startDecoder(): Decoder {
   const decoder: Decoder = { process: child, idle: undefined, answer: () => {} };
   warm = decoder;
   return decoder;
-}
-
-function endedEarly(exitCode: number) {
-  if (exitCode === memoryExitCode) return invalidField("file", `needs too much memory. ${simpler}`);
-  return unavailable("The process that decodes pictures ended.", { isInternal: true });
 }
 
 /** The work of the process: answers jobs until the one that started it ends. */

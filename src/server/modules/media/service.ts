@@ -112,10 +112,7 @@ const removeOld = statement(sql`
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/**
- * Decodes an upload, unless the store has the same file. With S3, the picture is written there.
- * @throws unsupportedMediaType, validationFailed, unavailable as `readPicture`; wrongState when the quota is used up.
- */
+/** Decodes an upload, unless the store has the same file. With S3, it is written there. Errors: as `readPicture`; wrongState. */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;

@@ -22,9 +22,7 @@ import { users } from "../users/table.ts";
 
 /**
  * Sends a reset code to an address, if a user has it (specification, section 4). It runs the same statements for every
- * address, so that its time reveals nothing; the mail queue looks for the user later.
- * @param input `language` of the mail; the user's own without it.
- * @throws validationFailed for an invalid language.
+ * address, so that its time reveals nothing; the mail queue looks for the user later. Errors: validationFailed.
  */
 export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {
   const language = input.language === undefined ? undefined : parseLanguage("language", input.language);
@@ -39,9 +37,8 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 }
 
 /**
- * Sets a new password, given the code that was sent (specification, section 3). It ends every session and creates none;
- * a second factor stays on. Errors: weakPassword for a weak password, before the code is checked; resetCodeInvalid for
- * a wrong, used or expired code; tooManyAttempts once the tries of the code are used up.
+ * Sets a new password, given the code that was sent (specification, section 3). It ends every session and creates none; a
+ * second factor stays on. Errors: weakPassword, before the code is checked; resetCodeInvalid; tooManyAttempts.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
   requireStrongPassword("password", input.password);

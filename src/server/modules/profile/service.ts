@@ -106,10 +106,7 @@ function codeKey(user: SignInUser, emailKey: string): CodeKey {
   return { purpose: "email", subject: `${user.id}:${emailKey}` };
 }
 
-/**
- * Mails a code to an address that a user wants to verify, in a transaction. If it belongs to another user, that user gets
- * a mail about it instead; the caller cannot tell.
- */
+/** Mails a code to an address to verify. If another user has it, they get a mail about it instead; the caller cannot tell. */
 async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
   const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);
@@ -132,8 +129,7 @@ export async function resendEmailCode(ctx: Ctx): Promise<void> {
 
 /**
  * Verifies the calling user's new address, or else their own, with the mailed code. A new one replaces the old one, which
- * gets a mail. Errors: resetCodeInvalid, tooManyAttempts; conflict for an address that another user has meanwhile;
- * tokenExpired.
+ * gets a mail. Errors: resetCodeInvalid, tooManyAttempts, conflict for an address of another user, tokenExpired.
  */
 export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
   const user = await requireSignedIn(ctx);

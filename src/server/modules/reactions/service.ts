@@ -36,8 +36,6 @@ interface ReactionTarget {
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
   and resource_id = ${param("resourceId")}`;
-const ofActor = sql`from ${reactions} where tenant_id = ${param("tenantId")} and actor = ${param("actor")}
-  and kind = ${param("kind")}`;
 
 // The user may have been deleted since the token was verified.
 const hasActor = sql`(${param("isUser")} = 0
@@ -69,16 +67,14 @@ const addReaction = forEachKind((kind) =>
     select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},
       ${param("now")}
     where ${isShown(kind)} and ${hasRoom(kind)} and ${hasActor}
-      and not exists (select 1 ${ofActor} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
+      and not exists (select 1 from ${reactions} where tenant_id = ${param("tenantId")}
+        and actor = ${param("actor")} and kind = ${param("kind")} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
     on conflict do nothing`),
 );
 const removeReaction = statement(sql`
   delete from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
-/**
- * Likes or bookmarks a resource. Returns the new state, with a visitor token if the caller had none.
- * @throws validationFailed, tooManyRequests, notFound for a resource that is not public, wrongState at the maximum.
- */
+/** Likes or bookmarks a resource, with a visitor token for a new caller. Errors: validationFailed, tooManyRequests, notFound, wrongState. */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
@@ -121,10 +117,7 @@ async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget):
   return toReply(state);
 }
 
-/**
- * Whether the caller likes or has bookmarked resources, and how many do: the state of one, or the list of several, which
- * leaves out those that are not public. Errors: validationFailed, notFound for one that is not public.
- */
+/** The state of one resource, or of several that are public. Errors: validationFailed, notFound for one that is not public. */
 export async function getReactions(
   ctx: Ctx,
   kind: ReactionKind,
@@ -170,10 +163,7 @@ const moveReactions = statement(
   sql`update ${reactions} set actor = ${param("actor")} where ${ofBatch} and ${hasActor}`,
 );
 
-/**
- * Moves a visitor's likes and bookmarks to a user, in batches; those that the user has already are deleted. What an
- * interruption leaves to the visitor is moved by the next login.
- */
+/** Moves a visitor's reactions to a user, in batches, without duplicates. The next login moves what an interruption leaves. */
 export async function claimReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: ctx.tenant.id, visitorId, actor: userId, isUser: 1 };
   for (let moved = 1; moved > 0; ) {

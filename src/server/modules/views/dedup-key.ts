@@ -21,16 +21,12 @@ export function dayOf(epochMs: number): string {
  * @param actorId the user or visitor; null for a caller known by address and agent only.
  */
 export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
-  const viewer = actorId ?? anonymousViewer(ctx);
-  const hasher = hasherOf(ctx.vault, day).copy();
-  return hasher.update(`${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).digest("base64").slice(0, keyLength);
-}
-
-function anonymousViewer({ client }: Ctx): string {
-  const { ip = null, userAgent } = client ?? {};
+  const { ip = null, userAgent } = ctx.client ?? {};
   // An IPv4 address is its own group.
   const group = ip?.includes(":") ? addressGroup(ip) : ip;
-  return `${group ?? ""}\n${userAgent?.slice(0, maxAgent) ?? ""}`;
+  const viewer = actorId ?? `${group ?? ""}\n${userAgent?.slice(0, maxAgent) ?? ""}`;
+  const hasher = hasherOf(ctx.vault, day).copy();
+  return hasher.update(`${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).digest("base64").slice(0, keyLength);
 }
 
 function hasherOf(vault: Vault, day: string): Bun.CryptoHasher {

@@ -4,7 +4,6 @@ import { namedList, resourceIds, resourceParts } from "../resources/registry.ts"
 import { visitorPart } from "../visitors/actor.ts";
 
 export const usualDays = 30;
-export const maxDays = 366;
 
 export const ViewInput = input("ViewInput", { ...resourceParts, ...visitorPart });
 
@@ -13,7 +12,7 @@ export const ViewsQuery = closed({
   resource_id: resourceIds,
   ...visitorPart,
   days: Type.Optional(
-    whole(1, maxDays, "Number of days in the series of one resource, including today.", { default: usualDays }),
+    whole(1, 366, "Number of days in the series of one resource, including today.", { default: usualDays }),
   ),
 });
 

@@ -141,9 +141,8 @@ const selectDays = statement((q) =>
 type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
 
 /**
- * Counts a view, once for each viewer, resource and day (UTC). It is written within a second; views of bots do not
- * count. Returns whether it counts, and how many views are in the database. Errors: validationFailed naming
- * `resource_type` or `user_id`, tooManyRequests, notFound for a hidden resource, unavailable when too many views wait.
+ * Counts a view, once for each viewer, resource and day (UTC), within a second; those of bots do not count. Returns whether it
+ * counts, and how many are in the database. Errors: validationFailed, tooManyRequests, notFound, unavailable.
  */
 export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
   const { tenant } = ctx;

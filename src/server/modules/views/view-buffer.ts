@@ -10,10 +10,7 @@ export const lastWritesMs = 5000;
 const pauseMs = 500;
 const pauseAfterFailureMs = 1000;
 const pauseAtStopMs = 250;
-/**
- * Views in one transaction: other writers wait for it. Dedup keys are spread over their table, so that each costs much
- * less when many are written together.
- */
+/** In one transaction, for which other writers wait. Keys are spread over their table, so that many together cost much less. */
 const maxBatch = 20_000;
 const maxGroups = 500;
 /** About ten megabytes. */

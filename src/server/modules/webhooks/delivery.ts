@@ -26,10 +26,7 @@ export const schedule: RetrySchedule = {
 const maxAgeMs = 3 * 86_400_000;
 const attemptMs = 10_000;
 
-/**
- * Receivers that answer quickly get up to four messages at once, all others one. Bun sends at most 256 requests at
- * once; the total leaves most of them to a database server, which is also called over HTTP.
- */
+/** Quick receivers get four messages at once, others one. Bun sends at most 256 requests at once, those to a database too. */
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, tenant: 32, receiver: 1 },

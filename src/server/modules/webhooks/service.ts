@@ -34,7 +34,7 @@ const insertRow = statement(sql`
     ${param("now")}
   where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
 const shown = {
-  ...{ webhook_id: webhooks.id, url: webhooks.url },
+  ...{ webhook_id: webhooks.id, namespace: sql<string>`${param("namespace")}`, url: webhooks.url },
   // Event types and patterns such as `order.*`.
   types: sql`${webhooks.types}`.mapWith((text: string): string[] => JSON.parse(text)),
   ...pickStored(webhooks, "allowPrivate", "createdAt"),
@@ -110,9 +110,8 @@ async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
   }
 }
 
-export async function listWebhooks(ctx: Ctx) {
-  const rows = await all(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
-  return rows.map((row) => toRecord(ctx, row));
+export function listWebhooks({ db, tenant }: Ctx) {
+  return all(db, selectWebhooks, { tenantId: tenant.id, namespace: tenant.namespace, id: null });
 }
 
 export function getWebhookDetails(ctx: Ctx, id: string) {
@@ -123,10 +122,10 @@ export function getWebhook(ctx: Ctx, id: string) {
   return find(ctx, selectWebhook, id);
 }
 
-async function find<Row extends { webhook_id: string }>(ctx: Ctx, select: CompiledStatement<Row>, id: string) {
-  const row = await get(ctx.db, select, { tenantId: ctx.tenant.id, id });
-  if (!row) throw notFound("webhook", id, { in: `store ${JSON.stringify(ctx.tenant.namespace)}` });
-  return toRecord(ctx, row);
+async function find<Row>({ db, tenant }: Ctx, select: CompiledStatement<Row>, id: string) {
+  const row = await get(db, select, { tenantId: tenant.id, namespace: tenant.namespace, id });
+  if (!row) throw notFound("webhook", id, { in: `store ${JSON.stringify(tenant.namespace)}` });
+  return row;
 }
 
 /** Removes a webhook and its deliveries; an attempt in progress may still arrive. Errors: notFound. */
@@ -148,10 +147,6 @@ export function rotateWebhook(ctx: Ctx, id: string) {
     await recordAudit(tx, { event: "webhook.rotated", subject: id });
     return { ...record, secret };
   });
-}
-
-function toRecord<Row extends { webhook_id: string }>({ tenant }: Ctx, { webhook_id, ...row }: Row) {
-  return { webhook_id, namespace: tenant.namespace, ...row };
 }
 
 /** Normalises the address of a webhook. Errors: validationFailed naming `url`. */

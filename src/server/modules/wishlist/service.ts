@@ -126,10 +126,7 @@ export type ItemKey = Record<"customerId" | "subject", string | undefined> & { p
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
-/**
- * Adds a product at its current price. An item that exists is returned unchanged; `isNew` says whether it did not.
- * @throws validationFailed naming the field of an item that is not sold, wrongState when the list is full, notFound.
- */
+/** Adds a product at its current price, or returns the item that exists. Errors: validationFailed, wrongState for a full list, notFound. */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,
@@ -143,10 +140,7 @@ export async function addToWishlist(
   throw cannotSave(obstacles, notSold);
 }
 
-/**
- * Sets variant and note of an item, or adds it. Another variant also resets the remembered price.
- * @throws notFound, preconditionFailed, validationFailed naming `variant_id`, wrongState when the list is full.
- */
+/** Sets variant and note of an item, or adds it. Another variant resets the price. Errors: notFound, preconditionFailed and as above. */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });

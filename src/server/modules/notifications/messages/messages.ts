@@ -71,10 +71,7 @@ export type MessageRequest = MessageInput & { subject?: string | undefined; lang
 
 export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
-/**
- * Checks a message and counts its devices. It runs before the transaction, because counting takes time in a large store.
- * @throws validationFailed naming the field, notFound for an unknown user.
- */
+/** Checks a message and counts its devices, before the transaction because that takes time. Errors: validationFailed, notFound. */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;
@@ -85,10 +82,7 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }
 
-/**
- * Puts a message into the outbox. The running server sends it to each device, and retries until the message expires. A
- * message to more than one user gets an audit record, without its text.
- */
+/** Puts a message into the outbox. One to more than one user gets an audit record, without its text. */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();
@@ -97,11 +91,8 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
     const id = await queueMessage(tx, { content, ...recipients, expiresAt: at + ttlMs });
     if (recipients.userId === null) {
       const { topic, lang } = recipients;
-      const details = {
-        ...(topic === null ? { everyone: true } : { topic }),
-        ...(lang && { lang }),
-        recipients: counts,
-      };
+      const to = topic === null ? { everyone: true } : { topic };
+      const details = { ...to, ...(lang && { lang }), recipients: counts };
       await recordAudit(tx, { event: "notification.sent", subject: id, details });
     }
     return describeMessage(tx, prepared, id);
@@ -110,17 +101,14 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
 
 /** The reply to a message; `id` is null for a dry run. */
 export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null) {
-  const { content, recipients, counts, ttlMs } = prepared;
+  const { recipients, counts, ttlMs } = prepared;
+  const { title, body, url = null, data = {} } = prepared.content;
   const { platforms } = ctx.push ?? defaultPushOptions;
   const missing = (Object.keys(counts) as PushPlatform[]).filter(
     (platform) => counts[platform] > 0 && !platforms.includes(platform),
   );
   return {
-    id,
-    title: content.title,
-    body: content.body,
-    url: content.url ?? null,
-    data: content.data ?? {},
+    ...{ id, title, body, url, data },
     topic: recipients.topic,
     user_id: recipients.userId,
     lang: recipients.lang,

@@ -87,10 +87,8 @@ function readToken({ status, text: body }: Http2Answer, issuedAt: number) {
 /** The request body; `data` is for the app, and may hold strings only. */
 function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayload, options: PushOptions): string {
   const own = url === undefined ? data : { ...data, url };
-  const texts = Object.entries(own).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
+  const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const texts = Object.entries(own).map(([name, value]) => [name, textOf(value)]);
   return JSON.stringify({
     message: {
       token,

@@ -42,11 +42,7 @@ export interface PushAnswer {
 export interface PushProvider {
   /** The service of a target, such as the endpoint's host, where targets have different ones. Each service has its own circuit. */
   serviceOf?(target: Target): string;
-  /**
-   * Makes one attempt.
-   * @throws RefusedAddress, which is final; DeliveryFailure for a rejected account, or the error of the connection, which are
-   * retried; the reason of the signal.
-   */
+  /** Makes one attempt. Errors: RefusedAddress, which is final; others are retried, also DeliveryFailure for a rejected account. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<PushAnswer>;
   stop?(): Promise<void> | void;
 }

@@ -17,10 +17,7 @@ export interface WebPushDeps {
   ca?: string | undefined;
 }
 
-/**
- * Sends to browsers: encrypted (RFC 8291), with a token signed by the server's keys (RFC 8292). The addresses of an endpoint
- * are checked at every attempt, because strangers choose it.
- */
+/** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Strangers choose endpoints: each attempt checks the address. */
 export function createWebPush(deps: WebPushDeps): PushProvider {
   const { lookup = lookupAddresses } = deps;
   const tokens = new LruCache<{ header: string; until: number }>(minTokens);

@@ -33,9 +33,8 @@ export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPla
 }
 
 /**
- * Keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` is made of the keys
- * with which it can be registered again; null for tokens, which are secret themselves.
- * @throws unavailable without the server's key.
+ * Keyed hashes of a target, different in each store. `targetKey` finds its registration; with the keys of `proofKey` it can be
+ * registered again, null for tokens, which are secret themselves. Errors: unavailable without the server's key.
  */
 export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -54,8 +53,6 @@ export function isManagementSecret(secret: string, stored: string | undefined): 
   const given = Buffer.from(hashSecret(secret));
   return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
 }
-
-const usualLimit = 100;
 
 const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };
 const hasTopic = sql`(${param("topic")} is null or exists (select 1 from ${pushTopics} t where t.topic = ${param("topic")}
@@ -82,7 +79,7 @@ export interface RegistrationFilter {
 }
 
 export function listRegistrations({ db, tenant }: Ctx, filter: RegistrationFilter = {}) {
-  const { topic = null, userId = null, platform = null, limit = usualLimit } = filter;
+  const { topic = null, userId = null, platform = null, limit = 100 } = filter;
   const { id: tenantId, language } = tenant;
   return all(db, selectSome, { tenantId, language, topic, userId, platform, limit });
 }

@@ -10,9 +10,8 @@ const maxEndpoint = 2000;
 const ports: readonly string[] = ["", "8443"];
 
 /**
- * The target of a platform in canonical form. No name is resolved: its addresses are checked when a message is sent.
+ * The target of a platform in canonical form. Its addresses are checked when a message is sent. Errors: validationFailed.
  * @param allowPrivate permits http, any port, and addresses of this machine and private networks.
- * @throws validationFailed naming the field.
  */
 export function parseTarget(
   platform: PushPlatform,

@@ -197,10 +197,7 @@ export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promis
   ]);
 }
 
-/**
- * Removes deliveries that ended thirty days ago, at most a thousand a call; with failed ones, also removes browsers
- * that never received anything. Returns how many deliveries it removed.
- */
+/** Removes up to a thousand deliveries that ended thirty days ago, and browsers that never received anything. Returns how many. */
 export async function purgePushes(ctx: WorkCtx): Promise<number> {
   const before = toTimestamp(ctx.now() - keptMs);
   const [, finished] = await ctx.db.batch([bind(removeSilent, { before }), bind(removeFinished, { before })]);
