@@ -253,6 +253,42 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b"]);
   });
 
+  test("no segment is said to have a time at which more was committed than it has", async () => {
+    const place = onFolder();
+    const put = place.put.bind(place);
+    let isAway = false;
+    startReplicator({
+      ...place,
+      put: async (name, bytes) => {
+        if (isAway) throw unavailable("away");
+        await put(name, bytes);
+      },
+    });
+    await notice("snapshot made");
+    isAway = true;
+    await insert("first");
+    await notice("replication fails");
+    const big = "x".repeat(3 * 1024 * 1024);
+    const committed: [row: string, at: number][] = [];
+    for (const row of ["a", "b", "c", "d"]) {
+      await insert(row + big);
+      committed.push([row, Date.now()]);
+    }
+    isAway = false;
+    await until("all of it", async () => (await rowsOf()).length === 5);
+    await replicator.stop();
+    const times = objects("segment-").map((name) => {
+      const [header = ""] = readFileSync(join(folder, name), "latin1").split("\n", 1);
+      return Date.parse(JSON.parse(header).at);
+    });
+    expect(times.length).toBeGreaterThan(1);
+    for (const time of times) {
+      const rows = (await rowsOf(onFolder(), time)).map((row) => row.charAt(0));
+      const due = committed.filter(([, at]) => at < time).map(([row]) => row);
+      expect(rows.filter((row) => due.includes(row)).toSorted()).toEqual(due);
+    }
+  }, 20_000);
+
   test("reports the age of what a restore would return, also while segments arrive that lack their snapshot", async () => {
     startReplicator();
     await notice("snapshot made");

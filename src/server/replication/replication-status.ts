@@ -85,21 +85,17 @@ export class Failures {
 
 /** Until when a restore would have everything. All times are epoch milliseconds. */
 export class Progress {
-  #sentAt = Date.now();
+  /** All commits until then were sent. */
+  sentAt = Date.now();
   #restorableAt: number | undefined;
 
   get restorableAt(): number {
-    return this.#restorableAt ?? this.#sentAt;
-  }
-
-  /** All commits until then were sent. */
-  sent(at: number): void {
-    this.#sentAt = at;
+    return this.#restorableAt ?? this.sentAt;
   }
 
   /** Segments that are sent from now on need a new snapshot. */
   loseBase(): void {
-    this.#restorableAt ??= this.#sentAt;
+    this.#restorableAt ??= this.sentAt;
   }
 
   /** A snapshot was finished. */

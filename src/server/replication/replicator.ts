@@ -99,7 +99,6 @@ export class Replicator {
     };
   }
 
-  /** Sends what is left, for a few seconds at most. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#wake();
@@ -142,7 +141,7 @@ export class Replicator {
     this.#generation = generation;
     noteUnsent(this.#options, 0);
     this.#ownCheckedAt = performance.now();
-    if (head?.header) this.#progress.sent(Date.parse(head.header.at));
+    if (head?.header) this.#progress.sentAt = Date.parse(head.header.at);
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
       // Known neither how large the last snapshot was nor when it was made.
@@ -175,7 +174,7 @@ export class Replicator {
     if (read === "lost") return this.#beginAnew(chain);
     if (read !== "nothing") await this.#send(chain, read, readAt);
     else if (this.#snapshot?.isCopied) await this.#finishSnapshot(chain, this.#snapshot);
-    else this.#progress.sent(readAt.getTime());
+    else this.#progress.sentAt = readAt.getTime();
     if (this.#isStopping || this.#isReplaced) return read !== "nothing";
     return (await this.#copySnapshot()) || (await this.#purge.step()) || (read !== "nothing" && !read.isAll);
   }
@@ -184,9 +183,11 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    this.#bytesSinceSnapshot += await chain.append(read.changes, readAt);
+    // A part of what was committed has not the state of its reading.
+    const at = read.isAll ? readAt : new Date(this.#progress.sentAt);
+    this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);
-    if (read.isAll) this.#progress.sent(readAt.getTime());
+    if (read.isAll) this.#progress.sentAt = readAt.getTime();
     if (isWithCopy && snapshot === this.#snapshot) await this.#finishSnapshot(chain, snapshot);
   }
 
@@ -226,7 +227,6 @@ export class Replicator {
     notice("info", `snapshot made in ${place.address} (${formatBytes(snapshot.bytes)})`);
   }
 
-  /** The database file has now what was sent, and what is held. */
   #noteEmptied(isWhole: boolean): void {
     const { place, notice } = this.#options;
     this.#writeState(this.#tail.end);
