@@ -47,7 +47,6 @@ export function withTenant<T>(flags: TenantFlags, console: Console, work: (ctx: 
   });
 }
 
-/** As `withTenant`, for commands that store pictures. */
 export function withPictures<T>(flags: TenantFlags, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
     const { readMediaConfig } = await import("../../server/config/backup-config.ts");
@@ -107,7 +106,6 @@ export async function makeContext(
   };
 }
 
-/** Applies the waiting migrations, and records in the audit log which these were, if any. */
 export async function updateSchema(db: Database, config: DatabaseConfig) {
   const { migrate } = await import("../../server/db/migrate.ts");
   const { applied } = await migrate(db);
@@ -119,10 +117,7 @@ export async function updateSchema(db: Database, config: DatabaseConfig) {
   return { ctx, applied };
 }
 
-/**
- * The account that a command runs under, for the audit log: its name in `/etc/passwd`, or its number without one. Bun's
- * own `userInfo` takes the name from `USER`, which anyone can set.
- */
+/** The name of the account in `/etc/passwd`, or its number: Bun's `userInfo` takes it from `USER`, which anyone can set. */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
   // A container may have no such file.

@@ -15,7 +15,6 @@ export function openCliOptions(flags: DatabaseFlags, console: Pick<Console, "env
   return openOptions(toConfigFlags(flags), console.env);
 }
 
-/** Reads which database the flags and the environment name. Errors: as `readCliConfig`. */
 export function readDatabaseFlags(flags: DatabaseFlags, console: Console): DatabaseConfig {
   return readDatabaseConfig(openCliOptions(flags, console));
 }

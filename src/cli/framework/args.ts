@@ -1,7 +1,6 @@
 import type { Console } from "../terminal/console.ts";
 import { parseDuration, parseWhole } from "./parse-values.ts";
 
-/** Kinds of names that shell completion reads from the database. */
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
 interface AnyArg {
@@ -26,7 +25,6 @@ export interface FlagArg extends AnyArg {
   /** A switch with three values: `--name`, `--no-<name>`, and neither. */
   negatable?: boolean;
   required?: boolean;
-  /** Can be given several times; the value is then a list. */
   multiple?: boolean;
   /** Accepts the empty value of `--name=`, which is null: it clears a field. */
   allowEmpty?: boolean;

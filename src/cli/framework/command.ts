@@ -30,10 +30,7 @@ interface CommandDefinition<T extends CommandArgs> {
   /** Says what the command did, unless in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
-  /**
-   * Calls one service and prints what it answers.
-   * @returns the exit code, where it is not 0 though nothing failed.
-   */
+  /** Returns the exit code, where it is not 0 though nothing failed. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
@@ -57,10 +54,7 @@ export function waysToChange(...names: string[]) {
   return { question: "What should change?", several: true, ways: Object.fromEntries(names.map((name) => [name, ""])) };
 }
 
-/**
- * Runs a command with values that were parsed already, so that citty does not parse again, which would drop all but
- * the last of a repeated flag. Returns the exit code.
- */
+/** Runs a command with parsed values: citty would drop all but the last of a repeated flag. Returns the exit code. */
 export async function runCommand(command: Command, values: GivenValues, console: Console): Promise<number> {
   const args = { _: [], ...completeValues(command.args, values) } as never;
   const result: unknown = await command.run?.({ rawArgs: [], args, cmd: command, data: console });

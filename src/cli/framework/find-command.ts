@@ -7,10 +7,7 @@ import { tokenize, unknownFlagError } from "./parse-args.ts";
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
 const broken = "\ufffd";
 
-/**
- * Finds the command, which can come after flags that every command takes (`bodega --json tenant list`). Errors:
- * UsageError for an unknown word, and for a flag before the command that needs to know the command.
- */
+/** Finds the command, also behind shared flags (`bodega --json tenant list`). Errors: UsageError for other words. */
 export function findCommand(
   tree: CommandTree,
   argv: string[],

@@ -21,7 +21,6 @@ export const exitCodes: readonly [number, string][] = [
   [130, "cancelled"],
 ];
 
-/** Help about the program, a group or a command, wrapped to the terminal; ends with a line break. */
 export async function renderHelp(tree: CommandTree, path: readonly string[], console: Console): Promise<string> {
   const width = Math.min(console.columns ?? widest, widest);
   const blocks = await listBlocks(tree, path);

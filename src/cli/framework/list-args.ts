@@ -9,7 +9,6 @@ const maxPageSize = 100;
 
 export const requiredNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
-/** `-n` of a command that works on all stores without it. */
 export const namespaceFilterArg = {
   ...namespaceArg,
   description: "Filter by store (default: all)",

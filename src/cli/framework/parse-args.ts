@@ -9,10 +9,7 @@ export type GivenValues = Record<string, string | boolean | string[]>;
 type Token = ReturnType<typeof tokenize>["tokens"][number];
 type OptionToken = Extract<Token, { kind: "option" }>;
 
-/**
- * Splits a command line into flags and words without checking it. `typed` maps what a person types (`json`, `no-input`)
- * to the definition's name.
- */
+/** Splits a command line without checking it. `typed` maps a flag as it is typed (`no-input`) to the definition's name. */
 export function tokenize(argv: string[], args: CommandArgs) {
   const options: NonNullable<ParseArgsConfig["options"]> = {};
   const typed = new Map<string, string>();

@@ -82,10 +82,7 @@ function findArg(field: string, { args, values = {} }: Failure): string | undefi
   return found && formatArg(...found);
 }
 
-/**
- * One line about an unexpected error, without stack, SQL, or paths inside the executable. Drizzle puts the statement
- * into the message, so the innermost cause is used.
- */
+/** One line about an unexpected error: the innermost cause, because Drizzle's messages have SQL, and without paths. */
 export function findReason(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;

@@ -64,10 +64,7 @@ export function requireReader(console: Console, flag?: string): void {
   });
 }
 
-/**
- * Checks that a file can be created, before there is a secret for it. `save` writes the secret and a line break.
- * Errors: conflict when the file exists, UsageError or internalError when it cannot be written.
- */
+/** Checks that a file can be created. Errors: conflict for one that exists, UsageError; `save` throws internalError. */
 export function planSecretFile(given: string, flag = "--save-secret-to") {
   const path = resolve(given);
   const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Choose another file name." });

@@ -13,10 +13,7 @@ import { invalidFlag, UsageError } from "./usage-error.ts";
 
 const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
-/**
- * The format of an export. Asks before it replaces a file.
- * Errors: UsageError where `--json` and the export would share standard output.
- */
+/** The format of an export. Asks before it replaces a file. Errors: UsageError for `--json` with standard output. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
   const path = resolve(args.output);
@@ -43,10 +40,7 @@ interface Export<T> {
   render(page: readonly T[]): string;
 }
 
-/**
- * Writes pages to the output with a progress bar. A file is written under a temporary name and renamed once it is
- * complete; pipes and devices are written directly. Then prints how many records a file has.
- */
+/** Writes pages with a progress bar: to a file under a temporary name, renamed when complete; to pipes and devices directly. */
 export async function writeExport<T>(
   console: Console,
   { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,

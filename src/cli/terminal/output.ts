@@ -20,7 +20,6 @@ export function printJson(console: Console, value: unknown): Promise<void> {
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z$/;
 
-/** Prints a list: a JSON array, ids only, or a table with times relative to now. */
 export async function printList<Row>(console: Console, rows: readonly Row[], view: ListView<NoInfer<Row>>) {
   if (console.json) return printJson(console, rows);
   if (rows.length === 0) return info(console, view.empty);
@@ -47,10 +46,7 @@ function isState(field: string): boolean {
   return field === "status" || field === "state";
 }
 
-/**
- * Prints one record: a JSON object, its id only, or what was done and a line for each field with times relative to now.
- * @param idField which field `-q` prints.
- */
+/** Prints one record for people, as JSON, or with `-q` as its `idField`. */
 export async function printRecord(console: Console, record: object, idField: string): Promise<void> {
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
@@ -86,10 +82,7 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
 
 type Reader = Pick<Console, "columns" | "command">;
 
-/**
- * Escapes a text and fits it to the terminal. A command at its end gets the flags that name the database, and is broken
- * so that it can still be pasted into a shell.
- */
+/** Fits a text to the terminal. A command at its end is completed, and broken so that it can be pasted into a shell. */
 export function fitSentence({ columns, command: complete }: Reader, text: string): string {
   const { prose, command } = splitCommand(text, complete);
   const whole = escapeControls(prose + (command ?? ""));

@@ -23,7 +23,6 @@ const narrowestColumn = 8;
 const narrowestField = 16;
 const indent = "  ";
 
-/** A column with the escaped texts of its cells. */
 type Cells = ReturnType<typeof readCells>;
 
 const colors: [code: number, states: string][] = [
@@ -33,7 +32,6 @@ const colors: [code: number, states: string][] = [
 ];
 const stateColors = new Map(colors.flatMap(([code, states]) => states.split(" ").map((state) => [state, code])));
 
-/** A state in its colour: green works, yellow waits or is off, red has ended; other words stay as they are. */
 export function colorState(state: string): string {
   const color = stateColors.get(state);
   return color === undefined ? state : `\u001b[${color}m${state}\u001b[39m`;
@@ -43,10 +41,7 @@ export function bold(text: string, color: boolean): string {
   return color ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
-/**
- * A line for each field, its value beside its label. In a narrow terminal the value wraps between words; a word that is
- * too long for a line, such as a secret, stays whole so that it can be copied.
- */
+/** A line for each field. A word that is too long for a line, such as a secret, stays whole so that it can be copied. */
 export function renderFields(fields: readonly (readonly [label: string, value: string])[], { width, color }: Layout) {
   const labelWidth = Math.max(...fields.map(([label]) => Bun.stringWidth(label))) + gap;
   const lines = fields.flatMap(([label, value]) => {

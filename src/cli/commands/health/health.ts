@@ -67,10 +67,7 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
   return { address: status?.url ?? addressOf(config), start, status };
 }
 
-/**
- * Checks a server over http, then over https if its port closes http connections: `serve` may have got a certificate
- * by a flag. The certificate of this machine's own server is for its public name, so it is not verified.
- */
+/** Checks over http, and over https if the port closes that. A certificate is for the public name, so not verified here. */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);
   if (!isCut || !/^http:/i.test(base)) return health;

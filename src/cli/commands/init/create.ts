@@ -12,10 +12,7 @@ import { startService, writeUnit } from "./unit.ts";
 
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 
-/**
- * Creates the missing parts of the store in one transaction, then writes the secrets to files. Where that is
- * impossible, the error names the commands that replace them.
- */
+/** Creates what is missing in one transaction, then writes the secrets. If that fails, the error says how to replace them. */
 export async function createShop(console: Console, plan: Plan) {
   const { args, config, answers, unit } = plan;
   const { namespace, store, owner, key } = answers;
@@ -38,7 +35,6 @@ export async function createShop(console: Console, plan: Plan) {
     /** The URL of a server of this data directory that runs already. */
     runningUrl: answers.runningUrl,
     unit: unit && { ...unit, written: false, started: false },
-    /** One sentence for each flag whose value differs from the existing one, which is kept. */
     kept: [] as string[],
   };
   try {
@@ -56,7 +52,6 @@ export async function createShop(console: Console, plan: Plan) {
   return outcome;
 }
 
-/** The error when new secrets could not be delivered, with the commands that replace them. */
 export function secretsLost({ setup, secrets, config }: Outcome, reason: string, cause: unknown) {
   const { key, owner, store } = setup;
   const command = commandLine({ "data-dir": config.dataDir, "database-url": config.databaseUrl });

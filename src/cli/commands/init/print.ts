@@ -14,7 +14,6 @@ import { checkFlags, type InitArgs, readSettings } from "./flags.ts";
 import { readInitConfig } from "./plan.ts";
 import { describeUnit, startCommands } from "./unit.ts";
 
-/** Prints the outcome: one JSON value; with `-q` the ids with their secrets; otherwise a guide. */
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
   const { key, password } = outcome.secrets;
   const hasSecrets = (key ?? password) !== undefined;

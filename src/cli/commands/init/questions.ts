@@ -14,7 +14,6 @@ import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.t
 import { askOrigins } from "../key/args.ts";
 import { checks, type InitArgs, readSender } from "./flags.ts";
 
-/** The namespace from --namespace or --title, or of the only existing store. */
 export function findNamespace({ namespace, title }: InitArgs, existing: readonly string[]): string | undefined {
   if (namespace !== undefined) return namespace;
   if (title !== undefined) return suggestNamespace(title) || undefined;
@@ -100,10 +99,7 @@ const keyIntroduction =
   "A website, an app or an importer needs an app key to use the store. If you name a site, it is a storefront key.";
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
-/**
- * The first app key. When it cannot ask, it stays unpublished unless --publish is given. `secretFile` is the path of the
- * file for its secret; undefined to print it, also when no file can be created. `before` is suggested.
- */
+/** The first app key. `secretFile` is undefined where its secret is printed. `before` is suggested. */
 export async function takeKey(args: InitArgs, console: Console, namespace: string, before?: ShopPlan["key"]) {
   const { "key-name": givenName, publish: givenPublish, origin } = args;
   if (console.canAsk) await introduce(console, keyIntroduction);
@@ -125,7 +121,6 @@ export async function takeKey(args: InitArgs, console: Console, namespace: strin
   return { name, publish, origins, secretFile: chosen };
 }
 
-/** The public URL of a server that other machines reach, which a terminal asks for; undefined for none. `before` is suggested. */
 export async function takePublicUrl(args: InitArgs, console: Console, { host, publicUrl }: Config, before?: string) {
   const isLocal = /^(?:127\.|::1$|localhost$)/.test(host);
   if (!console.canAsk || isLocal || publicUrl !== undefined) return args["public-url"];
@@ -136,11 +131,7 @@ export async function takePublicUrl(args: InitArgs, console: Console, { host, pu
 
 type TestMail = Record<"dataDir" | "title" | "language", string> & { to: string | undefined };
 
-/**
- * The mail server that the flags name, after a test mail; null without --smtp-url-file. One that bodega.env has already
- * is not tested again.
- * @throws UsageError, validationFailed, and the errors of the test mail.
- */
+/** The mail server of the flags, which a test mail has reached unless bodega.env has it already. Errors: those of that mail. */
 export async function takeMail(args: InitArgs, console: Console, mail: TestMail) {
   const path = args["smtp-url-file"];
   if (path === undefined) return null;

@@ -47,10 +47,7 @@ export function hasSystemd(): boolean {
 
 export type Unit = ReturnType<typeof describeUnit>;
 
-/**
- * The systemd unit that serves this data directory, with its path and the present content of that file, and warnings
- * why the service may not work as it is. `settings` are for its environment. Errors: wrongState for a path that no unit can name.
- */
+/** The systemd unit and what its file has now; `settings` are for its environment. Errors: wrongState for unusual paths. */
 export function describeUnit(config: Config, unitDir: string | undefined, settings = {}) {
   const { dataDir, port, replicateTo = "", backupTo = "" } = config;
   const folders = [replicateTo, backupTo].filter((path) => path.startsWith("/"));

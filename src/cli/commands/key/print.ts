@@ -76,7 +76,6 @@ function assessSecret(secret: Secret, key: AppKeyDetails, now: number): string {
   return `Check again in two minutes: it was used ${last}, just before the current one was created.`;
 }
 
-/** Warns as the help of `key list` says. Prints nothing with `-q` or `--json`. */
 export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
   if (console.json || console.quiet) return;
   for (const key of keys) for (const warning of findWarnings(key, now)) await warn(console, warning);
@@ -132,20 +131,14 @@ export function deliverKey(
   );
 }
 
-/**
- * At a terminal, asks before a change stops or opens a key that has been used; `question` says what the change does.
- * A script is not asked, so that it can stop a leaked key at once.
- */
+/** Asks before a change stops or opens a key in use. A script is not asked, so that it can stop a leaked key at once. */
 export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
   const state = keyState(key, Date.now());
   if (key.last_used_at === null || state !== "published" || !console.canAsk) return;
   await confirmAction(console, `${question} Last used: ${formatRelativeTime(key.last_used_at, Date.now())}.`);
 }
 
-/**
- * Says what visitors of a page could do with its key, where that is more than a storefront key allows, and asks before the
- * page gets it. Without a terminal it only warns.
- */
+/** Asks before a page gets a key with more rights than a storefront key's. Without a terminal it only warns. */
 export async function confirmPages(
   console: Console,
   { name, scopes }: Pick<AppKeyDetails, "name" | "scopes">,

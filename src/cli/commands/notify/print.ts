@@ -7,7 +7,6 @@ import { formatValue, printRecord, warn } from "../../terminal/output.ts";
 
 type Message = AcceptedMessage | MessageWithDeliveries;
 
-/** A message in JSON: the API's record with `message_id` as its id. */
 export function toMessageRecord<M extends Message>({ id, ...rest }: M) {
   return { message_id: id, ...rest };
 }

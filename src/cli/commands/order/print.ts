@@ -3,7 +3,6 @@ import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printJson, printList, printRecord } from "../../terminal/output.ts";
 
-/** An order in JSON: the API's record with the id and the customer's email. */
 export function toOrderRecord({ order, customerEmail }: OrderView) {
   const { id, ...rest } = order;
   return { order_id: id, customer_email: customerEmail, ...rest };

@@ -43,7 +43,6 @@ function formatOrigin({ origin }: { origin: string }): string {
   return origin === "" ? "(none)" : origin;
 }
 
-/** Prints whether an origin is allowed and why. `-q` prints one word. */
 async function printVerdict(console: Console, verdict: OriginExplanation, now: number): Promise<void> {
   const { allowed, reason, entries, advice, rejected } = verdict;
   const word = allowed ? "allowed" : "rejected";

@@ -110,7 +110,6 @@ function readFormat({ file, format = formatOf(file) }: ImportArgs): "csv" | "ndj
 
 type ImportArgs = ArgValues<typeof importArgs> & SharedValues & { pieces?: Pieces | undefined; showsFaultsOnly?: true };
 
-/** Imports or checks the `pieces`, or the file of the argument, and prints the result. Returns the exit code. */
 async function importFile(args: ImportArgs, console: Console, signal: AbortSignal): Promise<number> {
   const { file } = args;
   const format = readFormat(args);

@@ -7,7 +7,6 @@ import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
 
-/** A product in JSON: the API's record with `product_id` as its id. */
 export function toProductRecord({ id, ...rest }: ProductDocument) {
   return { product_id: id, ...rest };
 }
@@ -60,7 +59,6 @@ const stopReasons = {
 
 type Imported = ImportResult & MigrationReport & { file: string };
 
-/** Prints the result of an import, its errors on standard error. Returns the exit code. */
 export async function printImport(console: Console, result: Imported, isDryRun: boolean): Promise<number> {
   const { changes, errors, errors_omitted, stopped, last_line: line, source, left_out, file, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;

@@ -20,7 +20,6 @@ const minProcesses = 2;
 /** In narrower terminals only the first columns of processes are shown. */
 const wideColumns = 64;
 
-/** The activity of a server as lines that fit the terminal, the most important first. */
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
   const { version, url, uptime_seconds, workers } = activity;
   const processCount = workers === 1 ? "1 process" : `${workers} workers`;

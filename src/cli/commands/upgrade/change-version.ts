@@ -28,7 +28,6 @@ interface Change {
 /** Where the version is kept that the last change replaced. */
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Copies an executable beside the installed one, with its owner and mode; returns its path. Errors: unavailable. */
 export function placeBeside(file: string, installed: string): string {
   const placed = `${installed}.next`;
   try {

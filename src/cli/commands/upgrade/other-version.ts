@@ -52,10 +52,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   return { version, commit, pending, unknown };
 }
 
-/**
- * Compares the SHA-256 of a file with a given one, or with its line in SHA256SUMS beside it.
- * @throws notFound without the file or its checksum, validationFailed for another one.
- */
+/** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound without either, validationFailed. */
 export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
   if (!attempt(() => statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
   const expected = given?.toLowerCase() ?? readChecksum(file);
@@ -82,10 +79,7 @@ export function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): 
   throw wrongState(`The database has migration ${migration}, and ${folder} has no copy from before it.`, { remedy });
 }
 
-/**
- * The copy of the database that an earlier version needs; null where the version can use the database as it is.
- * @throws wrongState where the database cannot be migrated or restored for it.
- */
+/** The copy of the database that an earlier version needs; null for none. Errors: wrongState where it cannot be restored. */
 export function findCopy(
   { pending, unknown }: Record<"pending" | "unknown", string[]>,
   isBack: boolean,

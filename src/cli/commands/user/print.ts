@@ -13,7 +13,6 @@ export type User = Awaited<ReturnType<typeof getUser>>;
 type UserArgs = SharedValues & { namespace: string; user: string };
 type UserWork<T> = (ctx: Ctx, id: string) => Promise<T>;
 
-/** A user in JSON: the API's record with `user_id` as its id. */
 export function toUserRecord({ id, ...rest }: User) {
   return { user_id: id, ...rest };
 }

@@ -54,10 +54,7 @@ export function recordCheck({ id, about, remedy = foreign, select, fix = setValu
   return { id, about, run };
 }
 
-/**
- * Sets a value, and creates a row that is missing. What changes a value also changes those that it is computed from, so
- * that a value that is still the found one still differs by the same amount.
- */
+/** Sets a value unless it has changed meanwhile, and creates a row that is missing. */
 export async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expected, target }: Inconsistency) {
   const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
   const names = ["tenant_id", ...Object.keys(key)];
@@ -88,10 +85,7 @@ export function rowOf(table: Table, ...columns: string[]): SQL {
   return sql.raw(`json_array('${getTableName(table)}', json_object(${key}))`);
 }
 
-/**
- * SQL that selects an `Inconsistency` for each differing field in the rows of `compared`, a table with `tenant_id`,
- * `record`, and `<field>` and `right_<field>` for each field.
- */
+/** Selects an `Inconsistency` for each field of `compared` whose `<field>` is not its `right_<field>`. */
 export function differences(compared: string, fields: readonly string[], target: SQL = sql`null`): SQL {
   const ofField = (field: string) =>
     sql`${sql.raw(`select tenant_id, record, '${field}' as field, ${field} as found,

@@ -7,10 +7,7 @@ import { countOf, finding, type RecordCheck } from "../finding.ts";
 import { findInStores, inScope } from "../in-stores.ts";
 import { differences, differencesFrom, recordCheck, rowOf } from "./check.ts";
 
-/**
- * SQL for whether the statuses and times of an order are consistent. Inconsistent orders are not used to fix values,
- * because their right status is unknown.
- */
+/** Whether the statuses and times of an order are consistent. The right status of others is unknown: they fix no values. */
 export function isCoherent(alias: string): SQL {
   const of = (column: string) => sql.raw(`${alias}.${column}`);
   const isNeverPaid = sql`${of("payment_status")} = 'unpaid' and ${of("paid_at")} is null`;
