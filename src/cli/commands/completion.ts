@@ -1,18 +1,14 @@
 import bash from "../completion/bodega.bash" with { type: "text" };
 import fish from "../completion/bodega.fish" with { type: "text" };
 import zsh from "../completion/bodega.zsh" with { type: "text" };
+import { wordArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { printJson } from "../terminal/output.ts";
 
 export default defineCommand({
   description: "Print a completion script for a shell",
   args: {
-    shell: {
-      type: "positional",
-      required: true,
-      options: ["bash", "zsh", "fish"],
-      description: "Shell to complete in",
-    },
+    shell: { ...wordArg("Shell to complete in"), options: ["bash", "zsh", "fish"] },
   },
   examples: [
     "bodega completion bash > ~/.local/share/bash-completion/completions/bodega",

@@ -6,7 +6,7 @@ import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
 import { attempt, notFound, wrongState } from "../../server/errors.ts";
-import type { NameKind } from "../framework/args.ts";
+import { type NameKind, wordArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type DatabaseFlags, openCliOptions, readDatabaseFlags } from "./read-config.ts";
@@ -65,7 +65,7 @@ export function recordArg<const Kind extends NameKind>(
   description: string,
   find: (ctx: Ctx, name: string) => Promise<unknown>,
 ) {
-  return { type: "positional", required: true, completes, description, check: checkInTenant(find) } as const;
+  return { ...wordArg(description), completes, check: checkInTenant(find) } as const;
 }
 
 /** Refuses to create a database for a command that needs existing data. Errors: notFound. */

@@ -92,6 +92,11 @@ export function valueArg(valueHint: string, description: string) {
   return { type: "string", valueHint, description } as const;
 }
 
+/** A required value that is identified by its position. */
+export function wordArg(description: string) {
+  return { type: "positional", required: true, description } as const;
+}
+
 export function durationArg(description: string) {
   return { ...valueArg("duration", description), parse: parseDuration };
 }

@@ -3,6 +3,7 @@ import type { rekeyDatabase } from "../../../server/admin/rekey.ts";
 import { wrongState } from "../../../server/errors.ts";
 import { requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
+import { wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
@@ -86,10 +87,8 @@ const rehearse = defineCommand({
   done: "The restored database is intact.",
   args: {
     place: {
-      type: "positional",
+      ...wordArg("Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)"),
       required: false,
-      description:
-        "Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)",
       completes: "file",
     },
   },

@@ -4,7 +4,7 @@ import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { accountName } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { valueArg } from "../../framework/args.ts";
+import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -21,11 +21,7 @@ const maxNamed = 20;
 export default defineCommand({
   description: "Replace the database with a backup; no server may be running",
   args: {
-    backup: {
-      type: "positional",
-      required: true,
-      description: "File or s3:// address of the backup, the place of a replica, or - for standard input",
-    },
+    backup: wordArg("File or s3:// address of the backup, the place of a replica, or - for standard input"),
     at: {
       ...valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
       parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),

@@ -67,7 +67,7 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
   return { address: status?.url ?? addressOf(config), start, status };
 }
 
-/** Checks over http, and over https if the port closes that. A certificate is for the public name, so not verified here. */
+/** Checks over http, and over https if the port closes that. The own server's certificate has its public name: not verified. */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);
   if (!isCut || !/^http:/i.test(base)) return health;

@@ -3,7 +3,7 @@ import type { MailRecord } from "../../../server/modules/mail/service.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { choiceArg, namespaceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, namespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, namespaceFilterArg, sinceArg } from "../../framework/list-args.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
@@ -55,7 +55,7 @@ const list = defineCommand({
 const show = defineCommand({
   description: "Show the delivery status of a mail",
   args: {
-    id: { type: "positional", required: true, description: "Id of the mail" },
+    id: wordArg("Id of the mail"),
     namespace: { ...namespaceArg, description: "Store that the mail must belong to" },
     "show-recipients": { type: "boolean", description: "Show the full address instead of a…@example.com" },
   },

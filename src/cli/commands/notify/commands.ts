@@ -4,7 +4,7 @@ import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { type ArgValues, type CommandArgs, choiceArg, durationArg, valueArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, durationArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, noteLimit, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
@@ -50,7 +50,7 @@ const list = defineCommand({
 const show = defineCommand({
   description: "Show a notification and its delivery status",
   args: {
-    message_id: { type: "positional", required: true, description: "Id of the notification" },
+    message_id: wordArg("Id of the notification"),
     namespace: requiredNamespaceArg,
   },
   examples: ["bodega notify show -n demo msg_01k8z3v5x2f1rt9m6q7wbn4hcd"],
@@ -105,7 +105,7 @@ const devices = defineCommand({
 const remove = defineCommand({
   description: "Remove a browser or device, so that it gets no more notifications",
   args: {
-    registration_id: { type: "positional", required: true, description: "Id of the registration" },
+    registration_id: wordArg("Id of the registration"),
     namespace: requiredNamespaceArg,
   },
   examples: ["bodega notify remove -n demo reg_01k8z3v5x2f1rt9m6q7wbn4hcd"],

@@ -6,7 +6,7 @@ import type { VariantInput } from "../../../server/modules/products/variants/var
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
@@ -170,9 +170,7 @@ const restore = defineCommand({
   description: "Bring a deleted product back",
   args: {
     product: {
-      type: "positional",
-      required: true,
-      description: "Id, slug or SKU of the deleted product",
+      ...wordArg("Id, slug or SKU of the deleted product"),
       check: checkInTenant(async (ctx, name) =>
         (await import("../../../server/modules/products/restore.ts")).findDeleted(ctx, name),
       ),
@@ -205,9 +203,7 @@ const stock = defineCommand({
   args: {
     ...productArgs,
     change: {
-      type: "positional",
-      required: true,
-      description: "Such as +5 or -2, or =10 to set the stock",
+      ...wordArg("Such as +5 or -2, or =10 to set the stock"),
       parse: (flag: string, text: string) => {
         const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
         if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");

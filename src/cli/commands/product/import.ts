@@ -3,7 +3,14 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withPictures } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, fileFormatArg, type SharedValues } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  choiceArg,
+  fileFormatArg,
+  type SharedValues,
+  wordArg,
+} from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -30,13 +37,7 @@ async function openSource(path: string, console: Console, signal: AbortSignal) {
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
 const importArgs = {
-  file: {
-    type: "positional",
-    required: true,
-    fallback: "template",
-    completes: "file",
-    description: "File to import; - for standard input",
-  },
+  file: { ...wordArg("File to import; - for standard input"), fallback: "template", completes: "file" },
   template: { type: "boolean", description: "Print a CSV file with the usual columns and one example product" },
   namespace: requiredNamespaceArg,
   format: fileFormatArg,

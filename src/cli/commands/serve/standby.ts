@@ -1,6 +1,6 @@
 import { backupDestination } from "../../../server/config/backup-config.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { valueArg } from "../../framework/args.ts";
+import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -13,10 +13,9 @@ export default defineCommand({
   longRunning: true,
   args: {
     action: {
-      type: "positional",
+      ...wordArg("Take over from the server, and serve; without it, follow the server"),
       required: false,
       options: ["promote"],
-      description: "Take over from the server, and serve; without it, follow the server",
     },
     from: {
       ...valueArg("dir|url", "Directory or s3://bucket/prefix to which the server replicates"),

@@ -12,6 +12,7 @@ import {
   numberArg,
   type PositionalArg,
   valueArg,
+  wordArg,
 } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
@@ -21,13 +22,11 @@ import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
 const tenantArg = {
-  type: "positional",
+  ...wordArg("Namespace of the store"),
   label: "namespace",
-  required: true,
   fallback: "namespace",
   field: "namespace",
   completes: "namespace",
-  description: "Namespace of the store",
 } as const satisfies PositionalArg;
 
 const newTenantArg = {
