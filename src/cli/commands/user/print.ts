@@ -1,5 +1,4 @@
 import type { Ctx } from "../../../server/context.ts";
-import { isLastOwner } from "../../../server/modules/users/guards.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
@@ -30,6 +29,7 @@ export async function changeUser<T>(args: UserArgs, console: Console, change: Us
   try {
     return await withUser(args, console, change);
   } catch (error) {
+    const { isLastOwner } = await import("../../../server/modules/users/guards.ts");
     if (!isLastOwner(error)) throw error;
     const question = `${args.user} is the last active owner of store ${args.namespace}. Continue without an owner?`;
     await confirmAction(console, question);
