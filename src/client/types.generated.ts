@@ -2697,6 +2697,8 @@ export interface components {
         Health: {
             /** @description `ok` */
             status: string;
+            /** @description What the operator should know although the server works. */
+            warning?: string;
         };
         HealthReply: {
             request_id: string;

@@ -1,10 +1,12 @@
+import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { locateFailure } from "../db/failure.ts";
 import { type DatabaseOptions, openDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
+import { attempt } from "../errors.ts";
 import { beforeCommit } from "./before-commit.ts";
 
-type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken">;
+type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "databaseAuthTokenFile">;
 
 /** How long a command waits for the write lock: longer than for a request, because no browser waits for the answer. */
 export const commandLockDeadlineMs = 30_000;
@@ -16,10 +18,11 @@ export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {
 
 /** Opens the database that a configuration names. Errors: those of `openDatabase`. */
 export function openConfiguredDatabase(
-  { dataDir, databaseUrl, databaseAuthToken }: Place,
+  { dataDir, databaseUrl, databaseAuthToken, databaseAuthTokenFile: file }: Place,
   options: Omit<DatabaseOptions, "dataDir" | "url" | "readToken"> = {},
 ): Promise<Database> {
-  return openStoreDatabase({ ...options, dataDir, url: databaseUrl, readToken: () => databaseAuthToken });
+  const readToken = () => (file && attempt(() => readFileSync(file, "utf8").trim())) || databaseAuthToken;
+  return openStoreDatabase({ ...options, dataDir, url: databaseUrl, readToken });
 }
 
 /** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */

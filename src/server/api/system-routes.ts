@@ -29,9 +29,9 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
   mountPage(server, pipeline, "/health/live", (request) => {
     if (onSeen && request.headers.get("x-request-id")?.startsWith("doctor-")) onSeen(request);
-    return answerOk;
+    return answerReady();
   });
-  mountPage(server, pipeline, "/health/ready", async () => (await findUnready()) ?? answerOk);
+  mountPage(server, pipeline, "/health/ready", async () => (await findUnready()) ?? answerReady(pipeline.db.warning));
   const describe = () => JSON.stringify(describeApi(routes, version));
   mountPage(server, pipeline, "/openapi.json", fixedPage(json, describe, anyOrigin));
   for (const [path, read] of Object.entries(clientFiles)) {
@@ -98,6 +98,7 @@ const forwardedHeaders = [
   "x-real-ip",
 ];
 
-function answerOk(headers: Record<string, string>, requestId: string): Response {
-  return new Response(JSON.stringify({ request_id: requestId, data: { status: "ok" } }), { headers });
+function answerReady(warning?: string): Answer {
+  const data = { status: "ok", ...(warning && { warning }) };
+  return (headers, requestId) => new Response(JSON.stringify({ request_id: requestId, data }), { headers });
 }

@@ -50,6 +50,8 @@ export function readDatabaseConfig(options: Options) {
     /** A libSQL server; undefined is the file in the data directory. */
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: matching(options.get("BODEGA_DATABASE_AUTH_TOKEN"), /^[\x21-\x7e]+$/, tokenHint),
+    /** It is read again at each connection. */
+    databaseAuthTokenFile: options.env.BODEGA_DATABASE_AUTH_TOKEN_FILE,
     /** Seals secrets in the database; undefined is the file `secret.key` in the data directory. */
     secret: matching(options.get("BODEGA_SECRET"), /^[\s\S]{32}/, secretHint),
   };

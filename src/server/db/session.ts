@@ -36,8 +36,10 @@ export interface Database extends Session {
   dataVersion(): number | null;
   /** Moves the WAL into the database file; false when busy, or where there is no WAL. */
   checkpoint(): Promise<boolean>;
-  /** After a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. A server is not tried. */
+  /** After a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. */
   checkWrites(): Promise<void>;
+  /** What its operator should know although it works. */
+  readonly warning?: string | undefined;
   /** Size of the WAL in bytes, 0 where there is none. */
   walBytes(): number;
   /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */

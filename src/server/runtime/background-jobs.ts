@@ -11,7 +11,7 @@ import type { Database } from "../db/session.ts";
 import type { ChannelDeps } from "../delivery/channel.ts";
 import { pullBack } from "../delivery/claim.ts";
 import { type AppError, wrongState } from "../errors.ts";
-import { notDurable } from "../health/environment/server.ts";
+import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { eraseOldAddresses } from "../modules/audit/service.ts";
@@ -80,7 +80,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
   const purging = startPurging(db, { notice, isSteady: isClockSteady, media: openMedia(config), keepAddressesMs });
-  const watchingDurability = db instanceof ServerDatabase ? watchDurability(db, notice) : undefined;
+  const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
     isClockSteady,
     /** Takes over the replica. A server that cannot start must not, because another one would stop. */
@@ -94,7 +94,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
     async stop() {
       clearInterval(checkingFile);
-      clearInterval(watchingDurability);
+      clearInterval(watchingServer);
       await Promise.all([purging.stop(), backups?.stop(), rehearsals?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer?.stop();
@@ -103,18 +103,17 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   };
 }
 
-/** Warns when a libSQL server begins to acknowledge writes too early, as it does after each of its starts. */
-function watchDurability(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
-  let isDurable = true;
+/** Logs when a libSQL server cannot be reached, refuses the token, or acknowledges writes too early, as after its starts. */
+function watchServer(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
+  let problem: string | undefined;
   const check = async () => {
-    const was = isDurable;
-    isDurable = await db.isDurable();
-    if (was && !isDurable) notice("error", `${notDurable} Set its durability_mode to strong.`);
-    if (!was && isDurable) notice("info", "The libSQL server has a write on its disk before it answers.");
+    const found = await db.checkWrites().then(() => db.warning, reasonOf);
+    if (found !== undefined && found !== problem) notice("error", found);
+    if (found === undefined && problem !== undefined) notice("info", "The libSQL server works again.");
+    problem = found;
   };
-  const checkAgain = () => void check().catch(() => {});
-  checkAgain();
-  return setInterval(checkAgain, durabilityMs);
+  void check();
+  return setInterval(check, durabilityMs);
 }
 
 /** @throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */

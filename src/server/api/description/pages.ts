@@ -13,7 +13,8 @@ interface SystemPage {
   errors: readonly ErrorKind[];
 }
 
-const health = Type.Object({ status: Type.String({ description: "`ok`" }) }, { $id: "Health" });
+const warning = Type.Optional(Type.String({ description: "What the operator should know although the server works." }));
+const health = Type.Object({ status: Type.String({ description: "`ok`" }), warning }, { $id: "Health" });
 const home = Type.Object(
   {
     name: Type.String(),

@@ -15,6 +15,12 @@ const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
 
+/** After which time without a write it is asked again. */
+const durabilityMs = 5000;
+
+export const notDurable =
+  "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
+
 interface ServerOptions extends Pick<ServerAddress, "readToken"> {
   lockDeadlineMs: number;
   beforeCommit?: BeforeCommit | undefined;
@@ -82,10 +88,17 @@ export class ServerDatabase implements Database {
     return this.queue.exclusive(() => this.#writer.readDurability());
   }
 
+  async checkWrites(): Promise<void> {
+    if (performance.now() - this.#writer.durabilityReadAt > durabilityMs) await this.isDurable();
+  }
+
+  get warning(): string | undefined {
+    return this.#writer.isDurable ? undefined : notDurable;
+  }
+
   // A server looks after its files itself.
   readonly dataVersion = () => null;
   readonly checkpoint = async () => false;
-  readonly checkWrites = async () => {};
   readonly walBytes = () => 0;
   readonly isInPlace = () => true;
   readonly setWalAside = () => undefined;

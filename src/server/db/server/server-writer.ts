@@ -45,8 +45,9 @@ export function bindForServer(stmt: InStatement): Bound {
 export class ServerWriter implements Writer {
   readonly maxTogether = 32;
   inTransaction = false;
-  /** Whether the server has a write on its disk before it answers; undefined until a group has asked. */
-  isDurable: boolean | undefined;
+  /** Whether the server has a write on its disk before it answers. Each group asks. */
+  isDurable = true;
+  durabilityReadAt = Number.NEGATIVE_INFINITY;
   readonly #connection: ServerConnection;
   readonly #lockDeadlineMs: number;
   /** Another one at each start, so that numbers of groups never meet. */
@@ -179,6 +180,7 @@ export class ServerWriter implements Writer {
   /** A stream keeps the mode in which it was opened, so after a no the next group uses a new one. */
   #noteDurability(mode: Outcome): boolean {
     this.isDurable = isResult(mode) && mode.rows[0]?.synchronous === 2;
+    this.durabilityReadAt = performance.now();
     if (!this.isDurable) this.#connection.close();
     return this.isDurable;
   }

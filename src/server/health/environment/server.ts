@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { envFilePath, findUnknownSettings } from "../../config/env-file.ts";
 import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
-import { ServerDatabase } from "../../db/server/server-database.ts";
+import { notDurable, ServerDatabase } from "../../db/server/server-database.ts";
 import { get, statement } from "../../db/statement.ts";
 import { AppError, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
@@ -95,9 +95,6 @@ export const settings = {
     return found.map(({ subject, message }) => finding("warning", subject, message, "Correct or remove it."));
   },
 } satisfies EnvironmentCheck;
-
-export const notDurable =
-  "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
 
 export const durability = {
   id: "durability",
