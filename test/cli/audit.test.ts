@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { accountName } from "../../src/cli/context/context.ts";
-import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir, openCli } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 /** Changes the file in a way that the program never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
-  const db = await openStoreDatabase({ dataDir });
+  const db = await openDatabase({ dataDir });
   for (const trigger of ["audit_log_unchanged", "audit_log_kept"]) await db.execute(`drop trigger ${trigger}`);
   for (const statement of statements) await db.execute(statement);
   await db.close();

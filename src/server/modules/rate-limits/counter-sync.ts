@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Database, Executor } from "../../db/session.ts";
-import { bind, param, run, statement } from "../../db/statement.ts";
+import { bind, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { publicHits } from "./table.ts";
 import { addHits, type HitBucket, windowMs } from "./write-counts.ts";
 
@@ -115,7 +115,7 @@ export class CounterSync {
         isPushing ? [this.#bindPush(unsent), pullNew] : [pullNew],
         isPushing ? "write" : "read",
       );
-      for (const { position, hits } of (results.at(-1)?.rows ?? []) as unknown as PulledRow[]) {
+      for (const { position, hits } of rowsOf(pull, results.at(-1))) {
         this.#position = position;
         for (const [subject, numbers] of Object.entries(JSON.parse(hits) as Record<string, number[]>)) {
           for (let i = 0; i < numbers.length; i += 2) {
