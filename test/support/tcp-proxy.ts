@@ -7,6 +7,8 @@ export interface TcpProxy {
   onSend: (bytes: Buffer) => Buffer | null;
   /** Sees what the server answers, likewise. */
   onAnswer: (bytes: Buffer) => Buffer | null;
+  /** How long bytes take in each direction, in milliseconds. */
+  delayMs: number;
   /** Connections so far. */
   opened: number;
   /** Ends all connections with a reset. */
@@ -19,6 +21,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const proxy: TcpProxy = {
     port: 0,
+    delayMs: 0,
     opened: 0,
     onSend: (bytes) => bytes,
     onAnswer: (bytes) => bytes,
@@ -37,7 +40,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       sockets.add(from);
       from.on("data", (bytes: Buffer) => {
         const passed = see(bytes);
-        if (passed) to.write(passed);
+        if (passed && proxy.delayMs > 0) setTimeout(() => to.write(passed), proxy.delayMs);
+        else if (passed) to.write(passed);
       });
       from.on("error", () => {});
       from.on("close", () => {
