@@ -89,7 +89,8 @@ export class ServerDatabase implements Database {
   }
 
   async checkWrites(): Promise<void> {
-    if (performance.now() - this.#writer.durabilityReadAt > durabilityMs) await this.isDurable();
+    const { isDurable, durabilityReadAt } = this.#writer;
+    if (!isDurable || performance.now() - durabilityReadAt > durabilityMs) await this.isDurable();
   }
 
   get warning(): string | undefined {

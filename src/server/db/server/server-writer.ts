@@ -111,7 +111,7 @@ export class ServerWriter implements Writer {
       return undefined;
     }
     const results = own.slice(first.length, before.length);
-    if (own.at(-2) !== undefined && results.every(isResult)) return results;
+    if (isOwnFailure(own.at(-2)) && results.every(isResult)) return results;
     throw this.#lose(outcomes.find((outcome) => outcome instanceof Error));
   }
 
@@ -121,11 +121,16 @@ export class ServerWriter implements Writer {
     if (isBegun) await this.#runOn(this.#stream, [control("ROLLBACK")]).catch(() => this.#connection.close());
   }
 
-  /** Asks the server whether a write is on its disk before it answers. Errors: unavailable. */
+  /**
+   * Asks the server whether a write is on its disk before it answers. A stream keeps the mode in which it was opened, so
+   * after a no the next group uses a new one. Errors: unavailable.
+   */
   async readDurability(): Promise<boolean> {
     try {
       const [mode] = await this.#runOn(await this.#openStream(), [control("PRAGMA synchronous")]);
-      return this.#noteDurability(mode);
+      this.#noteDurability(mode);
+      if (!this.isDurable) this.#connection.close();
+      return this.isDurable;
     } catch (error) {
       throw this.#lose(error);
     }
@@ -177,12 +182,9 @@ export class ServerWriter implements Writer {
     return this.#stream;
   }
 
-  /** A stream keeps the mode in which it was opened, so after a no the next group uses a new one. */
-  #noteDurability(mode: Outcome): boolean {
+  #noteDurability(mode: Outcome): void {
     this.isDurable = isResult(mode) && mode.rows[0]?.synchronous === 2;
     this.durabilityReadAt = performance.now();
-    if (!this.isDurable) this.#connection.close();
-    return this.isDurable;
   }
 
   /**

@@ -103,7 +103,7 @@ export const maxLagSeconds = 30;
 
 export const replication = {
   id: "replication",
-  about: "The replica has everything up to the last seconds, is on another disk, and has not disappeared.",
+  about: "If there is a replica, it has everything up to the last seconds and is on another disk.",
   async run({ ctx, config, now, timeoutMs, command }) {
     const { dataDir, databaseUrl, replicateTo, replicateKeepMs } = config;
     if (databaseUrl !== undefined) return [];
@@ -143,7 +143,7 @@ export const replication = {
 
 export const rehearsal = {
   id: "rehearsal",
-  about: "The replica or the newest backup was restored and checked within the last days.",
+  about: "If there is a replica or a backup, it was restored and checked within the last days.",
   async run({ config, now, command }) {
     const { last_success: last, last_failure: failure } = readLast(config.dataDir, "rehearsal");
     const place = failure?.place ?? rehearsedPlace(config) ?? last?.place;
@@ -163,7 +163,7 @@ export const rehearsal = {
 
 export const standby = {
   id: "standby",
-  about: "A standby follows its server closely.",
+  about: "If this is a standby, it follows its server closely.",
   async run({ config, now, timeoutMs, command }) {
     const known = readStandbyState(config.dataDir);
     if (known === undefined) return [];
