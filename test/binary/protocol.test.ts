@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
 import { formatHead, largeRefusedRequest, writeThenRead } from "../support/raw-http.ts";
@@ -224,7 +224,7 @@ test("a request pipelined behind a write closes the connection, and the write is
 });
 
 test("the reply of a handler that throws reveals no internals, and the log has the error without source paths", async () => {
-  const database = await openStoreDatabase({ dataDir: join(binary.dir, "bodega-data") });
+  const database = await openDatabase({ dataDir: join(binary.dir, "bodega-data") });
   const body = { title: "Lamp", price: 1 };
   try {
     await database.execute("alter table products rename to products_away");

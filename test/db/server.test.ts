@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BeforeCommit } from "../../src/server/db/group-commit/writer.ts";
 import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
@@ -7,6 +7,7 @@ import type { ServerDatabase } from "../../src/server/db/server/server-database.
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { until } from "../support/until.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { createWriteGroups, makeDir } from "./kinds.ts";
 
@@ -294,6 +295,7 @@ describe.if(hasSqld)("a database server", () => {
     test("a stopped server is 5001 after at most ten seconds, for every call", async () => {
       const db = await connectThrough(way);
       process.kill(server.pid, "SIGSTOP");
+      await until("it is stopped", () => / T /.test(readFileSync(`/proc/${server.pid}/stat`, "utf8")));
       const attempts = [
         db.execute("SELECT 1"),
         ...Array.from({ length: 5 }, (_, i) => db.execute(insertRow(`stopped ${i}`))),
