@@ -5,7 +5,6 @@ import type { Arrived } from "./answer-read.ts";
 import { answerFirstMatch, parseIfMatch } from "./check-input.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 
-/** Answers a request whose reply has no state to compare, with the result of its route's handler. */
 export async function answerCall(
   { publicUrl }: { publicUrl?: string | undefined },
   arrived: Arrived,

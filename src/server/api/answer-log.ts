@@ -7,7 +7,6 @@ import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 export interface LogDeps {
   now: () => number;
   log: LogRequest;
-  /** Index of the lowest level that is logged. */
   logFrom: number;
   meter: Meter;
   clientIpOf: (request: Request) => string | null;
@@ -19,22 +18,17 @@ interface Answered {
   meter: RouteMeter;
   requestId: string;
   started: number;
-  /** When the caller was authenticated; only at the log level `debug`. */
+  /** Set only at the log level `debug`. */
   authenticatedAt?: number | undefined;
-  /** The error that was thrown; undefined for a success. */
   failure: unknown;
   namespace?: string | undefined;
-  /** The store, where it exists. */
   tenant?: Tenant | undefined;
   actor?: Actor | undefined;
-  /** Whether it is a health check, which is logged only when it fails. */
+  /** A health check is logged only when it fails. */
   isProbe?: boolean | undefined;
 }
 
-/**
- * Counts an answer and logs it: a failed request with its code and address, an internal error with its cause. An answer
- * below the log's level is only counted.
- */
+/** Counts an answer, and logs it unless it is below the log's level. */
 export function logAnswer(deps: LogDeps, answered: Answered): void {
   const { request, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor, isProbe } = answered;
   const { status } = answered.response;

@@ -10,11 +10,7 @@ export interface Arrived {
   route: Route;
 }
 
-/**
- * Answers a read of the catalogue. A client that sends the `ETag` of what it has gets 304 if that is still right, and
- * the reply is not read then.
- * @param headers those of every reply.
- */
+/** Answers a read of the catalogue. If the client's `ETag` is current, it gets 304 and the reply is not read. */
 export async function answerRead(
   { version, publicUrl = "" }: { version: string; publicUrl?: string | undefined },
   { request, requestId, route }: Arrived,
@@ -44,8 +40,8 @@ export async function answerRead(
 const countsMs = 60_000;
 
 /**
- * The weak `ETag` of a reply that shows this state to this caller: weak, because each reply has its own request id. It
- * begins with the record's version, for `If-Match`, or with 0 for a list.
+ * Makes the weak `ETag` of a reply: weak, because each reply has its own request id. It begins with the record's
+ * version, for `If-Match`, or with 0 for a list.
  * @param release the program's version and public URL, because another one may show the same state in another way.
  */
 function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: State, release: string): string {
@@ -57,10 +53,9 @@ function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: S
   return `W/"${version}.${hash.toString(36).padStart(13, "0")}"`;
 }
 
-/** The hashes of the scopes of keys, made once. */
 const scopeHashes = new WeakMap<ReadonlySet<string>, string>();
 
-/** All on which a reply may depend: two keys may see different parts of a record. */
+/** Two keys may see different parts of a record. */
 function describeCaller(actor: Actor): string {
   if (actor.kind !== "app") return actor.kind === "user" ? `${actor.userId} ${actor.role}` : actor.kind;
   const scopes = scopeHashes.get(actor.scopes) ?? Bun.hash([...actor.scopes].join()).toString(36);
@@ -68,7 +63,7 @@ function describeCaller(actor: Actor): string {
   return `${actor.appId} ${actor.isWeb} ${scopes}`;
 }
 
-/** Whether `If-None-Match` lists a tag, in any form (RFC 9110, section 13.1.2). */
+/** Compares a tag with `If-None-Match` in any form (RFC 9110, section 13.1.2). */
 function isListed(header: string, tag: string): boolean {
   const opaque = tag.slice("W/".length);
   return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);

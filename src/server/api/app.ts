@@ -21,27 +21,21 @@ export interface AppDeps
   trustedProxies: readonly string[];
   isEncrypted: boolean;
   bodyLimits?: BodyLimits;
-  /** Address of the socket's peer; null without a socket. */
   peerOf: (request: Request) => string | null;
-  /** Receives how a call of `/health/live` arrived, if its request id begins with `doctor-`. */
+  /** Gets calls of `/health/live` whose request id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
-  /** Instead of the product's own routes, in tests. */
+  /** Replaces the product's routes in tests. */
   routes?: readonly Route[];
 }
 
-/** 1 MiB, and ten seconds to send it. */
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
-/** The methods that a preflight for an unknown route allows. */
+/** A preflight for an unknown route allows these. */
 const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/** Label of requests without a route in the metrics. */
 const noRoute = "(none)";
 
-/**
- * The HTTP application, not yet listening, and how it reads the address of a client. Elysia finds the route; the pipeline
- * makes every answer.
- */
+/** Creates the HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer. */
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
   const routes = deps.routes ?? allRoutes;

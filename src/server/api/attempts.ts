@@ -8,13 +8,13 @@ import { LruCache } from "../values/lru-cache.ts";
 
 const minRemembered = 5000;
 
-/** Counts an attempt of an address at a store that is active; throws tooManyAuthAttempts after ten a minute. */
 export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
 
 /**
- * Creates the counter of authentication attempts (specification, sections 7 and 8: 10 a minute per address). The
- * database counts for all processes. An address over the limit is cached until its next attempt is allowed, so that a
- * flood costs no reads or writes; the audit log records when one starts.
+ * Counts attempts to authenticate, up to ten a minute per address (specification, sections 7 and 8). The database
+ * counts for all processes. An address over the limit is cached until its next attempt is allowed, so that a flood
+ * costs no reads or writes; the audit log records when one starts.
+ * @throws tooManyAuthAttempts
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new LruCache<number>(minRemembered);

@@ -26,15 +26,14 @@ interface Attempt {
   origin: string | null;
   sent: Sent;
   tenant: Tenant;
-  /** The key whose id was sent; null when there is none. */
   key: KnownKey | null;
-  /** Whether the request was counted as an attempt already, as all of `/auth/` are (`isAttempt`). */
+  /** Whether the request was counted as an attempt already, as all of `/auth/` are. */
   isCounted: boolean;
 }
 
 const originRemedy = "Use the key from an allowed origin, or allow this one: bodega origin add";
 
-/** Errors of failed authentication; these count towards tooManyAuthAttempts. */
+/** These errors count towards tooManyAuthAttempts. */
 const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
   "invalidAppCredentials",
   "appAuthFailed",
@@ -72,9 +71,8 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
 }
 
 /**
- * The customer's address that a server names in `X-Client-Address`, so that limits count it instead of the server's own.
- * Null without the header, and for callers who may not name one: they need a key with the scope `auth:forward`, and no
- * page may, because each visitor can read its key.
+ * Returns the customer's address that a server names in `X-Client-Address`, so that limits count it instead of the
+ * server. Ignores callers without the scope `auth:forward`, and pages, because each visitor can read their key.
  * @throws malformedRequest unless it is one address.
  */
 export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
@@ -104,7 +102,7 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   return false;
 }
 
-/** Checks that an authenticated caller may use a route. Errors: forbidden naming the lacking scope, or who may. */
+/** Throws forbidden naming the lacking scope, or who may use the route. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   if (isAdmitted(access, actor)) return;
   const missing = actor.kind === "app" && access.find((way) => way.kind === "app")?.scope;
@@ -180,7 +178,7 @@ function combineErrors([first, second]: AppError[]): AppError {
   return second ? notAuthenticated("Several authentication methods were sent; none succeeded.") : (first as AppError);
 }
 
-/** Returns an error of authentication. Throws any other, such as unavailable, which says nothing about the credentials. */
+/** Throws other errors, such as unavailable, which say nothing about the credentials. */
 function requireAuthError(error: unknown): AppError {
   if (error instanceof AppError && countedKinds.has(error.kind)) return error;
   throw error;

@@ -5,16 +5,16 @@ export interface Hold {
   release(): void;
 }
 
-/** Memory for bodies that are being received: what is left of it, and the shares of stores. One for each process. */
+/** Limits the memory for bodies that are being received. Each process has one. */
 export interface BodyMemory {
   left: number;
   held?: Map<string, number>;
 }
 
 /**
- * The share of one body in that memory. Of a JSON body, only received bytes beyond the first 64 KiB count, so that idle
- * connections and many ordinary bodies do not use it up.
- * @param store holds at most as much as it leaves to the others, so that none can use up all of it.
+ * Reserves memory for one body. Of a JSON body, only bytes beyond the first 64 KiB count, so that idle connections and
+ * many ordinary bodies do not use it up.
+ * @param store holds at most as much as it leaves to the others.
  */
 export function holdMemory(memory: BodyMemory, store?: string): Hold {
   let own = 0;

@@ -4,41 +4,40 @@ import { parseExactJson } from "../values/exact-json.ts";
 import { freeTurn, partyOf } from "../values/turns.ts";
 import { type BodyMemory, type Hold, holdMemory } from "./body-memory.ts";
 
-/** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
+/** Contains a request's JSON object, or its error, which is thrown only after the caller is authenticated. */
 export interface Body {
   value?: Record<string, unknown>;
   error?: AppError;
-  /** Releases the memory of an upload. */
   release?: () => void;
 }
 
-/** Maximum size of a body in bytes, and maximum time to receive it in milliseconds. */
+/** Limits a body in bytes, and its transfer in milliseconds. */
 export interface BodyLimits {
   bytes: number;
   ms: number;
 }
 
-/** Size of an ordinary body, in bytes. */
+/** An ordinary body has at most this many bytes. */
 const smallBytes = 64 * 1024;
 /** Parsing and checking more than this takes longer than most requests. */
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** Maximum number of bytes of a too large body that are read and dropped. */
+/** At most this many bytes of a too large body are read and dropped. */
 const maxDropped = 64 * 1024 * 1024;
 /** A body may have this many chunks that are smaller on average. */
 const maxSmallChunks = 2000;
 const smallChunkBytes = 64;
-/** Maximum nesting of arrays and objects. */
 const deepest = 64;
-/** Maximum number of values; the largest product has about 8,500. */
+/** The largest product has about 8,500 values. */
 const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
 
 /**
- * Reads a JSON body of limited size in limited time. Never throws: an error (malformedRequest, unsupportedMediaType,
- * bodyTooLarge) is returned, so that an invalid body does not hide a missing credential.
- * @param allowsText accepts JSON that is sent as `text/plain`. `isExact`: as `parseExactJson`, which looks at each number.
+ * Reads a JSON body of limited size in limited time. An error (malformedRequest, unsupportedMediaType, bodyTooLarge) is
+ * returned, not thrown, so that an invalid body does not hide a missing credential.
+ * @param allowsText accepts JSON that is sent as `text/plain`. `isExact` uses `parseExactJson`, which checks each
+ * number.
  */
 export async function readBody(
   request: Request,
@@ -70,12 +69,12 @@ export async function readBody(
   }
 }
 
-/** Whether a body must be read at once, because Bun keeps what arrives. Chunks do not count: they can be many and short. */
+/** A long body must be read at once, because Bun keeps what arrives. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
- * Reads and drops the body of a request that is refused without it, where the connection ends with the answer: a client
- * that writes everything before it reads would get a broken connection instead. On one that continues, Bun drops it.
+ * Reads and drops the body of a refused request if its connection ends with the answer. A client that writes everything
+ * before it reads would get a broken connection instead.
  * @returns whether the connection can continue; otherwise the answer must close it.
  */
 export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
@@ -107,7 +106,7 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
   return undefined;
 }
 
-/** The bytes of a body. Errors: bodyTooLarge; malformedRequest when it arrives late or in many small chunks. */
+/** Throws bodyTooLarge, or malformedRequest when the body arrives late or in many small chunks. */
 export function collectInTime(request: Request, limits: BodyLimits, held: Pick<Hold, "add">): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length) > limits.bytes + maxDropped) throw tooLarge(limits, true);
@@ -115,8 +114,8 @@ export function collectInTime(request: Request, limits: BodyLimits, held: Pick<H
 }
 
 /**
- * The bytes of a body. A too large one is read to its end within limits and dropped: a client that writes everything
- * before it reads would otherwise get a broken connection instead of the answer.
+ * Reads a too large body to its end within limits and drops it, because a client that writes everything before it reads
+ * would otherwise get a broken connection.
  */
 async function collect(
   request: Request,

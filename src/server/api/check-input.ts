@@ -4,7 +4,7 @@ import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
 import { type Common, commonParameters } from "./credentials.ts";
 
-/** The checked parameters of the path. Errors: malformedRequest for invalid encoding, validationFailed. */
+/** Throws malformedRequest for invalid encoding, validationFailed. */
 export function checkParams(route: Route, params: Record<string, string>) {
   if (!route.params) return {};
   for (const name in route.params.properties) {
@@ -14,14 +14,14 @@ export function checkParams(route: Route, params: Record<string, string>) {
   return validate(route.params, params, "path");
 }
 
-/** The checked query; without a schema it must be empty. Errors: validationFailed. */
+/** Without a schema the query must be empty. Throws validationFailed. */
 export function checkQuery(route: Route, query: Query) {
   if (route.query) return validateQuery(route.query, query);
   for (const name in query) return refuseUnknown(name);
   return {};
 }
 
-/** The checked body; without a schema it must be empty. Errors: validationFailed. */
+/** Without a schema the body must be empty. Throws validationFailed. */
 export function checkBody(route: Route, value: Record<string, unknown> | undefined) {
   if (route.upload) return value?.file;
   if (route.body) return validate(route.body, value ?? {}, "body");
@@ -33,15 +33,15 @@ function refuseUnknown(name: string): never {
   throw invalidField(name.slice(0, 64), "is not a known field");
 }
 
-/** Query parameters by name, with all values of one that may be repeated. */
+/** A parameter that may be repeated has all its values. */
 export type Query = Record<string, string | string[]>;
 
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
 /**
- * Parses the query of a URL: the common parameters, and those of the route. A repeated name is refused, because two readers could use different values, unless it is an
- * array in the schema.
- * @throws malformedRequest for invalid percent-encoding or a repeated name.
+ * Parses the query of a URL: the common parameters, and those of the route.
+ * @throws malformedRequest for invalid percent-encoding, or for a repeated name unless its schema is an array, because
+ * two readers could use different values.
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
   const common: Common = {};
@@ -80,14 +80,14 @@ function decode(text: string): string {
 }
 
 const tagForm = /^(?:W\/)?"([^"]*)"$/;
-/** The tag of a write, or of a read, which goes on with the state of what is no part of the version. */
+/** The tag of a read has a suffix for state that is no part of the version. */
 const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
-/** More tags than any client needs; each may cost an attempt. */
+/** Each tag may cost an attempt, and no client needs more. */
 export const maxTags = 10;
 
 /**
- * The versions in `If-Match`, in its order: null without the header or with `*`. Foreign tags never match. A weak form of
- * a version does: a proxy that compresses makes `W/"2"` of `"2"`, and both name the same record.
+ * Returns the versions in `If-Match`, or null without the header or with `*`. Foreign tags never match. A weak tag
+ * matches, because a proxy that compresses makes `W/"2"` of `"2"`, and both name the same record.
  * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can match.
  */
 export function parseIfMatch(header: string | null): number[] | null {

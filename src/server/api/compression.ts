@@ -1,13 +1,13 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** Zstd is preferred. Brotli takes several times as long for the same size. */
+/** Brotli takes several times as long for the same size. */
 export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 
-/** Characters of the shortest text for which compression pays. */
+/** Compression pays from this many characters. */
 const minLength = 1024;
-/** Up to this many are compressed at once, in a fraction of a millisecond; more in a thread. */
+/** Longer texts are compressed in a thread. */
 const maxLengthAtOnce = 64 * 1024;
 /** Higher levels take much longer and save a few percent of a product list. */
 const zstdLevel = { level: 3 } as const;
@@ -15,8 +15,8 @@ const gzipLevel = { level: 1 } as const;
 const gzipInThread = promisify(gzip);
 
 /**
- * The coding in which a text is sent, by `Accept-Encoding` (RFC 9110, section 12.5.3); undefined for none. For texts
- * without secrets only: the length of a compressed text tells what parts of it have in common (BREACH).
+ * Chooses the coding of a text by `Accept-Encoding` (RFC 9110, section 12.5.3). Only for texts without secrets, because
+ * the length of a compressed text reveals what parts of it have in common (BREACH).
  */
 export function chooseCoding(accepted: string | null, text: string): Coding | undefined {
   if (accepted === null || text.length < minLength) return undefined;
@@ -31,7 +31,7 @@ export function chooseCoding(accepted: string | null, text: string): Coding | un
   return weightOf(best) > 0 && weightOf(best) >= weightOf("identity") ? best : undefined;
 }
 
-/** The compressed text; a long one is made in a thread, because it would block other requests. */
+/** Compresses a long text in a thread, so that it does not block other requests. */
 export function compress(text: string, coding: Coding): Body | Promise<Body> {
   const isLong = text.length > maxLengthAtOnce;
   if (coding === "zstd") return (isLong ? Bun.zstdCompress : Bun.zstdCompressSync)(text, zstdLevel) as Body;

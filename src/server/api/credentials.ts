@@ -2,17 +2,16 @@ import { type AppError, invalidAppCredentials, invalidTokenParams } from "../err
 import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 
-/** The six parameters that query or body may contain; the query takes precedence. */
+/** The query or body may contain these; the query takes precedence. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
 
 type CommonParameter = (typeof commonParameters)[number];
 
-/** The common parameters of a request; undefined for those not sent. */
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * Moves the common parameters out of a body. A value that is no string becomes an empty string, which every check refuses.
- * @param own the parameter that this body has as a field of its own, which stays there.
+ * Moves the common parameters out of a body. A value that is no string becomes an empty string, which every check
+ * refuses. `own` is a field of this body and stays there.
  */
 export function takeCommon(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
@@ -25,13 +24,12 @@ export function takeCommon(body: Record<string, unknown> | undefined, own?: Comm
   return common;
 }
 
-/** App credentials as sent, not verified. */
 export interface AppCredentials {
   appId: string;
   appSecret: string;
 }
 
-/** The app credentials of a request: well-formed, malformed, or not sent. Errors wait until the store was checked. */
+/** Errors wait until the store was checked. Null means not sent. */
 type SentApp = { value: AppCredentials } | { error: AppError } | null;
 
 const bearer = /^bearer(?: |$)/i;
@@ -40,11 +38,11 @@ interface BearerPair {
   id: string;
   /** Undefined without the colon. */
   secret: string | undefined;
-  /** Whether it is a user with a token, instead of an app key. */
+  /** Whether it is a user with a token, not an app key. */
   isUser: boolean;
 }
 
-/** The pair of `Authorization: Bearer <id>:<secret>`; null without this scheme. Only ids of users begin with `usr_`. */
+/** Parses `Authorization: Bearer <id>:<secret>`. Only ids of users begin with `usr_`. */
 function readBearer(authorization: string | null): BearerPair | null {
   if (authorization === null || !bearer.test(authorization)) return null;
   const value = authorization.slice("bearer".length).trim();
@@ -55,8 +53,8 @@ function readBearer(authorization: string | null): BearerPair | null {
 }
 
 /**
- * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
- * (specification, section 5). The error is invalidAppCredentials when one of the two is missing or malformed.
+ * Reads app credentials from the header, else from the parameters (specification, section 5). The error is
+ * invalidAppCredentials when one of the two is missing or malformed.
  */
 function readAppCredentials(header: BearerPair | null, common: Common): SentApp {
   if (header && !header.isUser) {
@@ -76,18 +74,16 @@ function checkForm(appId: string, appSecret: string): SentApp {
   return { value: { appId, appSecret } };
 }
 
-/** User credentials as sent, not verified. */
 export interface TokenCredentials {
   userId: string;
   token: string;
 }
 
-/** The two parameters of token auth, where the route accepts them. */
 type SentUser = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
- * The user credentials of a request, null when none were sent. With app credentials, `user_id` without `token` names a
- * user, and is no authentication attempt.
+ * Returns null when no user credentials were sent. With app credentials, `user_id` without `token` names a user, and is
+ * no authentication attempt.
  * @throws invalidTokenParams when one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {
@@ -102,12 +98,12 @@ export interface Sent {
   common: Common;
   /** Null where the route ignores app credentials. */
   app: SentApp;
-  /** The app credentials, also where the route ignores them. */
+  /** The app credentials, even where the route ignores them. */
   key: SentApp;
   user: SentUser;
 }
 
-/** Whether the namespace or the credentials can be in the body, which then has to be read before they are checked. */
+/** Whether the body can hold the namespace or credentials, and so must be read before they are checked. */
 export function mayNameCaller(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;
   if (query.namespace === undefined) return true;
@@ -119,7 +115,7 @@ export function mayNameCaller(route: Route, query: Common, authorization: string
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 
-/** The common parameters and the credentials of a request's query, header and body, from which they are removed. */
+/** Collects the common parameters and credentials from query, header and body, and removes them from the body. */
 export function readSent(
   route: Route,
   query: Common,

@@ -4,7 +4,7 @@ import { holdsSecret } from "../values/mask-secrets.ts";
 
 const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
 
-/** The caller's `X-Request-Id` if it is 8 to 128 safe characters, else a new UUIDv7 (specification, section 2). */
+/** Uses the caller's `X-Request-Id` if it is 8 to 128 safe characters, else a new UUIDv7 (specification, section 2). */
 export function requestIdOf(headers: Headers): string {
   const given = headers.get("x-request-id");
   if (given === null || !acceptable.test(given) || holdsSecret(given)) return Bun.randomUUIDv7();
@@ -12,8 +12,8 @@ export function requestIdOf(headers: Headers): string {
 }
 
 /**
- * Creates the function that returns the address of a client: the socket's peer, or behind trusted proxies the
- * right-most untrusted hop of `X-Forwarded-For`. Hops further left can be forged.
+ * Creates a function that returns the address of a client: the socket's peer, or behind trusted proxies the right-most
+ * untrusted hop of `X-Forwarded-For`. Hops further left can be forged.
  */
 export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
   const isTrusted = rangeMatcher(trusted);
@@ -67,7 +67,7 @@ export function allowOrigin(headers: Record<string, string>, origin: string): vo
   headers.Vary = "Origin";
 }
 
-/** Headers of the answer to a preflight, which names no key: any origin is allowed. The request itself is checked. */
+/** A preflight names no key, so any origin is allowed. The request itself is checked. */
 export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
   headers.Allow = methods;
   if (origin === null) return;

@@ -6,7 +6,7 @@ import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
-/** Whether a route supports `Idempotency-Key`: POST routes, except those with secrets. */
+/** POST routes support `Idempotency-Key`, except those with secrets. */
 export function takesKey({ method, path, secret }: Route): boolean {
   return method === "POST" && !path.startsWith("/auth/") && secret !== true;
 }
@@ -38,13 +38,13 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
   });
 }
 
-/** The owner of a key; null for visitors, who cannot be distinguished. */
+/** Visitors have no owner, because they cannot be distinguished. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 
-/** Keyed, because a plain hash of a body with a password could be searched for it. */
+/** The fingerprint is keyed, because a plain hash of a body with a password could be searched for it. */
 function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
   const sent = body instanceof Uint8Array ? new Bun.CryptoHasher("sha256").update(body).digest("hex") : body;
   const asked = { method, path, params, query, body: sent, lang, subject };

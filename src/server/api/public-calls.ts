@@ -5,19 +5,19 @@ import type { Route } from "../http/route.ts";
 import { KiB } from "../values/bytes.ts";
 import type { BodyLimits } from "./body.ts";
 
-/** The maximum size of a body that anyone may send, in bytes. */
+/** Anyone may send a body of at most this many bytes. */
 const maxBytes = 64 * KiB;
 
 export const publicLimits = ({ bytes, ms }: BodyLimits): BodyLimits => ({ bytes: Math.min(bytes, maxBytes), ms });
 
-/** Whether anyone may write with a route. Calls of `/auth/` are counted as attempts instead. */
+/** Calls of `/auth/` are counted as attempts instead. */
 const isPublicWrite = ({ access, method }: Route) => method !== "GET" && isOpen(access) && !isUnsigned(access);
 
 /** Whether a server calls a route for its visitors, and may name their addresses. */
 export const actsForVisitors = (route: Route): boolean =>
   isPublicWrite(route) || route.access.some((way) => way.kind === "app" && way.scope === "customers:sign-up");
 
-/** Refusals before a write is counted by its service; of `notFound`, some come later and count twice. */
+/** These refusals come before the service counts a write. Some notFound come later and count twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

@@ -1,8 +1,8 @@
 import type { CredentialLookup, Known } from "../modules/app-keys/lookup.ts";
 
 /**
- * Answers a request that only reads. With a database server it begins with the store and key as they were last read, and
- * they are read again in one trip with what the answer reads; if they have changed, it is answered anew.
+ * Answers a request that only reads. With a database server it begins with the cached store and key, which are read
+ * again together with the data. If they have changed, the request is answered again.
  */
 export async function readWithCredentials<T>(
   lookup: CredentialLookup,

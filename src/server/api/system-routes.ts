@@ -13,9 +13,9 @@ export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeByt
   routes: readonly Route[];
   version: string;
   hasDocs: boolean;
-  /** `/metrics` for requests with this token; without it the page is not found. */
+  /** Without a token, `/metrics` is not found. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
-  /** Called for a request of `/health/live` that `bodega doctor` sends. */
+  /** Gets the requests of `/health/live` from `bodega doctor`. */
   onSeen?: ((request: Request) => void) | undefined;
 }
 
@@ -23,7 +23,7 @@ const json = "application/json; charset=utf-8";
 const text = "text/plain; charset=utf-8";
 const anyOrigin = { "Access-Control-Allow-Origin": "*" };
 
-/** The pages outside the API, which need no namespace. */
+/** Mounts the pages that need no namespace. */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
   const { routes, version, hasDocs, metrics, onSeen } = deps;
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
@@ -53,7 +53,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   });
 }
 
-/** Mounts a page for GET and HEAD. `decide` returns the reply or the error. */
+/** Mounts a page for GET and HEAD. */
 function mountPage(
   server: Elysia,
   pipeline: PipelineDeps,

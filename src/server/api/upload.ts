@@ -5,14 +5,14 @@ import { freeTurn } from "../values/turns.ts";
 import { type Body, collectInTime } from "./body.ts";
 import { type BodyMemory, holdMemory } from "./body-memory.ts";
 
-/** Time to send an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
+/** The time for an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
 const maxMs = 90_000;
-/** Of a form, apart from its file. */
+/** The size of a form without its file. */
 const formBytes = 16 * KiB;
 
 /**
- * Reads a file that is the body, or the only field of a form; its bytes tell of which type it is. `release` must be called when the request is answered.
- * Never throws, as `readBody`. Stores take turns, and share the memory.
+ * Reads a file that is the body, or the only field of a form; its bytes determine its type. `release` must be called
+ * when the request is answered. Never throws, as `readBody`. Stores take turns, and share the memory.
  */
 export async function readUpload(request: Request, upload: Upload, memory: BodyMemory, store: string): Promise<Body> {
   const held = holdMemory(memory, store);

@@ -14,12 +14,11 @@ const maxKeyBytes = 4096;
 const gzipLevel = 1;
 
 interface Progress {
-  /** Called with the number of bytes read so far. */
   onBytes: (bytes: number) => void;
   signal: AbortSignal;
 }
 
-/** Writes an archive, which `tar xzf` opens, with the manifest first. */
+/** Writes a gzipped tar archive with the manifest first. */
 export async function packArchive(
   { manifest, databasePath, key }: { manifest: Manifest; databasePath: string; key: string | undefined },
   sink: Writable,
@@ -82,7 +81,7 @@ export async function unpackArchive(
   return { manifest, key };
 }
 
-/** The manifest of an archive whose beginning is given; undefined where there is none. */
+/** Reads the manifest from the first bytes of an archive. Returns undefined when they contain none. */
 export async function peekManifest(beginning: Uint8Array): Promise<Manifest | undefined> {
   const { extract } = await import("tar-stream");
   const archive = extract();

@@ -13,14 +13,14 @@ const partialForm = /^\.bodega-backup-[0-9a-f]+\.partial$/;
 /** The beginning of an archive: enough for its manifest, compressed. */
 export const headBytes = 64 * 1024;
 
-/** Where an archive is written before it gets its name. */
 export function partialPath(folder: string, id: string): string {
   return join(folder, `.bodega-backup-${id}.partial`);
 }
 
 /**
  * Stores objects as files of a directory, which the first one creates.
- * @param dataDir whose owner gets the backups made within it, so that a server of that account can read and remove them.
+ * @param dataDir backups within this directory get its owner, so that a server of that account can read and remove
+ * them.
  */
 export function openFolder(folder: string, dataDir?: string): ObjectStorage {
   const write = async (name: string, bytes: Uint8Array) => {

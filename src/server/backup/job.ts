@@ -2,7 +2,7 @@ import type { Environment } from "../config/environment.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { BackupLocation } from "./location.ts";
 
-/** The job of a backup's process, which inherits its configuration. */
+/** Describes a backup for its own process, which inherits the configuration. */
 export interface BackupJob {
   /** Hexadecimal; names unfinished files, so that the process that started it can remove them. */
   id: string;
@@ -13,7 +13,6 @@ export interface BackupJob {
   includeKey: boolean;
 }
 
-/** The progress of a backup: `done` of `total` bytes. */
 export interface BackupStep {
   step: "waiting" | "copying" | "checking" | "packing";
   done?: number;
@@ -25,7 +24,6 @@ export interface BackupReport {
   backup: string;
   /** RFC 3339. */
   created_at: string;
-  /** Size of the archive. */
   bytes: number;
   database_bytes: number;
   /** The latest migration that it has. */
@@ -38,7 +36,6 @@ export interface BackupReport {
   warnings: string[];
 }
 
-/** A message of a backup's process to the one that started it. */
 export type BackupMessage =
   | BackupStep
   | { report: BackupReport }
@@ -46,12 +43,11 @@ export type BackupMessage =
 
 const variable = "BODEGA_BACKUP_JOB";
 
-/** The environment that gives a process its job. */
 export function jobEnvironment(job: BackupJob): Environment {
   return { [variable]: JSON.stringify(job) };
 }
 
-/** The job of this process; undefined when a person started it. */
+/** Returns undefined when a person started the process. */
 export function readJob(env: Environment): BackupJob | undefined {
   const text = env[variable];
   return text === undefined ? undefined : (JSON.parse(text) as BackupJob);

@@ -4,24 +4,22 @@ import { writeWhole } from "../config/data-dir.ts";
 import { attempt } from "../errors.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-/** Work that succeeds or fails, and the file in `backups` that keeps its latest results. */
+/** Names the file in `backups` that keeps the latest results of each kind of work. */
 const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json", left: "left.json" } as const;
 type Kind = keyof typeof files;
 
-/** The latest results of one kind in a data directory; times are RFC 3339. */
 interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
   /** Null after a later success. The place is that of a rehearsal. */
   last_failure: { at: string; message: string; place?: string | undefined } | null;
 }
 
-/** Reads the latest results of a kind; all null where there are none. */
 export function readLast(dataDir: string, kind: Kind): LastResults {
   const kept = attempt(() => JSON.parse(readFileSync(lastPath(dataDir, kind), "utf8")));
   return { last_success: kept?.last_success ?? null, last_failure: kept?.last_failure ?? null };
 }
 
-/** Records the result of a backup or rehearsal. Never throws: the result is reported elsewhere too. */
+/** Records a result. Never throws, because the result is reported elsewhere too. */
 export function noteResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
   // The disk may be full, which the error itself says.
   attempt(() => {

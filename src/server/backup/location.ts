@@ -7,7 +7,6 @@ import { invalidOption } from "../config/environment.ts";
 import { attempt, notFound } from "../errors.ts";
 import type { ObjectStorage } from "./storage.ts";
 
-/** Where a backup goes or comes from. */
 export interface BackupLocation {
   kind: "stdout" | "folder" | "s3";
   /** An absolute directory, `s3://bucket/prefix`, or `-`. */
@@ -19,17 +18,16 @@ export interface BackupLocation {
 const ending = ".tar.gz";
 const nameForm = /^bodega-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.(\d{3})Z\.tar\.gz$/;
 
-/** The name of a backup made at a time: `bodega-20261121T104512.345Z.tar.gz`. Names sort by age. */
+/** Returns a name such as `bodega-20261121T104512.345Z.tar.gz`. Names sort by age. */
 export function makeBackupName(now: Date): string {
   return `bodega-${now.toISOString().replace(/[-:]/g, "")}${ending}`;
 }
 
-/** The names of the backups in a place, oldest first. */
+/** Lists the backups in a place, oldest first. */
 export async function listBackups(storage: ObjectStorage): Promise<string[]> {
   return (await storage.list("bodega-")).filter((name) => nameForm.test(name));
 }
 
-/** The default directory of backups, within the data directory. */
 export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
 }
@@ -37,20 +35,19 @@ export function backupsFolder(dataDir: string): string {
 /** A rehearsal that takes longer has failed. */
 export const maxRehearsalMs = 2 * 3_600_000;
 
-/** The source that a server rehearses to restore: its replica, else its backups; undefined where it makes neither. */
+/** Returns the replica that a server rehearses to restore, else its backups; undefined without either. */
 export function rehearsedPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
   const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));
 }
 
-/** Creates the default directory unless it exists, readable by its owner only. */
+/** Creates the default directory for its owner only, unless it exists. */
 export function makeBackupsFolder(dataDir: string): string {
   const folder = backupsFolder(dataDir);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder, dataDir);
   return folder;
 }
 
-/** Where the backup with an id copies the database to, before it is packed. */
 export function stagingFolder(dataDir: string, id: string): string {
   return join(backupsFolder(dataDir), `.staging-${id}`);
 }
@@ -81,7 +78,7 @@ export function parseSource(given: string, source: string, remedy = "Check the p
   return locate(path, !found.isDirectory());
 }
 
-/** A location as text, as `parseSource` reads it. */
+/** Returns a text that `parseSource` reads. */
 export function formatLocation({ kind, place, name }: BackupLocation, otherName = ""): string {
   if (kind === "stdout") return place;
   const last = name ?? otherName;

@@ -32,7 +32,6 @@ import { removeStaleRestores } from "./restore/temp-dir.ts";
 import { type BackupUpload, type ObjectStorage, storageError } from "./storage.ts";
 
 interface BackupOptions extends BackupJob {
-  /** The program's version. */
   version: string;
   actor: Actor;
   stdout: Writable;
@@ -109,7 +108,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   }
 }
 
-/** An upload to standard output, which nothing can remove. */
+/** Nothing can be removed from standard output. */
 function uploadTo(stdout: Writable): BackupUpload {
   let bytes = 0;
   const sink = new Writable({
@@ -130,7 +129,7 @@ async function openLock(dataDir: string): Promise<FileLock> {
   }
 }
 
-/** A data directory makes one backup at a time, so unfinished files of other backups are known to be abandoned. */
+/** Waits until no other backup of the data directory runs, so that unfinished files are known to be abandoned. */
 async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
   makeDataDir(dataDir);
   const lock = await openLock(dataDir);
@@ -167,7 +166,6 @@ async function copyDatabase(config: Config, copy: string, { onStep, signal }: Ba
   }
 }
 
-/** Inspects the copy. The result includes the faults of its schema that a restore would reject. */
 function inspect(copy: string, key: string | undefined): Promise<{ found: Inspection; result: string | undefined }> {
   return inspectIntact(copy, "The copy", async (connection, found) => {
     if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
@@ -221,7 +219,7 @@ async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, r
   }
 }
 
-/** Records the backup in the audit log. A failure is only a warning. */
+/** A failure is only a warning. */
 async function audit(config: Config, actor: Actor, report: BackupReport): Promise<void> {
   const { backup, bytes, key_included, removed } = report;
   try {

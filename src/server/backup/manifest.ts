@@ -1,29 +1,22 @@
 import { type AppError, attempt, validationFailed } from "../errors.ts";
 
-/** Describes a backup; the first file of its archive, `manifest.json`. */
+/** Describes a backup. It is the first file of an archive, `manifest.json`. */
 export interface Manifest {
-  /** Version of the archive's format; raised when older programs could not read it. */
+  /** The version of the archive's format. It is raised when older programs could not read it. */
   format: 1;
   /** RFC 3339. */
   created_at: string;
-  /** The version of the program that made it. */
   version: string;
-  /** Whether the database was a file or on a libSQL server. */
   source: "file" | "server";
-  /** About `bodega.db`; `begun_at` is when the database was created, which identifies it. */
+  /** `begun_at` is when the database was created, which identifies it. */
   database: { bytes: number; sha256: string; begun_at: string | null };
   /** The migrations of the database, oldest first, with the SHA-256 of their text. */
   schema: { name: string; hash: string }[];
-  /** Identifies the secret key without revealing it. */
   key_fingerprint: string | null;
   key_included: boolean;
   stores: number;
 }
 
-/**
- * Parses a manifest.
- * @throws validationFailed when it is invalid, or of a newer format.
- */
 export function parseManifest(text: string): Manifest {
   const manifest: Manifest | undefined = attempt(() => JSON.parse(text));
   if (typeof manifest?.format === "number" && manifest.format !== 1) {
@@ -33,7 +26,7 @@ export function parseManifest(text: string): Manifest {
   return manifest;
 }
 
-/** The error for a backup or a copy that is damaged. The command line was right, so commands exit with 1, not 2. */
+/** Exits with 1, not 2, because the command line was right. */
 export function damaged(
   message: string,
   { remedy, cause }: { remedy?: string | undefined; cause?: unknown } = {},
@@ -41,19 +34,17 @@ export function damaged(
   return validationFailed(message, { exit: 1, remedy, cause });
 }
 
-/** As `damaged`, for a whole archive. */
 export function damagedBackup(reason: string): AppError {
   return damaged(`The file is not a Bodega backup or is damaged: ${reason}.`);
 }
 
 export const replicaDamage = "The replica is damaged: ";
 
-/** As `damaged`, for a replica that cannot be used from some object on. */
 export function damagedReplica(reason: string, remedy?: string): AppError {
   return damaged(`${replicaDamage}${reason}.`, { remedy });
 }
 
-/** As `damagedReplica`, for an object that no server wrote so. */
+/** Refuses an object that no server of Bodega wrote. */
 export function foreignObject(reason: string): AppError {
   return damagedReplica(
     reason,
@@ -61,7 +52,7 @@ export function foreignObject(reason: string): AppError {
   );
 }
 
-/** Checks the fields that are printed or relied on. */
+/** Checks only the fields that are printed or relied on. */
 function isManifest({ created_at, version, database }: Manifest): boolean {
   return (
     typeof created_at === "string" &&

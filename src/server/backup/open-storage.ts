@@ -5,7 +5,7 @@ import { withSignal } from "../values/with-timeout.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
 import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
 
-/** Longest time of one call. A call that takes longer has failed. */
+/** The time limit of one call. */
 export const defaultTimeoutMs = 30_000;
 const presignSeconds = 300;
 /** S3 allows 10,000 parts per object, so an archive can have 156 GiB. */
@@ -77,13 +77,12 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
   };
 }
 
-/** The error of a refused call, with the code of S3. */
 async function refusal(response: Response): Promise<Error> {
   const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? `status ${response.status}`;
   return Object.assign(new Error(`S3 refused the call (${code}).`), { code });
 }
 
-/** The names behind a prefix of a bucket that begin with `start` and sort behind `after`, in order. */
+/** Lists the names behind `prefix` that begin with `start` and sort after `after`. */
 async function listObjects(client: Bun.S3Client, prefix: string, start: string, after = ""): Promise<string[]> {
   const names: string[] = [];
   for (let startAfter = after && prefix + after; ; ) {

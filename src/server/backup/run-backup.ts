@@ -10,16 +10,14 @@ import { noteResult } from "./last.ts";
 import { stagingFolder } from "./location.ts";
 import { createWatchdog } from "./storage.ts";
 
-/** A backup to be made by another process. */
 export interface BackupRun extends Omit<BackupJob, "id"> {
   config: Config;
-  /** How this program is started again, without arguments. */
+  /** The words that start this program, without arguments. */
   command: readonly string[];
   env: Environment;
   onStep?: (step: BackupStep) => void;
   /** Aborting it ends the process at once; the promise then rejects with the signal's reason. */
   signal: AbortSignal;
-  /** How long the process may copy or upload without progress. */
   maxSilenceMs?: number;
 }
 
@@ -32,8 +30,8 @@ const abortS3Ms = 3000;
 const defaultSilenceMs = 10 * 60_000;
 
 /**
- * Makes a backup in a process of its own, because copying blocks a process, and notes the result in
- * `backups/last.json`. Unfinished files are removed, even if that process is killed.
+ * Makes a backup in a process of its own, because copying blocks a process, and notes the result. Unfinished files are
+ * removed, even if that process is killed.
  * @throws AppError as `makeBackup`; unavailable when the process was killed or made no progress.
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {
@@ -80,18 +78,18 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
         const { kind, exit, message: text, remedy } = message.error;
         outcome ??= new AppError(kind, text, { exit, remedy });
       } else {
-        // Waiting and checking report no progress, and are not watched.
+        // Waiting and checking report no progress, so they are not watched.
         watchdog.progress(message.step === "copying" || message.step === "packing");
         run.onStep?.(message);
       }
     },
-    // Ctrl-C reaches this process only, which then decides.
+    // Ctrl-C reaches only this process, which then decides.
     detached: true,
   });
   try {
     setPriority(child.pid, lowPriority);
   } catch {
-    // The process has ended already, or the system does not permit it.
+    // The process has ended, or the system does not permit it.
   }
   const kill = () => child.kill("SIGKILL");
   function abort(): void {

@@ -9,19 +9,18 @@ import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
 import { openStorage } from "./open-storage.ts";
 import { type BackupRun, runBackup } from "./run-backup.ts";
 
-/** The delay after a failure, unless backups are made more often. */
 const retryMs = 5 * 60_000;
-/** More often than this, each backup copies again what has hardly changed. */
+/** Backups more often than this copy mostly unchanged data again. */
 const frequentMs = 10 * 60_000;
 
-/** Whether a replica would cost less than the backups that are configured, and lose less. */
+/** Whether a replica would cost less than the configured backups, and lose less. */
 export function shouldReplicate({ backupEveryMs = frequentMs, replicateTo, databaseUrl }: Config): boolean {
   return backupEveryMs < frequentMs && (replicateTo ?? databaseUrl) === undefined;
 }
 
 /**
- * Makes backups until stopped: the first when the last one to the same destination is old enough, so that restarts
- * neither add backups nor postpone them.
+ * Makes backups until stopped. The first one waits until the last one to the same destination is old enough, so that
+ * restarts neither add backups nor postpone them.
  * @throws validationFailed when the destination cannot take several backups, or has no account.
  */
 export function startBackups(

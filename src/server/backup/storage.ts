@@ -3,35 +3,30 @@ import { AppError, unavailable } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { foreignObject } from "./manifest.ts";
 
-/** A backup that is being written. */
 export interface BackupUpload {
   sink: Writable;
-  /** Makes the whole archive appear under its name; returns its size in bytes. */
+  /** Makes the whole archive appear under its name, and returns its size in bytes. */
   finish(): Promise<number>;
   discard(): Promise<void>;
 }
 
-/**
- * Stores objects in a directory, or in an S3 bucket behind a prefix. Errors are those of the system or the S3 service;
- * `storageError` explains them.
- */
+/** Stores objects in a directory, or in an S3 bucket behind a prefix. `storageError` explains its errors. */
 export interface ObjectStorage {
-  /** As people write it. */
+  /** The address as people write it. */
   address: string;
-  /** Writes a whole object; it appears at once. */
+  /** Writes a whole object, which appears at once. */
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** Writes an object unless there is one of this name; false where there is. */
+  /** Writes an object unless its name is taken, and then returns false. */
   create(name: string, bytes: Uint8Array): Promise<boolean>;
-  /** Begins a large object. @param id distinguishes the unfinished files of several processes. */
+  /** Starts a large object. `id` distinguishes the unfinished files of several processes. */
   upload(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
-  /** Whether there is an object of this name. */
   has(name: string): Promise<boolean>;
-  /** The bytes of an object; undefined where there is none. @throws validationFailed for more than `maxBytes`. */
+  /** Returns undefined for a missing object. @throws validationFailed for more than `maxBytes`. */
   get(name: string, maxBytes?: number): Promise<Uint8Array | undefined>;
-  /** The beginning of a backup: enough bytes for its manifest. */
+  /** Reads the first bytes of a backup, which contain its manifest. */
   head(name: string): Promise<Uint8Array>;
   read(name: string): Promise<{ stream: Readable; bytes: number }>;
-  /** The names that begin with a prefix and sort behind `after`, in order. */
+  /** Lists the names that begin with `prefix` and sort after `after`, in order. */
   list(prefix: string, after?: string): Promise<string[]>;
   remove(name: string): Promise<void>;
 }
@@ -64,8 +59,8 @@ const remedies: Record<string, string> = {
 };
 
 /**
- * Explains an error of a disk or an S3 service; returns others unchanged. The message of S3 is left out, because it may
- * name the account.
+ * Explains an error of a disk or an S3 service; returns others unchanged. The message of S3 may name the account, so it
+ * is left out.
  */
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
@@ -73,21 +68,17 @@ export function storageError(error: unknown, place: string, what: string): unkno
   return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error, remedy: remedies[code] });
 }
 
-/** Checks the size of an object before it is read. @throws validationFailed */
 export function requireSize(name: string, bytes: number, maxBytes = Number.POSITIVE_INFINITY): void {
   if (bytes > maxBytes) throw foreignObject(`${name} has ${formatBytes(bytes)}, more than Bodega writes`);
 }
 
-/** The result for an object that is missing, according to the code of an error; others are thrown. */
+/** Returns undefined for an error with this code, and throws others. */
 export function absent(error: unknown, code: string): undefined {
   if (String((error as { code?: unknown }).code) !== code) throw error;
   return undefined;
 }
 
-/**
- * Calls `onSilence` when a step makes no progress for `maxMs`.
- * @returns `progress` reports progress and whether the next step is watched; `stop` ends the watch.
- */
+/** Calls `onSilence` when a watched step makes no progress for `maxMs`. */
 export function createWatchdog(maxMs: number, onSilence: () => void) {
   let timer = setTimeout(onSilence, maxMs);
   return {

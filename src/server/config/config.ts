@@ -6,21 +6,20 @@ import { type Environment, invalidOption, matching, type Option, onOrOff, parseU
 import { readPushProviders } from "./push-config.ts";
 import { readServerConfig } from "./server-config.ts";
 
-/** The database of a command or a server, and the key that seals its secrets. */
 export type DatabaseConfig = ReturnType<typeof readDatabaseConfig>;
 
-/** The whole configuration of a server, parsed once and passed in. Commands read the parts that they need. */
+/** It is parsed once and passed in. Commands read the parts that they need. */
 export type Config = ReturnType<typeof readOptions>;
 
 const tokenHint = "must be one line of visible ASCII characters";
 const secretHint = "must have at least 32 random characters. Make one: openssl rand -base64 32";
 
-/** Carries the configuration of a process to the workers and backups that it starts, as JSON. */
+/** Passes the configuration to child processes, as JSON. */
 const inheritedVariable = "BODEGA_CONFIG";
 
 /**
- * Reads all parts of the configuration. A process that another one of this program started inherits its configuration.
- * @throws validationFailed naming the flag or variable at fault, as the parts do; it never repeats a secret.
+ * Reads all parts of the configuration. A child process of this program inherits the one of its parent.
+ * @throws validationFailed naming the flag or variable at fault; it never repeats a secret.
  */
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
   const inherited = environment[inheritedVariable];
@@ -38,35 +37,32 @@ function readOptions(options: Options) {
   };
 }
 
-/** The environment of a process that inherits this configuration. */
 export function inheritConfig(config: Config, env: Environment): Environment {
   return { ...env, [inheritedVariable]: JSON.stringify(config) };
 }
 
 export function readDatabaseConfig(options: Options) {
   return {
-    /** Absolute. */
     dataDir: options.dataDir,
-    /** A libSQL server; undefined is the file in the data directory. */
+    /** Undefined is the file in the data directory. */
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: matching(options.get("BODEGA_DATABASE_AUTH_TOKEN"), /^[\x21-\x7e]+$/, tokenHint),
-    /** It is read again at each connection. */
+    /** The file is read at each connection. */
     databaseAuthTokenFile: options.env.BODEGA_DATABASE_AUTH_TOKEN_FILE,
-    /** Seals secrets in the database; undefined is the file `secret.key` in the data directory. */
+    /** Encrypts secrets in the database; undefined is the file `secret.key` in the data directory. */
     secret: matching(options.get("BODEGA_SECRET"), /^[\s\S]{32}/, secretHint),
   };
 }
 
 /**
- * Reads how mail is sent: an `smtp:` or `smtps:` URL with its credentials, without which mail stays in the outbox, and
- * the sender of all mail, which is set whenever the URL is.
+ * Reads the `smtp:` or `smtps:` URL, without which mail stays in the outbox, and the sender, which the URL requires.
  */
 export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
 }
 
-/** Reads how push notifications are sent, and whether Web Push endpoints may be on a private network, and http. */
+/** `allowPrivate` permits Web Push endpoints on a private network, and http. */
 export function readPushConfig(options: Options) {
   return {
     pushProviders: readPushProviders(options.env),

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { attempt, errnoOf, unavailable, wrongState } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 
-/** Creates the data directory, readable by its owner only and ignored by git. Errors: unavailable when that is impossible. */
+/** Creates the data directory, readable by its owner only and ignored by git. Throws unavailable. */
 export function makeDataDir(dir: string): void {
   try {
     const isNew = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
@@ -26,19 +26,19 @@ export function makeDataDir(dir: string): void {
   }
 }
 
-/** The working directory of another process of this program; with a libSQL server there may be no data directory. */
+/** With a libSQL server there may be no data directory. */
 export function workingDir(dataDir: string): { cwd?: string } {
   return existsSync(dataDir) ? { cwd: dataDir } : {};
 }
 
-/** Removes a file or directory. Where that fails, nothing could be written either, which another error reports. */
+/** Ignores errors: if a file cannot be removed, it could not be written either, which another error reports. */
 export function removeIfPossible(path: string): void {
   attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
 /**
- * Writes a file of a data directory, readable by its owner only, under another name first, so that nobody reads half
- * of it. A new one never replaces one that appeared meanwhile. Errors: unavailable.
+ * Writes a file for its owner only, under a temporary name first, so that nobody reads half of it. With `isNew` it
+ * never replaces one that appeared meanwhile. Throws unavailable.
  */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
@@ -56,41 +56,38 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
 }
 
 /**
- * The path of a data directory's database, with links resolved: the WAL and locks must be in the directory of the file
- * itself, because two directories that link to one file share it.
+ * Resolves links in the path of the database. The WAL and locks must be in the directory of the file itself, because
+ * two directories that link to one file share it.
  */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** The file of a standby's data directory that says how far its copy is. */
+/** The file says how far the standby's copy is. */
 export function standbyFile(dataDir: string): string {
   return join(dataDir, "standby.json");
 }
 
-/** A standby's copy. It has a name of its own, so that nothing opens it while segments are applied. */
+/** A standby's copy has its own name, so that nothing opens it while segments are applied. */
 export function copyFile(dataDir: string): string {
   return join(dataDir, "standby.db");
 }
 
-/** Refuses a data directory that has a standby's copy instead of a database. @throws wrongState */
+/** Throws wrongState for a data directory with a standby's copy instead of a database. */
 export function refuseStandby(dataDir: string): void {
   if (!existsSync(standbyFile(dataDir))) return;
   const remedy = `To make it the server: bodega standby promote --data-dir ${quoteWord(dataDir)}`;
   throw wrongState(`${dataDir} is the directory of a standby, which only its server changes.`, { remedy });
 }
 
-/** Sets the mode of a file, by default for its owner only, if it exists and this account is allowed to. */
+/** Sets the mode of a file if possible. */
 export function restrictFile(path: string, mode = 0o600): void {
   // The WAL may not exist yet, and a file of another owner keeps its mode.
   attempt(() => chmodSync(path, mode));
 }
 
-/**
- * Gives a file that root has created to the owner of `like`, so that a server of that account can open it. Does
- * nothing for other accounts.
- */
+/** Gives a file that root has created to the owner of `like`, so that a server of that account can open it. */
 export function giveToOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   try {

@@ -11,14 +11,14 @@ const authorities = "NODE_EXTRA_CA_CERTS";
 const heading =
   "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
 
-/** The file in a data directory with the variables that its server and commands share. */
+/** Server and commands share the variables in this file. */
 export function envFilePath(dataDir: string): string {
   return join(dataDir, "bodega.env");
 }
 
 /**
- * Adds the variables of a data directory's env file to an environment. A variable that the environment sets, in either
- * form, takes precedence over both forms in the file.
+ * Adds the variables of a data directory's env file to an environment. A variable that the environment sets, directly
+ * or as `_FILE`, takes precedence over both forms in the file.
  * @throws validationFailed when the file or a variable in it cannot be used: ignoring it would drop options silently.
  */
 export function withEnvFile(env: Environment, dataDir: string): Environment {
@@ -40,8 +40,8 @@ export function withEnvFile(env: Environment, dataDir: string): Environment {
 export type EnvFileChange = ReturnType<typeof addToEnvFile>;
 
 /**
- * Adds variables to the env file of a data directory, readable by its owner only. Variables that it already sets stay;
- * `kept` are those with another value. Errors: validationFailed for a value that cannot be written, unavailable.
+ * Adds variables to the env file of a data directory. Variables that it already sets stay; `kept` lists those with
+ * another value. Throws validationFailed for a value that cannot be written, unavailable.
  */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
@@ -55,7 +55,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   return { path, written: missing, kept };
 }
 
-/** Compares variables with the env file: which ones it lacks, and which ones it sets to another value. */
+/** Lists the variables that the env file lacks, and those that it sets to another value. */
 export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {
   const found: Environment = parseEnv(readEnvFile(dataDir) ?? "");
   const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
@@ -66,14 +66,14 @@ export function compareEnvFile(dataDir: string, wanted: Record<string, string>) 
   };
 }
 
-/** A line of an env file, quoted so that this program, systemd and Docker read it alike. Errors: validationFailed. */
+/** Quotes a line so that this program, systemd and Docker read it alike. Throws validationFailed. */
 export function formatVariable(name: string, value: string): string {
   if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
   if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;
   throw invalidField(name, "must not contain line breaks or both kinds of quotes");
 }
 
-/** The text of a data directory's env file; undefined for none. Errors: validationFailed when it cannot be read. */
+/** Returns undefined for a missing file. Throws validationFailed when it cannot be read. */
 export function readEnvFile(dataDir: string): string | undefined {
   const path = envFilePath(dataDir);
   try {
@@ -86,7 +86,7 @@ export function readEnvFile(dataDir: string): string | undefined {
 
 const prefix = "BODEGA_";
 
-/** The variables that this program reads, without their prefix. A test compares them with the source. */
+/** The names lack the prefix `BODEGA_`. A test compares them with the source. */
 export const settingNames =
   `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
 TLS_CERT TLS_KEY NO_DOCS METRICS METRICS_TOKEN BACKUP_EVERY BACKUP_TO BACKUP_KEEP REPLICATE_TO REPLICATE_KEEP REPLICATE_WAL S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY
@@ -96,8 +96,8 @@ const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => 
 const known = new Set([...settingNames, ...files]);
 
 /**
- * The `BODEGA_` variables of the environment and of a data directory's env file that are no settings, with the nearest
- * name. Values are not repeated, because they may be secrets.
+ * Finds `BODEGA_` variables in the environment and the env file that are no settings. Values are not repeated, because
+ * they may be secrets.
  * @throws validationFailed when the file cannot be read.
  */
 export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
@@ -113,29 +113,26 @@ export function findUnknownSettings(env: Environment, dataDir: string): { subjec
   return [...describe(env, "the environment"), ...describe(inFile, envFilePath(dataDir))];
 }
 
-/** Values of the command line by flag: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
+/** Maps flags to values: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
 export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
-/** Looks up options. Flags take precedence over the environment, and the environment over `bodega.env` of the data directory. */
+/** Flags take precedence over the environment, and the environment over `bodega.env` of the data directory. */
 export type Options = ReturnType<typeof openOptions>;
 
 export const defaultDataDir = "bodega-data";
 
-/** Opens the sources of options. Errors: validationFailed for a `bodega.env` that cannot be read. */
+/** Throws validationFailed for a `bodega.env` that cannot be read. */
 export function openOptions(flags: ConfigFlags, environment: Environment) {
   const dataDir = readDataDir(flags, environment);
   const env = withEnvFile(environment, dataDir);
   return {
-    /** Absolute. */
     dataDir,
-    /** The environment with what `bodega.env` adds. */
     env,
-    /** The value of a variable, or of its flag where there is one. */
     get: (variable: string, flag = "") => lookUp(variable, { flag, flags, env }),
   };
 }
 
-/** The data directory alone, as an absolute path, without reading its `bodega.env`. Errors: validationFailed. */
+/** Returns an absolute path, without reading `bodega.env`. Throws validationFailed. */
 export function readDataDir(flags: ConfigFlags, environment: Environment): string {
   const option = lookUp("BODEGA_DATA_DIR", { flag: "data-dir", flags, env: environment });
   return resolve(nonEmpty(option) ?? defaultDataDir);

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { type AppError, errnoOf, validationFailed } from "../errors.ts";
 import { parseDuration } from "../values/duration.ts";
 
-/** Environment variables, as in `process.env`. */
 export type Environment = Record<string, string | undefined>;
 
-/** The value of a variable, or the content of the file that its `…_FILE` form names. Empty ones count as unset. */
+/** Returns a variable, or the content of the file that its `…_FILE` form names. Empty ones count as unset. */
 export function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value !== undefined && value !== "") return value;
@@ -18,13 +17,12 @@ export function readVariable(env: Environment, name: string): string | undefined
   }
 }
 
-/** A value from outside, and the flag or variable that it came from, such as `--port` or `BODEGA_PORT`. */
+/** `source` is the flag or variable of the value, such as `--port` or `BODEGA_PORT`. */
 export interface Option {
   value: string | undefined;
   source: string;
 }
 
-/** A validationFailed that names the flag or variable at fault. */
 export function invalidOption(source: string, message: string): AppError {
   return validationFailed(`${source} ${message}`, { details: [{ field: source, message }] });
 }
@@ -34,7 +32,6 @@ export function nonEmpty({ value, source }: Option): string | undefined {
   return value;
 }
 
-/** A whole number within bounds. */
 export function integer({ value, source }: Option, min: number, max: number): number | undefined {
   if (value === undefined) return undefined;
   const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
@@ -48,24 +45,23 @@ export function oneOf<T extends string>({ value, source }: Option, words: readon
   return word;
 }
 
-/** A value of a form, which `hint` describes. Errors: validationFailed. */
+/** `hint` describes the form. Throws validationFailed. */
 export function matching({ value, source }: Option, form: RegExp, hint: string): string | undefined {
   if (value === undefined || form.test(value)) return value;
   throw invalidOption(source, hint);
 }
 
-/** `1` or `0`; false when unset. */
+/** Returns false when unset. */
 export function onOrOff(option: Option): boolean {
   return oneOf(option, ["0", "1"]) === "1";
 }
 
-/** A URL of one of the protocols, without further checks. */
 export function parseUrl(value: string, protocols: readonly string[]): URL | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && protocols.includes(url.protocol) ? url : undefined;
 }
 
-/** A duration in milliseconds within bounds, which `hint` names. Errors: validationFailed. */
+/** Returns milliseconds. `hint` describes the bounds. Throws validationFailed. */
 export function duration({ value, source }: Option, least: number, most: number, hint: string): number | undefined {
   if (value === undefined) return undefined;
   const ms = parseDuration(value);

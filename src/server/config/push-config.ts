@@ -2,24 +2,21 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { attempt } from "../errors.ts";
 import { type Environment, invalidOption, onOrOff, parseUrl, readVariable } from "./environment.ts";
 
-/** The platforms of devices that push notifications reach. */
 export type PushPlatform = "web" | "ios" | "android";
 
-/** The part of the configuration that registering devices and writing messages need. */
 export interface PushOptions {
-  /** Whether endpoints may be on this machine or a private network, and http: for development and tests. */
+  /** Allows http, and endpoints on this machine or a private network, for development and tests. */
   allowPrivate: boolean;
-  /** The platforms that messages can be sent to. */
   platforms: readonly PushPlatform[];
 }
 
-/** A Google service account, as far as Firebase Cloud Messaging needs it; its key is RSA, as PEM (PKCS #8). */
+/** A Google service account for Firebase Cloud Messaging; its key is RSA, as PEM (PKCS #8). */
 export type FcmAccount = NonNullable<ReturnType<typeof readFcm>>;
 
-/** A key of Apple's developer programme (P-256, as PEM), and the app whose devices it reaches, by its bundle id. */
+/** A key of Apple's developer programme (P-256, as PEM), and the bundle id of its app. */
 export type ApnsAccount = NonNullable<ReturnType<typeof readApns>>;
 
-/** The accounts at Google and Apple. Without one, nothing is sent to its platform. */
+/** A platform without an account gets no messages. */
 export type PushProviders = Partial<ReturnType<typeof readPushProviders>>;
 
 const fcmName = "BODEGA_FCM_CREDENTIALS";
@@ -40,7 +37,7 @@ export function pushOptions(config: { allowPrivatePush: boolean; pushProviders: 
   return { allowPrivate: config.allowPrivatePush, platforms };
 }
 
-/** Reads the accounts at Google and Apple. An error never repeats a secret. */
+/** An error never repeats a secret. */
 export function readPushProviders(env: Environment) {
   return { fcm: readFcm(env), apns: readApns(env) };
 }
@@ -95,7 +92,6 @@ function readApns(env: Environment) {
     keyId: part("BODEGA_APNS_KEY_ID"),
     teamId: part("BODEGA_APNS_TEAM_ID"),
     topic: part("BODEGA_APNS_TOPIC"),
-    /** Whether to use Apple's service for apps under development. */
     isSandbox,
   };
 }

@@ -15,10 +15,10 @@ import {
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
-/** Which messages the log contains; each level includes those after it. */
+/** Each level includes those after it. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Absolute paths of the PEM files of a certificate chain and its key. */
+/** Absolute paths of PEM files. */
 export interface TlsFiles {
   cert: string;
   key: string;
@@ -31,12 +31,11 @@ const tokenHint = "must have at least 16 characters, all visible ASCII";
 
 export const defaultPort = 8080;
 
-/** Reads how a server listens, logs and is monitored. */
 export function readServerConfig({ get }: Options) {
   return {
     host: nonEmpty(get("BODEGA_HOST", "host")) ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? defaultPort,
-    /** Number of processes that share the port; with 1 the server's own process answers. */
+    /** Processes that share the port; with 1 the server's own process answers. */
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
     /** CIDR ranges whose `X-Forwarded-For` is trusted. */
@@ -46,12 +45,12 @@ export function readServerConfig({ get }: Options) {
     tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
     noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
     metrics: listener(get("BODEGA_METRICS", "metrics")),
-    /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
+    /** With a token, the server serves `/metrics` at its own address as well. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
-    /** For how long the audit log keeps addresses of clients, in milliseconds. */
+    /** How long the audit log keeps addresses of clients, in milliseconds. */
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
-    /** Whether this process is a worker of a server; never read from outside. */
+    /** It is never read from outside. */
     isWorker: false,
   };
 }

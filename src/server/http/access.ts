@@ -1,6 +1,6 @@
 import type { Scope } from "../security/scopes.ts";
 
-/** Callers that a route allows: app keys, with a scope if one is named, users, or anyone. */
+/** An app key may need a scope. */
 export type Access =
   | { kind: "app"; scope?: Scope }
   | { kind: "token"; role?: "staff"; own?: true }
@@ -10,12 +10,10 @@ export function app(scope: Scope): Access {
   return { kind: "app", scope };
 }
 
-/** Every key of the store. */
 export const anyKey: Access = { kind: "app" };
 
 export const token: Access = { kind: "token" };
 
-/** Users with the role staff or owner. */
 export const staff: Access = { kind: "token", role: "staff" };
 
 /**
@@ -24,12 +22,12 @@ export const staff: Access = { kind: "token", role: "staff" };
  */
 export const ownToken: Access = { kind: "token", own: true };
 
-/** Anyone who names a tenant; credentials that are sent are verified. */
+/** Credentials that are sent are verified. */
 export const anyone: Access = { kind: "public" };
 
 /**
- * Anyone who names a tenant, ignoring credentials: login and password resets (specification, section 4, rule 2).
- * Clients send their credentials with every call, and an old token must not prevent a new login.
+ * Ignores credentials, for login and password resets (specification, section 4, rule 2). Clients send their credentials
+ * with every call, and an old token must not prevent a new login.
  */
 export const unsigned: Access = { kind: "public", unsigned: true };
 

@@ -2,26 +2,26 @@ import { AppError, internalError, meaningOf, remedyOf, statusOf, typeOf } from "
 import type { Page } from "../pagination/list-page.ts";
 import { parseFields, pickFields } from "../pagination/list-query.ts";
 
-/** The state that a reply of the catalogue shows, as a short text that changes with it; `version` is that of a single record. */
+/** Names the state of a reply with a short text that changes with it. `version` is that of a single record. */
 export interface State {
   state: string;
   version?: number | undefined;
 }
 
-/** The answer of a handler. `json` is the text of `data`, often written by SQLite and passed through. */
+/** `json` is the text of `data`, often written by SQLite and passed through. */
 export interface Reply {
   json: string;
   status?: number;
   page?: Page;
-  /** Version of the record, sent as `ETag`. */
+  /** Sent as `ETag`. */
   version?: number;
-  /** Of a read of the catalogue, as its route's `readState` returns it, in a snapshot that is not newer than the reply's. */
+  /** Its snapshot must not be newer than that of the reply. */
   state?: string | undefined;
-  /** Languages of the texts, sent as `Content-Language`. */
+  /** Sent as `Content-Language`. */
   language?: string;
-  /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
+  /** Whether it repeats the reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;
-  /** A file, which is sent instead of the envelope. It never changes. */
+  /** A file replaces the envelope and never changes. */
   file?: { bytes: Uint8Array; type: string };
 }
 
@@ -37,23 +37,19 @@ export function replyRecord(record: { version: number }): Reply {
   return reply(record, { version: record.version });
 }
 
-/**
- * The reply about a record that `read` returns, with only the fields that its query names.
- * @throws validationFailed for a name that is not `known`, before the record is read.
- */
+/** Throws validationFailed for an unknown name before the record is read. */
 export function replyFields(names: string | undefined, known: readonly string[], read: () => Promise<Reply>) {
   if (names === undefined) return read();
   const fields = parseFields(names, known);
   return read().then((whole): Reply => ({ ...whole, json: pickFields(whole.json, fields) }));
 }
 
-/** The reply to the removal of a record, once it is done. */
 export async function replyDeleted(id: string, removal: Promise<void>): Promise<Reply> {
   await removal;
   return reply({ id, deleted: true });
 }
 
-/** The headers of every reply (specification, section 2). */
+/** Specification, section 2. */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {
     "Content-Type": "application/json; charset=utf-8",
@@ -63,7 +59,7 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** The text of a success; `headers` get those that describe it. */
+/** Adds to `headers` those that describe the text. */
 export function successText(requestId: string, answer: Reply, headers: Record<string, string>): string {
   if (answer.version !== undefined) headers.ETag ??= `"${answer.version}"`;
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
@@ -73,12 +69,12 @@ export function successText(requestId: string, answer: Reply, headers: Record<st
   return `{"request_id":"${requestId}","data":${answer.json}${page}}`;
 }
 
-/** Lengths of a text in characters from which, and up to which, it is sent as a stream. */
+/** In characters. */
 const streamed = { from: 15_000, to: 65_536 };
 
 /**
- * The body of a text. Of a reply of 16 KB or more that is not ready in the turn of its request, Bun 1.4.5 sends each word
- * of the head in a system call of its own, which costs more than all else but for very long ones; of a stream, one.
+ * Streams a longer text, unless it is very long. Bun 1.4.5 writes each word of the head in a system call of its own for
+ * a reply of 16 KB or more that is not ready in the turn of its request; for a stream, it makes one.
  */
 export function bodyOf(text: string): string | ReadableStream {
   if (text.length < streamed.from || text.length > streamed.to) return text;
@@ -96,7 +92,7 @@ export function successResponse(requestId: string, answer: Reply, status: number
   return new Response(bodyOf(successText(requestId, answer, headers)), { status, headers });
 }
 
-/** Any page may show the file, and caches keep one answer for all of them. */
+/** Any page may show the file, so caches keep one answer for all. */
 function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Record<string, string>): Response {
   headers["Content-Type"] = type;
   headers["Cache-Control"] = "public, max-age=31536000, immutable";
@@ -106,7 +102,7 @@ function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Reco
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
 }
 
-/** The envelope of an error; anything but an AppError is answered as internalError without its message. */
+/** Answers anything but an AppError as internalError, without its message. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : internalError();
   const { kind, code, details, remedy = remedyOf(kind) } = known;

@@ -6,65 +6,60 @@ import type { Reply, State } from "./envelope.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The authenticated and checked call that a handler gets. */
 export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, B = unknown> {
   ctx: Ctx;
   params: P;
   query: Q;
   body: B;
-  /** The language of `lang`, in canonical form. */
+  /** The canonical form of `lang`. */
   lang: string | undefined;
-  /** The user that an app key names by `user_id`; undefined without it and for other callers. */
+  /** The user whom an app key names by `user_id`. */
   subject: string | undefined;
   /** The version required by `If-Match`; null for any. */
   ifMatch: number | null;
 }
 
-/** A route apart from its method, path and id. */
 interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, W> {
   tag: string;
   summary: string;
-  /** Allowed callers. An empty list is an error. */
+  /** An empty list is an error. */
   access: readonly [Access, ...Access[]];
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
-   * answers 201; `single` are the schemas of `data`, without `page`, for a call about one record or certain ones. `type` is that of a
-   * file, which is sent without the envelope.
+   * Describes `data` and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
+   * answers 201. `single` are the schemas of `data`, without `page`, for a call about one record or certain ones.
+   * `type` is that of a file, which is sent without the envelope.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
-  /** The body is a file of one of these types, itself or as the one file of a form; `body` is then a Uint8Array. */
+  /** The body is a file, itself or as the one file of a form; the handler gets a Uint8Array. */
   upload?: Upload;
-  /** Errors besides those that access, input and a parameter of the path imply. */
+  /** Errors that access, input and path do not imply. */
   errors?: readonly ErrorKind[];
-  /** Whether the route supports `If-Match`. */
   conditional?: boolean;
-  /** A common parameter that is a field of this body: `token` of a device is no credential. */
+  /** A field of this body with the name of a common parameter: `token` of a device is no credential. */
   ownField?: "token";
-  /** Whether the body may also be JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
+  /** Also accepts JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
   plainText?: true;
-  /** Whether each call counts as an attempt of its address to authenticate, as all of `/auth/` do. */
+  /** Each call counts as an attempt of its address to authenticate, as all of `/auth/` do. */
   isAttempt?: true;
-  /** Whether the call contains a secret: nothing of it is stored, and `Idempotency-Key` is ignored. */
+  /** The call contains a secret, so nothing of it is stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /**
-   * Work before the handler that waits for more than the database, such as hashing: with an `Idempotency-Key` the
-   * handler runs inside a transaction, where it would block all writers.
+   * Does work that waits for more than the database, such as hashing. With an `Idempotency-Key` the handler runs inside
+   * a transaction, where it would block all writers.
    */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
   /**
-   * Of a read of the catalogue: reads what its reply would show, in a text that changes with it, without reading the
-   * reply; undefined where there is nothing. Such a reply has a weak `ETag`, with which a client asks whether it has
-   * changed, and is compressed. It must contain no secrets.
+   * Reads a text that changes with the reply, without reading the reply; undefined if there is nothing. Such a reply
+   * has a weak `ETag` and is compressed. It must contain no secrets.
    */
   readState?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
-  /** Answers. Where there is `readState`, the reply has the same `state`. */
+  /** If there is `readState`, the reply has the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
-/** The types of a file that a route accepts, and its maximum size. */
 export interface Upload {
   types: readonly string[];
   bytes: number;
@@ -74,13 +69,13 @@ type Path = `/${string}/` | "/" | `/${string}/:file`;
 
 export interface Route extends RouteOptions<TObject, TObject, TSchema, unknown> {
   method: Method;
-  /** In canonical form, with the trailing slash unless it ends with a file's name; `:name` is a parameter. */
+  /** Ends with a slash unless it ends with a file's name; `:name` is a parameter. */
   path: Path;
-  /** Unique operation id of the API description. */
+  /** The operation id of the API description. */
   id: string;
 }
 
-/** Declares a route, so that its handler's `params`, `query` and `body` have the types of their schemas. */
+/** Gives the handler's `params`, `query` and `body` the types of their schemas. */
 export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema, W = undefined>(
   method: Method,
   path: Path,
@@ -92,7 +87,7 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
   return { method, path, id, ...options, body } as unknown as Route;
 }
 
-/** The body of a PUT, which ignores fields that only the reply has, so that it accepts what a GET returned. */
+/** A PUT ignores fields that only the reply has, so that it accepts what a GET returned. */
 function withIgnored({ body, reply }: { body?: TSchema; reply: { data: TSchema } }): TObject {
   const readOnly = Type.Optional(Type.Unknown({ description: "Read-only: ignored." }));
   const ignored = Object.fromEntries(Object.keys(reply.data.properties).map((name) => [name, readOnly]));

@@ -4,18 +4,18 @@ import { formatRequest, type RequestLogEntry } from "./request-log.ts";
 /** Writes log lines in batches, so that a request never waits for its line. */
 export type LogWriter = ReturnType<typeof createLogWriter>;
 
-/** Maximum delay of a line, in milliseconds. */
+/** Delays a line by at most this many milliseconds. */
 const delayMs = 50;
 /** A pipe takes up to 4 KiB at once, so lines of several workers do not mix. */
 const maxBuffered = { ofSeveral: 4000, ofOne: 64_000 };
-/** Maximum unwritten text; beyond it lines are dropped, so that a blocked log does not fill the memory. */
+/** More unwritten text is dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;
 
 /**
  * Creates the log writer.
- * @param write writes a text; called one at a time.
+ * @param write writes a text; it is called one at a time.
  * @param least the lowest level that is written.
- * @param writers whether several processes write to the log.
+ * @param writers how many processes write to the log.
  */
 export function createLogWriter(
   form: "text" | "json",
@@ -57,7 +57,6 @@ export function createLogWriter(
     request: (entry: RequestLogEntry) => {
       if (written.has(entry.level)) add(formatRequest(entry, form));
     },
-    /** Logs a message of the server itself. */
     notice: (level: "info" | "warn" | "error", message: string) => {
       if (!written.has(level)) return;
       const time = new Date().toISOString();

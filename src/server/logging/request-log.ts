@@ -2,7 +2,7 @@ import type { LogLevel } from "../config/server-config.ts";
 import { maskSecrets } from "../values/mask-secrets.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
-/** The log entry of an answered request. It contains nothing of its query, body or headers, except `Origin`. */
+/** Contains nothing of the query, body or headers, except `Origin`. */
 export interface RequestLogEntry {
   at: number;
   level: LogLevel;
@@ -11,32 +11,30 @@ export interface RequestLogEntry {
   status: number;
   code?: number | undefined;
   ms: number;
-  /** Milliseconds until the caller was authenticated; only at the level `debug`. */
+  /** Set only at the level `debug`. */
   authenticated_ms?: number | undefined;
   request_id: string;
   namespace?: string | undefined;
   /** `app_…` or `usr_…`. */
   caller?: string | undefined;
-  /** The address of the caller, for errors only. */
+  /** Set only for errors. */
   ip?: string | null | undefined;
-  /** The site whose page sent a key that was refused. */
+  /** The site whose page sent a refused key. */
   origin?: string | undefined;
-  /** The internal cause of a 5xx in one line; never sent to the caller. */
+  /** The cause of a 5xx in one line, which callers do not get. */
   fault?: string | undefined;
 }
 
 export type LogRequest = (entry: RequestLogEntry) => void;
 
 /**
- * The level of an answer: server errors are errors; refused credentials, permissions and limits are warnings, because
- * an attack causes them; all others are information.
+ * Server errors are errors. Refused credentials, permissions and limits are warnings, because an attack causes them.
  */
 export function levelOf(status: number): LogLevel {
   if (status >= 500) return "error";
   return status === 401 || status === 403 || status === 429 ? "warn" : "info";
 }
 
-/** One line of the log, as text or JSON. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
   const { method, path, status, code, request_id, namespace, caller, ip, origin, fault } = entry;
   const time = toTimestamp(entry.at);
@@ -79,7 +77,7 @@ function visible(given: string): string {
   return shorten(text).replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** An unexpected error in one line for the log: its name and message, without stack, source paths or SQL. */
+/** Describes an unexpected error in one line, without stack, source paths or SQL. */
 export function describeFault(error: unknown): string {
   const chain: string[] = [];
   for (let at: unknown = error; at instanceof Error && chain.length < 4; at = at.cause) {

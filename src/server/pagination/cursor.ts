@@ -1,18 +1,18 @@
 import { attempt, malformedRequest } from "../errors.ts";
 
-/** The end of a page: sort value and id of its last row. */
+/** The sort value and id of a page's last row. */
 export interface Position {
   value: string | number;
   id: string;
 }
 
-/** The opaque cursor of a position, bound to `asked`: another sort, filter or tenant cannot use it. */
+/** `asked` binds the cursor, so that another sort, filter or tenant cannot use it. */
 export function encodeCursor(position: Position, asked: readonly unknown[]): string {
   const { value, id } = position;
   return Buffer.from(JSON.stringify([digest([asked, value, id]), value, id])).toString("base64url");
 }
 
-/** The position of a cursor. Errors: malformedRequest for an invalid cursor or that of another list. */
+/** Throws malformedRequest for an invalid cursor or that of another list. */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
   const parts: unknown = attempt(() => JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];
@@ -23,7 +23,7 @@ export function decodeCursor(cursor: string, asked: readonly unknown[]): Positio
   return { value, id };
 }
 
-/** Binds a position to its list. A forged cursor only asks for rows that its caller may read anyway. */
+/** A forged cursor only asks for rows that its caller may read anyway. */
 function digest(bound: readonly unknown[]): string {
   return Bun.hash(JSON.stringify(bound)).toString(36);
 }

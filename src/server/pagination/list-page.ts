@@ -3,27 +3,27 @@ import { output } from "../values/schema.ts";
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
-/** Bytes of the records of a page. One of larger records ends early, because making it would block other requests. */
+/** A page of larger records ends early, because making it would block other requests. */
 const maxPageBytes = 1024 * 1024;
 
 export interface MeasuredRow {
-  /** About how many bytes the page's records have together. */
+  /** The approximate size of all records. */
   bytes: number | null;
   /** 1 if records with more than `maxBytes` were left out. */
   is_cut: number | null;
 }
 
 export interface PageRow extends MeasuredRow {
-  /** The records, joined by commas; null when there are none. */
+  /** The records, joined by commas; null without any. */
   json: string | null;
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;
   has_more: number;
-  /** The number of all matches, if the caller asked for it. */
+  /** The number of all matches, if requested. */
   total: number | null;
 }
 
-/** Where a page of a list ends; sent as `page` next to `data`. */
+/** Sent as `page` next to `data`. */
 export type Page = Static<typeof pageSchema>;
 export type ProductFacets = Static<typeof productFacets>;
 
@@ -58,7 +58,7 @@ export const pageSchema = output("Page", {
   facets: Type.Optional(productFacets),
 });
 
-/** A page of records: the JSON array, and where it ends. */
+/** `json` is the array of records. */
 export interface ListPage {
   json: string;
   page: Page;
@@ -83,7 +83,7 @@ export async function readWithinBytes<Row extends MeasuredRow>(
   }
 }
 
-/** Makes the page from a statement's row. `asked` contains everything that determines the rows and their order. */
+/** `asked` contains everything that determines the rows and their order. */
 export function toListPage(
   row: PageRow | undefined,
   { asked, limit, fields }: { asked: readonly unknown[]; limit: number; fields: Fields | undefined },

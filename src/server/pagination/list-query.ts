@@ -50,7 +50,7 @@ export const idsPart = {
   ),
 };
 
-/** Query parameter for the order of a list; a leading hyphen sorts in descending order. The default is `-created_at`. */
+/** A leading hyphen sorts in descending order. The default is `-created_at`. */
 export function sortPart<const Key extends string>(keys: readonly Key[], options: SchemaOptions = {}) {
   const values = keys.flatMap((key) => [key, `-${key}` as const]);
   return { sort: Type.Optional(oneOf(values, { default: "-created_at", ...options })) };
@@ -60,19 +60,18 @@ export const bounds = ["gte", "gt", "lte", "lt"] as const;
 export type Bound = (typeof bounds)[number];
 const boundSql: Record<Bound, string> = { gte: ">=", gt: ">", lte: "<=", lt: "<" };
 
-/** Query parameters for a range of any type. */
 export function rangeParts<Name extends string, S extends TProperties[string]>(name: Name, schema: S) {
   return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, schema])) as Record<`${Name}[${Bound}]`, S>;
 }
 
-/** Query parameters for a range of times; parsed by `readTimeRange`. */
+/** `readTimeRange` parses these. */
 export function timeRangeParts<Name extends string>(name: Name) {
   return rangeParts(name, optionalTime);
 }
 
 export type RangeBound = ReturnType<typeof readRange>[number];
 
-/** The given bounds of a range as SQL operators and column values, in a fixed order. */
+/** Returns the given bounds in a fixed order. */
 export function readRange<T>(
   query: Readonly<Record<string, unknown>>,
   name: string,
@@ -85,7 +84,7 @@ export function readRange<T>(
   });
 }
 
-/** The given bounds of a range of times, as stored texts. Errors: validationFailed naming the field. */
+/** Returns bounds as stored texts. Throws validationFailed naming the field. */
 export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
   return readRange<string>(query, name, parseTime);
 }
@@ -98,7 +97,7 @@ function parseTime(field: string, given: string, bound: Bound): string {
   return toTimestamp(time.isBetween && (bound === "gte" || bound === "lt") ? time.ms + 1 : time.ms);
 }
 
-/** The unique ids of `ids`. Malformed ones match nothing. Errors: validationFailed for more than 99 commas. */
+/** Malformed ids match nothing. Throws validationFailed for more than 99 commas. */
 export function parseIds(text: string): string[] {
   const ids = text.split(",");
   if (ids.length > maxIds) throw invalidField("ids", `must contain at most ${maxIds} ids`);
@@ -108,19 +107,18 @@ export function parseIds(text: string): string[] {
 
 export type Fields = ReadonlySet<string>;
 
-/** The names of `fields` with `id`; undefined for all. Errors: validationFailed for a name that is not `known`. */
+/** Adds `id`; undefined means all. Throws validationFailed for an unknown name. */
 export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
   return text === undefined ? undefined : new Set(["id", ...parseNames("fields", text, known)]);
 }
 
-/** The names in a comma-separated list. Errors: validationFailed naming the field. */
+/** Parses a comma-separated list. Throws validationFailed naming the field. */
 export function parseNames(field: string, text: string, known: readonly string[]): string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.every((name) => known.includes(name))) return names;
   throw invalidField(field, `must be a comma-separated list of the names ${known.join(", ")}`);
 }
 
-/** The JSON of a record or list of records with only the requested fields. */
 export function pickFields(json: string, fields: Fields | undefined): string {
   if (fields === undefined) return json;
   const data = JSON.parse(json) as object | object[];

@@ -6,39 +6,37 @@ import { type ClaimedLink, generationName, type Link, mainChain, parseLinks, pre
 import { getObject, putObject, type Replica, type StoredObject } from "./objects.ts";
 import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./segment.ts";
 
-/** Segments that are fetched ahead. */
 const aheadCount = 8;
-/** Every how many checks, a minute's, a server lists all claims; otherwise it asks for the next one. */
+/** A server lists all claims every so many checks, about once a minute. Otherwise it asks only for the next claim. */
 const listEvery = 30;
 
-/** Up to where a database file has what a chain of segments says. */
+/** Describes how far the chain of segments has been applied to a database file. */
 export interface ChainState extends Link {
-  /** Of the segment of this link; undefined where it was never read. */
+  /** The hash of the segment of this link; undefined when that was never read. */
   hash: string | undefined;
   database: string;
-  /** When its server took the generation. */
+  /** When its server claimed the generation. */
   claimed: string;
-  /** All commits until then are in the file, RFC 3339. */
+  /** The file has all commits until this time, RFC 3339. */
   at: string;
-  /** Where the segment ends in the WAL of its server; undefined where it was never read. */
+  /** The end of the segment in the WAL of its server; undefined when the segment was never read. */
   end?: WalPosition | undefined;
 }
 
 interface Limits {
-  /** The file is whole with the segment of this sequence, and not before. */
+  /** The file is consistent only from this sequence on. */
   through: number;
-  /** Milliseconds since 1970: later segments are not applied, except up to the sequence `settled`. */
+  /** Epoch milliseconds. Later segments are not applied, except up to the sequence `settled`. */
   until?: number | undefined;
   settled?: number;
-  /** Called before a segment changes the file. */
+  /** Runs before a segment changes the file. */
   onApply?: () => void;
   signal: AbortSignal;
 }
 
 /**
- * Applies the segments behind a state to a database file, in their order; yields the state after each.
- * @returns whether all of the place is in the file: not when some may not be applied, because it is later or only
- * a new snapshot leads to it.
+ * Applies the segments after a state to a database file in order, and yields the state after each.
+ * @returns false when some may not be applied, because they are later or only a new snapshot leads to them.
  * @throws validationFailed naming a segment that is damaged, missing, out of order or of another database; unavailable
  * when the place cannot be read.
  */
@@ -50,7 +48,7 @@ export async function* applyChain(
 ): AsyncGenerator<ChainState, boolean> {
   const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
-  // One that was forged is named by its own error.
+  // Reading a forged segment throws its own error.
   if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
@@ -70,7 +68,7 @@ export async function* applyChain(
   return true;
 }
 
-/** Segments in their order, some of them fetched ahead. */
+/** Yields segments in order, and fetches up to `aheadCount` ahead. */
 async function* fetchAhead(place: Replica, links: readonly Link[], signal: AbortSignal) {
   const fetching: { link: Link; object: Promise<StoredObject<SegmentHeader> | undefined> }[] = [];
   let next = 0;
@@ -78,7 +76,6 @@ async function* fetchAhead(place: Replica, links: readonly Link[], signal: Abort
     while (next < links.length && fetching.length < aheadCount) {
       const link = links[next++] as Link;
       const object = getObject<SegmentHeader>(place, segmentName(link));
-      // Thrown when its turn comes.
       object.catch(() => {});
       fetching.push({ link, object });
     }
@@ -89,9 +86,9 @@ async function* fetchAhead(place: Replica, links: readonly Link[], signal: Abort
   }
 }
 
-/** Whether a segment leads on from a state, as far as it says. */
+/** Whether the header of a segment continues a state. */
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Commits before a base were not seen: only its snapshot has them, which is of its generation and was never a segment.
+  // Commits before a base were not seen. Only the snapshot of its own generation has them, and no segment has its link.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }
@@ -117,7 +114,7 @@ async function applySegment(file: FileHandle, { header, hash, numbers, pages }: 
   return { generation, sequence, hash, database, claimed, at, end };
 }
 
-/** Writes the segments of one generation, each of which names the one before it. */
+/** Writes the segments of one generation. Each names the segment before it. */
 export class ChainWriter {
   readonly #place: Replica;
   readonly #origin: Pick<SegmentHeader, "database" | "generation" | "claimed">;
@@ -125,7 +122,6 @@ export class ChainWriter {
   #last: SegmentHeader | undefined;
   #checks = 0;
 
-  /** @param head the last segment of the place. */
   constructor(
     place: Replica,
     origin: Pick<SegmentHeader, "database" | "generation" | "claimed">,
@@ -144,7 +140,7 @@ export class ChainWriter {
 
   /**
    * Whether the place still has the claim of this generation, and the last segment that was written here.
-   * @throws conflict when another server has taken a later generation.
+   * @throws conflict when another server has claimed a later generation.
    */
   async isInPlace(): Promise<boolean> {
     const { link, hash } = this.#previous;
@@ -154,16 +150,16 @@ export class ChainWriter {
     return isClaimed && (hash === undefined || (await this.#place.has(segmentName(link))));
   }
 
-  /** Begins a part of the chain that only a new snapshot leads to; returns the link of that snapshot. */
+  /** Starts a part of the chain that only a new snapshot leads to, and returns the link of that snapshot. */
   beginBase(): ClaimedLink {
-    // One number is left out, so that no segment seems to follow the last one.
+    // The skipped number keeps any segment from seeming to follow the last one.
     const { generation, claimed } = this.#origin;
     const link = { generation, claimed, sequence: this.last.sequence + 1 };
     this.#previous = { link, hash: undefined };
     return link;
   }
 
-  /** Writes the next segment; returns its size. @param at everything that was committed until then is in it. */
+  /** Writes the next segment and returns its size. It contains everything that was committed until `at`. */
   async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
     const { link, hash } = this.#previous;
     const { at: before = "", setBacks = [] } = this.#last ?? {};

@@ -16,7 +16,7 @@ import { readReplicaState } from "./state.ts";
 import { WalTail } from "./wal-tail.ts";
 
 /**
- * Logs that a place is on the disk of the data, or that the replica there is gone, as when its disk is not mounted.
+ * Logs when a place is on the disk of the data, or when its replica is gone, such as when its disk is not mounted.
  * @param known the generation that this data directory last had there; 0 for none.
  */
 export async function checkPlace(place: Replica, known: number, dataDir: string, notice: LogWriter["notice"]) {
@@ -26,11 +26,14 @@ export async function checkPlace(place: Replica, known: number, dataDir: string,
   if (newest >= known) return;
   const message = `The replica that was in ${place.address} is gone, and another one begins there. Is its disk mounted?`;
   if (newest === 0) notice("error", message);
-  // An earlier one is the replica that was gone for a while.
+  // An earlier generation is the replica that was gone for a while.
   noteResult(dataDir, "replica", { last_failure: newest > 0 ? null : { at: new Date().toISOString(), message } });
 }
 
-/** Checks what a server that starts would find. @param database as `readBirth`; empty for a new one. @throws as `Continuity.check`. */
+/**
+ * Checks what a server would find at its start. `database` is as `readBirth`, and empty for a new one. Throws as
+ * `Continuity.check`.
+ */
 export async function checkStart(database: string, config: Config, place: string, timeoutMs = smallCallMs) {
   const path = databaseFile(config.dataDir);
   const known = readReplicaState(path, place);
@@ -42,7 +45,7 @@ export async function checkStart(database: string, config: Config, place: string
   });
 }
 
-/** Says that a place is a directory on the disk of the database; empty where it is not. */
+/** Warns about a place on the disk of the database. Returns an empty text for others. */
 export async function describeShared(address: string, dataDir: string): Promise<string> {
   const find = (path: string) => stat(path).catch(() => stat(dirname(path)).catch(() => undefined));
   const place = isAbsolute(address) ? await find(address) : undefined;
@@ -55,17 +58,18 @@ const defaultEveryMs = 3_600_000;
 export interface MissingOptions {
   dataDir: string;
   notice: LogWriter["notice"];
-  /** Pause between two listings of the place. */
   listMs?: number | undefined;
 }
 
-/** Lists a place at the start, once an hour and after a rehearsal found damage, because nothing else reads what was sent before. */
+/**
+ * Lists a place at the start, once an hour and after a rehearsal found damage, because nothing else reads what was sent
+ * before.
+ */
 export class MissingCheck {
   readonly #place: Replica;
   readonly #options: MissingOptions;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #damagedAt = "";
-  /** How often something was missing. */
   count = 0;
 
   constructor(place: Replica, options: MissingOptions) {
@@ -73,7 +77,7 @@ export class MissingCheck {
     this.#options = options;
   }
 
-  /** Whether a restore of the newest state lacks an object, which is then reported. @param last the last segment. */
+  /** Whether a restore of the newest state lacks an object. Reports the missing object. */
   async isAnyMissing(last: Link): Promise<boolean> {
     const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
     const { at, message: failure = "" } = readLast(dataDir, "rehearsal").last_failure ?? {};
@@ -94,7 +98,7 @@ export class MissingCheck {
   }
 }
 
-/** The first object that a restore of the newest state needs and a place lacks. @param damagedAt when a rehearsal failed. */
+/** Finds the first object that a restore of the newest state needs and a place lacks. */
 async function findMissing(place: Replica, last: Link, damagedAt: string): Promise<string | undefined> {
   const snapshot = parseLinks(await place.list(prefixes.snapshot)).at(-1);
   if (snapshot === undefined) return "its snapshot";
@@ -111,7 +115,7 @@ async function findMissing(place: Replica, last: Link, damagedAt: string): Promi
   return next > last.sequence ? undefined : `segment ${next}`;
 }
 
-/** Logs and notes what a server that ends could not send, or that it sends again. @param at since when, RFC 3339. */
+/** Logs and notes the changes that a server could not send before it ended; the next start sends them. */
 export function noteUnsent(options: MissingOptions & { place: Replica }, bytes: number, at = ""): void {
   const { place, dataDir, notice } = options;
   if (bytes === 0 && !readLast(dataDir, "left").last_failure) return;

@@ -9,7 +9,7 @@ import type { SegmentHeader } from "./segment.ts";
 import type { readReplicaState } from "./state.ts";
 import type { WalTail } from "./wal-tail.ts";
 
-/** The server that writes to a place: one at a time. */
+/** Names the server that may write to a place. Only the newest claim counts. */
 interface Claim {
   format: 1;
   database: string;
@@ -18,25 +18,24 @@ interface Claim {
   at: string;
 }
 
-/** The last segment of a place; without header and hash when it is damaged. */
+/** The last segment of a place. A damaged one has neither header nor hash. */
 export interface Head {
   link: Link;
   header?: SegmentHeader;
   hash?: string;
 }
 
-/** The content of a place when it was read. */
 export interface PlaceState {
-  /** 0 for a place without any. */
+  /** 0 for an empty place. */
   generation: number;
-  /** Not verified: it may be of another key. */
+  /** It is not verified, because it may be signed with an earlier key. */
   claim: Claim | undefined;
   head: Head | undefined;
-  /** Names the newest segment or snapshot; empty where there is none. */
+  /** The name of the newest segment or snapshot; empty without any. */
   newest: string;
 }
 
-/** Claims a generation of a place, after which servers with an earlier one stop; undefined when another one has it. */
+/** Claims a generation of a place, so that servers of earlier ones stop. Returns undefined if it is taken. */
 export async function claimGeneration(
   place: Replica,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
@@ -46,7 +45,7 @@ export async function claimGeneration(
   return (await place.create(name, seal(place, name, claim).bytes)) ? claim : undefined;
 }
 
-/** Reads who writes to a place, and its last segment. Errors: validationFailed for damage; unavailable without an answer. */
+/** Throws validationFailed for damage, unavailable without an answer. */
 export async function readPlace(place: Replica): Promise<PlaceState> {
   const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
   const head = await readHead(place);
@@ -56,7 +55,7 @@ export async function readPlace(place: Replica): Promise<PlaceState> {
 }
 
 /**
- * The error for a database that does not continue the newest state of a place.
+ * Refuses a database that does not continue the newest state of a place.
  * @param known the generation that it had there; 0 for none.
  */
 export async function newerState(place: Replica, { claim, head }: PlaceState, known: number): Promise<AppError> {
@@ -71,7 +70,7 @@ export async function newerState(place: Replica, { claim, head }: PlaceState, kn
   });
 }
 
-/** The remedy ends in a command, which is completed for the terminal. */
+/** The remedy ends in a command, which the terminal completes. */
 function describeChoice(address: string): string {
   return (
     "To go on here, stop that server. Then restore its state here, or start with --take-over to keep this database. " +
@@ -79,15 +78,16 @@ function describeChoice(address: string): string {
   );
 }
 
-/** Says how the state before a moment is restored. Its last segment has no header where another key signed it. */
+/** Says how to restore the state before a moment. A last segment without header is signed with another key. */
 export function describeKept({ address }: Replica, { header }: Head, at: string): string {
   const needs = header ? "" : ". It needs its earlier secret key, or --without-signature";
   return `its state until now remains there${needs}: bodega db restore ${address} --at ${at}`;
 }
 
 /**
- * @param isListed whether all claims count, and not just the next one: listing a directory of many segments takes a while.
- * @throws conflict, with which this server ends, when another one has taken a later generation.
+ * Ends this server when another one has claimed a later generation.
+ * @param isListed whether all claims count, not only the next one: listing a directory of many segments is slow.
+ * @throws conflict
  */
 export async function requireNewest(place: Replica, generation: number, isListed = true): Promise<void> {
   const newest = isListed ? await readNewestGeneration(place) : generation + 1;
@@ -100,13 +100,13 @@ export async function requireNewest(place: Replica, generation: number, isListed
   });
 }
 
-/** The last generation of a place; 0 for a place without any. */
+/** Returns 0 for a place without any. */
 export async function readNewestGeneration(place: Replica): Promise<number> {
   const name = (await place.list(prefixes.generation)).findLast((one) => /-\d{10}$/.test(one));
   return name === undefined ? 0 : Number(name.slice(prefixes.generation.length));
 }
 
-/** The last generation of a place and the server that took it; undefined for a place without any. Errors: as `readClaim`. */
+/** Returns undefined for a place without any. Throws as `readClaim`. */
 export async function readNewestClaim(place: Replica) {
   const generation = await readNewestGeneration(place);
   if (generation === 0) return undefined;
@@ -116,27 +116,25 @@ export async function readNewestClaim(place: Replica) {
   return { generation, claim };
 }
 
-/** The server that took a generation; undefined where none has. Errors: as `getObject`. */
+/** Returns undefined for an unclaimed generation. Throws as `getObject`. */
 export async function readClaim(place: Replica, generation: number): Promise<Claim | undefined> {
   return (await getObject<Claim>(place, generationName(generation), smallCallMs))?.header;
 }
 
-/** The last segment; undefined where there is none. */
 export async function readHead(place: Replica): Promise<Head | undefined> {
   const last: Link | undefined = mainChain(parseLinks(await place.list(prefixes.segment))).at(-1);
   if (last === undefined) return undefined;
   return { link: last, ...(await getObject<SegmentHeader>(place, segmentName(last)).catch(ignoreUnverified)) };
 }
 
-/** How long a server that starts waits for a place. */
 const checkMs = 5000;
 
 export interface ContinuityOptions {
   database: string;
   dataDir: string;
-  /** Whether to replace a state that this database does not continue, once. */
+  /** Whether to replace, once, a state that this database does not continue. */
   takeOver?: boolean | undefined;
-  /** The data directory's knowledge of the place when this process opened it. */
+  /** What the data directory knew about the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;
   tail: WalTail;
 }
@@ -145,7 +143,7 @@ export interface ContinuityOptions {
 export class Continuity {
   readonly #place: Replica;
   readonly #options: ContinuityOptions;
-  /** Ends of segments that this database has, as text. */
+  /** The ends of segments that this database has, as JSON. */
   readonly #ends = new Set<string>();
   #isOver = false;
 
@@ -157,7 +155,7 @@ export class Continuity {
   }
 
   /**
-   * Asks the place before the server answers requests; one that does not answer in time is asked later.
+   * Asks the place before the server answers requests. If it does not answer in time, it is asked later.
    * @throws conflict as `takeOver`.
    */
   async check(generation: number, notice: LogWriter["notice"]): Promise<void> {
@@ -170,34 +168,34 @@ export class Continuity {
     notice("warn", `Whether another server took over the replica is not known: ${message} ${remedy}`.trimEnd());
   }
 
-  /** @param generation the last one that this server had there; 0 for none. */
+  /** `generation` is the last one that this server had there; 0 for none. */
   async #require(generation: number): Promise<PlaceState> {
     const { database, dataDir, takeOver, known } = this.#options;
     const found = await readPlace(this.#place);
     const { claim, head, newest } = found;
     const wasHere = (known?.generation ?? 0) > 0;
     if (claim && claim.database !== database) {
-      // A forged one keeps no server from its own place.
+      // A forged claim must not keep a server from its own place.
       if (wasHere) await readClaim(this.#place, found.generation);
       throw conflict(`${this.#place.address} holds the replica of another database.`, {
         remedy: "Choose an empty directory or another prefix for this one.",
       });
     }
     const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
-    // The claim of one's own generation, or of what was restored without signatures, may be of an earlier key.
+    // An earlier key may have signed the claim of this server's generation, or of a restore without signatures.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
-      // A server whose replica this was goes on without it; another one may be wrong here.
+      // A server that had this replica starts without it. For another server the place may be the wrong one.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;
     const isOwn = claim.host === hostname() && claim.data_dir === dataDir && wasHere;
-    // One that was replaced stays out, even if nothing was written since.
+    // A server that was replaced stays out, even if nothing was written since.
     if (isOwn || (generation === 0 && this.#has(head))) return found;
     throw await newerState(this.#place, found, generation);
   }
 
-  /** Whether the file and the WAL that were opened have all of the last segment. */
+  /** Whether the file and WAL that were opened contain the last segment. */
   #has(head: Head | undefined): boolean {
     const end = head?.header?.end;
     if (end === undefined) return false;
@@ -207,8 +205,8 @@ export class Continuity {
   }
 
   /**
-   * Takes the next generation of the place.
-   * @returns its last segment, whether this database goes on with it, and when the generation was taken.
+   * Claims the next generation of the place.
+   * @returns its last segment, whether this database continues it, and when the generation was claimed.
    * @throws conflict when it has a newer state, unless this directory of this machine wrote it or it may be replaced.
    */
   async takeOver(last: number) {
@@ -221,10 +219,10 @@ export class Continuity {
       if (isForged) throw foreignObject(`no server took the generation of ${segmentName(link)}`);
       const claim = await claimGeneration(this.#place, { database, dataDir, generation });
       if (claim === undefined) continue;
-      // Its last server may have written meanwhile.
+      // The previous server may have written meanwhile.
       const head = await readHead(this.#place);
       const goesOn = this.#has(head);
-      // Only what the database had when it was opened was compared.
+      // Only the content of the database at its opening was compared.
       this.#ends.clear();
       this.#isOver = true;
       return { generation, head, goesOn, at: claim.at };

@@ -1,10 +1,10 @@
-/** A segment's or snapshot's place in the chain. Sequences go on counting across generations. */
+/** Locates a segment or snapshot in the chain. Sequences continue across generations. */
 export interface Link {
   generation: number;
   sequence: number;
 }
 
-/** A link with the time when the server took its generation. */
+/** `claimed` is when the server claimed the generation. */
 export type ClaimedLink = Link & { claimed: string };
 
 const linkForm = /^(?:segment|snapshot)-(\d{10})-(\d{12})$/;
@@ -15,7 +15,7 @@ export const prefixes = {
   part: "part-",
 } as const;
 
-/** The name of the claim of a generation. Names sort by generation, then by sequence. */
+/** Names sort by generation, then by sequence. */
 export function generationName(generation: number): string {
   return `${prefixes.generation}${pad(generation, 10)}`;
 }
@@ -24,17 +24,17 @@ export function segmentName({ generation, sequence }: Link): string {
   return `${prefixes.segment}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
 
-/** The name of a snapshot, which has everything up to the segment of this link. */
+/** A snapshot contains everything up to the segment of this link. */
 export function snapshotName({ generation, sequence }: Link): string {
   return `${prefixes.snapshot}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
 
-/** The name of one part of a snapshot; parts count from 1. */
+/** Parts count from 1. */
 export function partName({ generation, sequence }: Link, part: number): string {
   return `${prefixes.part}${pad(generation, 10)}-${pad(sequence, 12)}-${pad(part, 6)}`;
 }
 
-/** The links of segments or snapshots; other names are left out. */
+/** Parses the names of segments or snapshots, and ignores others. */
 export function parseLinks(names: readonly string[]): Link[] {
   return names.flatMap((name) => {
     const [, generation, sequence] = linkForm.exec(name) ?? [];
@@ -43,8 +43,8 @@ export function parseLinks(names: readonly string[]): Link[] {
 }
 
 /**
- * Leaves out what servers wrote after another one had taken over: a later generation begins behind the segment that it
- * follows, and what the earlier one wrote from there on belongs to nobody.
+ * Leaves out what servers wrote after another one had taken over. A later generation starts after the segment that it
+ * follows, and replaces what the earlier one wrote from there on.
  */
 export function mainChain(links: readonly Link[]): Link[] {
   const chain: Link[] = [];

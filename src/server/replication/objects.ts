@@ -9,26 +9,26 @@ import { createVault, type Vault } from "../security/vault.ts";
 import { KiB, MiB } from "../values/bytes.ts";
 import { openPlace, type Place } from "./place.ts";
 
-/** The place of a replica. Segments, snapshots and claims in it are signed with the secret key. */
+/** A place whose segments, snapshots and claims are signed with the secret key. */
 export interface Replica extends Place {
   vault: Pick<Vault, "fingerprint" | "mac">;
-  /** Whether objects are read without their signature, because the key is lost. */
+  /** Whether to read objects without checking their signature, because the key is lost. */
   isUnchecked: boolean;
-  /** The remedy for objects of another key. It ends in a command, which is completed for the terminal. */
+  /** The remedy for objects of another key. It ends in a command, which the terminal completes. */
   keyRemedy: string;
 }
 
-/** An object as it was read. The hash names it in the object that follows. */
+/** The next object refers to an object by its hash. */
 export interface StoredObject<Header> {
   header: Header;
   payload: Uint8Array;
   hash: string;
 }
 
-/** The largest objects that are read; larger ones are not Bodega's. */
+/** Objects larger than this are not Bodega's. */
 const maxBytes: Record<string, number> = { generation: 64 * KiB, snapshot: 64 * MiB, segment: 258 * MiB };
 
-/** After the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of both and of the name. */
+/** Follows the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of name and hash. */
 const sealForm = /^([0-9a-f]{32})([0-9a-f]{64})([0-9a-f]{64})$/;
 const sealBytes = 160;
 
@@ -36,7 +36,7 @@ const decompress = promisify<Uint8Array, ZstdOptions, Buffer<ArrayBuffer>>(zstdD
 
 /**
  * Opens the place of a replica. The key is read at the first use.
- * @param flags of the `db restore` that reads it, for its remedy.
+ * @param flags the flags of the `db restore` that reads it, for its remedy.
  * @throws as `openPlace`.
  */
 export function openReplica(
@@ -58,14 +58,13 @@ export function openReplica(
   return { ...openPlace(address, config, timeoutMs), vault, isUnchecked, keyRemedy };
 }
 
-/** Writes an object: a header as a line of JSON, a payload, and their signature. Returns the size and what names them. */
+/** Writes a header as a line of JSON, a payload, and their signature. */
 export async function putObject(place: Replica, name: string, header: object, payload?: Uint8Array) {
   const { bytes, hash } = seal(place, name, header, payload);
   await place.put(name, bytes);
   return { size: bytes.length, hash };
 }
 
-/** The bytes of an object, and the hash that names it. */
 export function seal({ vault }: Replica, name: string, header: object, payload: Uint8Array = new Uint8Array()) {
   const line = Buffer.from(`${JSON.stringify(header)}\n`);
   const hash = new Bun.SHA256().update(line).update(payload).digest("hex");
@@ -74,7 +73,7 @@ export function seal({ vault }: Replica, name: string, header: object, payload: 
 }
 
 /**
- * Reads an object and verifies its signature; undefined where there is none.
+ * Reads an object and verifies its signature. Returns undefined for a missing object.
  * @throws validationFailed for one that is altered, forged or renamed; wrongState for one of another key.
  */
 export async function getObject<Header extends { format: number }>(
@@ -111,13 +110,13 @@ function verify(
   throw foreignObject(`${name} is forged or was renamed`);
 }
 
-/** For objects that a later one can replace: ignores that one cannot be verified. Other errors are thrown. */
+/** Ignores an object that cannot be verified, because a later one can replace it. Other errors are thrown. */
 export function ignoreUnverified(error: unknown): undefined {
   if (error instanceof AppError && error.kind !== "unavailable") return undefined;
   throw error;
 }
 
-/** Decompresses what is at most so large; undefined for anything else. */
+/** Returns undefined for damaged or larger content. */
 export function decompressAtMost(bytes: Uint8Array, max: number) {
   return decompress(bytes, { maxOutputLength: max, chunkSize: MiB }).catch(() => undefined);
 }

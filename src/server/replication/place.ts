@@ -9,20 +9,19 @@ import { withTimeout } from "../values/with-timeout.ts";
 
 type Get = ObjectStorage["get"];
 
-/** Where a replica is. Errors are unavailable. */
 export interface Place extends Omit<ObjectStorage, "upload" | "head" | "read" | "get"> {
-  /** `limitMs`: how long to wait for the answer, for objects that are small. @throws validationFailed for more than `maxBytes`. */
+  /** `limitMs` limits the wait for a small object. @throws validationFailed for more than `maxBytes`. */
   get(name: string, limits?: { limitMs?: number | undefined; maxBytes?: number | undefined }): ReturnType<Get>;
 }
 
-/** A call that sends and gets little is given up after this time, so that one that hangs delays the replica little. */
+/** The time limit of a call that transfers little, so that a hanging call delays the replica little. */
 export const smallCallMs = 5000;
-/** The slowest connection that replicas are made over, in bytes per millisecond. */
+/** The slowest connection that is supported, in bytes per millisecond. */
 const slowest = 64;
 
 /**
- * Opens a place: an absolute directory, or `s3://bucket/prefix`.
- * @param noun what is there, in errors.
+ * Opens an absolute directory or `s3://bucket/prefix`. Errors of its calls are unavailable.
+ * @param noun names the content in errors.
  * @throws validationFailed for an S3 address without an account.
  */
 export function openPlace(
@@ -34,12 +33,12 @@ export function openPlace(
   return explained(openStorage(address, { s3 }, timeoutMs), timeoutMs, noun);
 }
 
-/** The bucket of new pictures; undefined is the database. Errors: as `openPlace`. */
+/** Opens the bucket of new pictures; undefined stores them in the database. */
 export function openMedia({ media, s3 }: Pick<Config, "media" | "s3">): Place | undefined {
   return media === undefined ? undefined : openPlace(media, { s3 }, defaultTimeoutMs, "pictures");
 }
 
-/** The address of a place that --replicate-to gives. Errors: validationFailed for one in the data directory. */
+/** Throws validationFailed for a `--replicate-to` in the data directory. */
 export function requireApart(given: string, dataDir: string): string {
   const source = "--replicate-to";
   const address = backupDestination({ value: given, source }) as string;
@@ -47,7 +46,7 @@ export function requireApart(given: string, dataDir: string): string {
   throw invalidOption(source, "must not be in the data directory, with which it would be lost");
 }
 
-/** Creates a place, and checks that it can be written to. Errors: unavailable. */
+/** Creates a place and checks that it is writable. */
 export async function tryPlace(address: string, config: Pick<Config, "s3">): Promise<void> {
   const place = openPlace(address, config);
   const name = `test-${randomUUID()}`;
@@ -55,7 +54,6 @@ export async function tryPlace(address: string, config: Pick<Config, "s3">): Pro
   await place.remove(name);
 }
 
-/** Limits each call in time, and explains its errors. */
 function explained(place: ObjectStorage, timeoutMs: number, noun: string): Place {
   const { address } = place;
   const explain = <T>(call: Promise<T>, what: string, limitMs = timeoutMs + 1000): Promise<T> => {

@@ -15,45 +15,41 @@ import { parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
 import { decompressAtMost, getObject, openReplica, type Replica } from "./objects.ts";
 import { writeReplicaState } from "./state.ts";
 
-/** Bytes of the database file in each part of a snapshot but the last. */
+/** The size of each part of a snapshot but the last, uncompressed. */
 export const partBytes = 1024 * pageBytes;
 
-/** A copy of the database file, which the segments that were written meanwhile complete. */
+/** A copy of the database file. The segments that were written during the copy complete it. */
 export interface SnapshotHeader {
   format: 1;
   database: string;
-  /** When its server took the generation. */
   claimed: string;
-  /** The program's version. */
   version: string;
-  /** The file has everything up to the segment of this link; those behind it apply. */
+  /** The file has everything up to the segment of this link; later segments apply. */
   generation: number;
   sequence: number;
-  /** The copy is whole with the segment of this sequence, and not before. */
+  /** The copy is consistent only from this sequence on. */
   through: number;
-  /** When it was whole, RFC 3339. */
+  /** When the copy became consistent, RFC 3339. */
   at: string;
   parts: { name: string; sha256: string; bytes: number }[];
 }
 
 export interface RebuildOptions {
-  /** Milliseconds since 1970; undefined rebuilds the newest state. */
+  /** Epoch milliseconds; undefined rebuilds the newest state. */
   until?: number | undefined;
-  /** Bytes of the snapshot that were read, and of how many. */
   onProgress: (done: number, total: number) => void;
   signal: AbortSignal;
 }
 
 /**
  * Writes the database file of a replica, and verifies each part and each link of the chain.
- * @param path a file that does not exist.
  * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
  * newest state before it; unavailable when the place cannot be read.
  */
 export async function rebuild(place: Replica, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
   const { setBacks = [] } = (await readHead(place))?.header ?? {};
-  // Of a moment that the clock passed twice, the later one is meant.
+  // If the clock passed a moment twice, the later pass is meant.
   const settled = setBacks.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
   const { snapshot, older } = await findSnapshot(place, until, settled);
   const { generation, sequence, database, claimed, version, through, at, parts } = snapshot;
@@ -72,7 +68,7 @@ export async function rebuild(place: Replica, path: string, options: RebuildOpti
     for await (const next of applyChain(file, place, state, { through, until, settled, signal })) state = next;
     await file.sync();
   } catch (error) {
-    // Before it is whole, only a state of an older snapshot can be had.
+    // Until the file is consistent, only an older snapshot has a state to offer.
     const isWhole = state.hash !== undefined && state.sequence >= Math.max(through, settled);
     const offer = isWhole ? state.at : older && new Date(Date.parse(at) - 1).toISOString();
     throw signal.aborted ? error : withOffer(storageError(error, path, "The state cannot be rebuilt in"), place, offer);
@@ -82,14 +78,14 @@ export async function rebuild(place: Replica, path: string, options: RebuildOpti
   return { state, version };
 }
 
-/** The newest snapshot that was whole at a moment or with the segment `settled`, and whether there is an older one. */
+/** Finds the newest snapshot that was consistent at `until` or with the segment `settled`. */
 async function findSnapshot(place: Replica, until: number, settled: number) {
   const segments = parseLinks(await place.list(prefixes.segment));
   const snapshots = parseLinks(await place.list(prefixes.snapshot));
   for (const [index, link] of [...snapshots.entries()].reverse()) {
     const { generation, sequence } = link;
     const later = segments.find((other) => other.generation > generation && other.sequence <= sequence);
-    // A forged one would hide all snapshots: its own error names it.
+    // A forged segment would hide all snapshots; reading it throws its own error.
     if (later && (await getObject(place, segmentName(later)))) continue;
     const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(link)))?.header;
     if (snapshot === undefined) continue;
@@ -119,12 +115,11 @@ function withOffer(error: unknown, { address, isUnchecked }: Replica, at: string
 }
 
 interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
-  /** An empty directory to write into. */
   folder: string;
   onStep: (step: FetchStep) => void;
 }
 
-/** The replica at a source; undefined where the source is a backup or a directory of backups. */
+/** Returns undefined when the source is a backup or a directory of backups. */
 export async function findReplica(
   source: BackupLocation,
   config: Pick<Config, "s3" | "secret" | "dataDir">,
@@ -136,8 +131,7 @@ export async function findReplica(
 }
 
 /**
- * Rebuilds a state of a replica in a directory and verifies all of it, as `fetchBackup` does for a backup; returns also
- * the end of the chain that was applied.
+ * Rebuilds a state of a replica in a directory and verifies it, as `fetchBackup` does for a backup.
  * @throws as `rebuild` and `fetchBackup`.
  */
 export async function fetchReplica(place: Replica, options: FetchOptions) {
@@ -148,18 +142,18 @@ export async function fetchReplica(place: Replica, options: FetchOptions) {
   return { ...(await verifyFetched(folder, { created_at: state.at, version }, undefined)), state };
 }
 
-/** A restore is not held up for longer by a place that does not answer. */
+/** A place that does not answer must not delay a restore longer. */
 const timeoutMs = 5000;
 
-/** Reads the newest state of a place before it is restored. Returns a function that notes that the database continues it. */
+/** Reads the newest state of a place before its restore. The result notes that the restored database continues it. */
 export async function beginRestore(place: Replica): Promise<(dataDir: string) => void> {
-  // A damaged claim does not keep anyone from a restore.
+  // A damaged claim must not prevent a restore.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
   const state = { place: place.address, generation: 0, end: null, restored };
   return (dataDir) => writeReplicaState(databaseFile(dataDir), state);
 }
 
-/** Says that the replica in the settings has newer changes than a restored state; undefined where it has none. */
+/** Warns that the configured replica has newer changes than a restored state. Returns undefined if it has none. */
 export async function describeNewer(config: Config, stateAt: string | undefined): Promise<string | undefined> {
   if (config.replicateTo === undefined || config.databaseUrl !== undefined) return undefined;
   const place = openReplica(config.replicateTo, config, { timeoutMs });

@@ -1,27 +1,28 @@
 import type { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 
-/** How a replica is doing; times are RFC 3339. */
 export interface ReplicationStatus {
   place: string;
-  /** How long ago the newest state was current that a restore would return. */
+  /** The age of the newest state that a restore would return. */
   lag_seconds: number;
   last_snapshot_at: string | null;
-  /** Null after a later success. */
+  /** It is null after a later success. */
   failure: { since: string; message: string } | null;
-  /** How often parts of it were missing since the server started. */
+  /** How often parts of the replica were missing since the server started. */
   missing: number;
 }
 
-/** After which time a message that repeats is logged again. */
+/** A repeated message is logged again after this time. */
 const repeatMs = 3_600_000;
-/** A place works again when it has worked for so long; it may fail every few seconds. */
+/** A place works again once it has worked for this long, because it may fail every few seconds. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
-/** A call that takes longer counts as a failure while it lasts. */
+/** A longer call counts as a failure while it lasts. */
 const hangingMs = 10_000;
 
-/** Notes whether a place fails, and logs when that begins and ends. A message that repeats is logged once, then hourly. */
+/**
+ * Notes whether a place fails, and logs when that begins and ends. A message that repeats is logged once, then hourly.
+ */
 export class Failures {
   readonly #write: LogWriter["notice"];
   readonly #texts: readonly [fails: string, works: string];
@@ -31,7 +32,7 @@ export class Failures {
   #calledAt: number | undefined;
   last: ReplicationStatus["failure"] = null;
 
-  /** @param texts what begins the message of each failure, and what says that the place works again. */
+  /** `texts` are the start of the message of each failure, and the message that the place works again. */
   constructor(write: LogWriter["notice"], ...texts: readonly [fails: string, works: string]) {
     this.#write = write;
     this.#texts = texts;
@@ -43,7 +44,7 @@ export class Failures {
     this.#write(level, message);
   };
 
-  /** Returns the milliseconds until the next try: twice as long each time. */
+  /** Returns the milliseconds until the next try, which double each time. */
   begin(error: unknown): number {
     const { message: what, remedy = "Check the place, its account and the network." } = error as AppError;
     const message = `${what} ${remedy}`;
@@ -56,12 +57,11 @@ export class Failures {
     return delayMs;
   }
 
-  /** Calls to the place begin. */
   call(): void {
     this.#calledAt = Date.now();
   }
 
-  /** The last call's failure, or that of one that has not been answered for long. */
+  /** Returns the last failure, or that a call has hung for long. */
   present(place: string): ReplicationStatus["failure"] {
     const since = this.#calledAt ?? Date.now();
     const ms = Date.now() - since;
@@ -83,7 +83,7 @@ export class Failures {
   }
 }
 
-/** Until when a restore would have everything. All times are epoch milliseconds. */
+/** Tracks until when a restore would have everything, in epoch milliseconds. */
 export class Progress {
   /** All commits until then were sent. */
   sentAt = Date.now();
@@ -93,12 +93,11 @@ export class Progress {
     return this.#restorableAt ?? this.sentAt;
   }
 
-  /** Segments that are sent from now on need a new snapshot. */
+  /** A restore needs a new snapshot for the segments from now on. */
   loseBase(): void {
     this.#restorableAt ??= this.sentAt;
   }
 
-  /** A snapshot was finished. */
   findBase(): void {
     this.#restorableAt = undefined;
   }

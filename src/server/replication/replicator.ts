@@ -12,27 +12,27 @@ import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
-/** How often a server asks whether another one has taken over. */
+/** The interval at which a server checks whether another one has taken over. */
 const ownCheckMs = 2000;
-/** Least time between two snapshots, unless commits were not seen. */
+/** The least time between two snapshots, unless commits were lost. */
 const snapshotMs = 3_600_000;
-/** How long a server that ends tries to send what is left. */
+/** The time that a stopping server has to send the rest. */
 const lastMs = 5000;
 
 interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "known" | "tail"> {
   place: Replica;
   version: string;
-  /** For how long each state can be restored. */
+  /** How long each state stays restorable. */
   keepMs: number;
-  /** Up to which size the WAL waits for the place, in bytes; 256 MiB unless given. */
+  /** The size up to which the WAL waits for the place, in bytes; 256 MiB by default. */
   maxWalBytes?: number | undefined;
-  /** From one read of the WAL to the next; the rest of the second that may be lost is for sending what was read. */
+  /** The time between reads of the WAL. At most a second of commits may be lost, and sending takes the rest of it. */
   pollMs?: number;
 }
 
 /**
- * Sends what is committed to a place, in segments, from a snapshot of the database file on. One call is under way at a
- * time. A place that fails is tried again; nothing else waits for it.
+ * Sends commits to a place as segments, which follow a snapshot of the database file. It makes one call at a time. A
+ * place that fails is tried again; nothing else waits for it.
  */
 export class Replicator {
   readonly #db: FileDatabase;
@@ -40,10 +40,10 @@ export class Replicator {
   readonly #tail: WalTail;
   readonly #purge: Purge;
   readonly #continuity: Continuity;
-  /** Until this server has one, that of the last server on this data directory; 0 for none. */
+  /** The generation of this server, or before that of the last server on this data directory; 0 for none. */
   #generation: number;
   #chain: ChainWriter | undefined;
-  /** The last segment that is in the database file for sure. */
+  /** The last segment that is surely in the database file. */
   #inFile: ClaimedLink | undefined;
   #snapshot: SnapshotCopy | undefined;
   #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
@@ -58,7 +58,7 @@ export class Replicator {
   #wake = () => {};
   #running: Promise<void> | undefined;
   readonly #replaced = Promise.withResolvers<AppError>();
-  /** Resolves when another server has taken over the place: this one must stop. */
+  /** Resolves when another server has taken over the place, so that this one must stop. */
   readonly replaced = this.#replaced.promise;
 
   constructor(db: FileDatabase, options: ReplicatorOptions) {
@@ -79,12 +79,13 @@ export class Replicator {
     db.observeWal(this.#tail);
   }
 
-  /** @throws conflict when this server may not take over the place; one that does not answer in time is asked later. */
+  /**
+   * Throws conflict when this server may not take over the place. A place that does not answer in time is asked later.
+   */
   check(): Promise<void> {
     return this.#continuity.check(this.#generation, this.#options.notice);
   }
 
-  /** Takes over the place, and sends from now on. */
   begin(): void {
     this.#running = this.#run();
   }
@@ -121,7 +122,7 @@ export class Replicator {
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);
-          // Its last changes are for its successor.
+          // The successor gets the last changes of this server.
           this.#isReplaced = this.#chain !== undefined;
           if (!this.#isReplaced) return;
           isLast = false;
@@ -132,7 +133,7 @@ export class Replicator {
     }
   }
 
-  /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
+  /** Takes over the place, and continues its chain if this database had the last segment when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
     await checkPlace(place, this.#generation, dataDir, this.#failures.notice);
@@ -144,7 +145,7 @@ export class Replicator {
     if (head?.header) this.#progress.sentAt = Date.parse(head.header.at);
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
-      // Known neither how large the last snapshot was nor when it was made.
+      // The size and time of the last snapshot are unknown.
       this.#lastSnapshot.time = performance.now();
       this.#writeState(this.#tail.end);
       return chain;
@@ -154,7 +155,7 @@ export class Replicator {
     return chain;
   }
 
-  /** One call to the place, if there is anything to do; false if not. */
+  /** Makes one call to the place. Returns false when there is nothing to do. */
   async #step(chain: ChainWriter): Promise<boolean> {
     if (!this.#isReplaced && performance.now() - this.#ownCheckedAt > ownCheckMs) {
       const { place, notice } = this.#options;
@@ -183,7 +184,7 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    // A part of what was committed has not the state of its reading.
+    // A partial read does not reach the state at its time.
     const at = read.isAll ? readAt : new Date(this.#progress.sentAt);
     this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);
@@ -191,7 +192,7 @@ export class Replicator {
     if (isWithCopy && snapshot === this.#snapshot) await this.#finishSnapshot(chain, snapshot);
   }
 
-  /** Commits were not seen: the chain goes on from a new snapshot. */
+  /** Continues the chain with a new snapshot, because commits were lost. */
   #beginAnew(chain: ChainWriter): true {
     this.#isLossKnown = false;
     this.#progress.loseBase();
@@ -202,10 +203,10 @@ export class Replicator {
     return true;
   }
 
-  /** Copies the next part of a snapshot, and begins one when the segments outweigh the last. */
+  /** Copies the next part of a snapshot, and starts one when the segments outweigh the last. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
-    // A snapshot of a small database is not repeated because a few segments are larger.
+    // A few large segments do not cause another snapshot of a small database.
     const isDue = this.#bytesSinceSnapshot > Math.max(bytes, MiB) && performance.now() - time > snapshotMs;
     if (this.#snapshot === undefined && isDue && this.#inFile !== undefined) {
       this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, this.#inFile);

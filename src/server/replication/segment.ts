@@ -4,22 +4,22 @@ import { unavailable } from "../errors.ts";
 import { MiB } from "../values/bytes.ts";
 import { decompressAtMost, type StoredObject } from "./objects.ts";
 
-/** One object of a place: what it follows, and what it changes. Times are RFC 3339. */
+/** Describes what a segment follows and changes. Times are RFC 3339. */
 export interface SegmentHeader {
   format: 1;
-  /** Identifies the database: when it was created. */
+  /** When the database was created, which identifies it. */
   database: string;
   generation: number;
-  /** When its server took the generation: in a place that was begun anew, generations have other times. */
+  /** When its server claimed the generation. Generations of a place that was begun anew have other times. */
   claimed: string;
   sequence: number;
   /** The segment before it; null for the first one of a place. */
   previous: { generation: number; sequence: number; hash: string } | null;
-  /** Whether commits before it were not seen, so that it applies to a snapshot only. */
+  /** Whether commits before it were lost, so that it applies only to a snapshot. */
   isBase: boolean;
   /** The database contains everything that was committed until then. */
   at: string;
-  /** The last segments, up to this one, whose time is before that of the one in front: the clock was set back. */
+  /** The last segments that are earlier than their predecessors, because the clock was set back. */
   setBacks?: { sequence: number; at: string }[];
   /** The size of the database after it, in pages. */
   pageCount: number;
@@ -27,10 +27,9 @@ export interface SegmentHeader {
   end: WalPosition;
 }
 
-/** A segment as it was read: verified, with its pages in one piece. */
 export interface Segment {
   header: SegmentHeader;
-  /** Names these bytes in the segment that follows. */
+  /** The next segment refers to this one by its hash. */
   hash: string;
   numbers: Uint32Array;
   /** The pages of `numbers`, in the same order. */
@@ -38,13 +37,15 @@ export interface Segment {
 }
 
 const zstdLevel = 1;
-/** The most pages of one segment. A larger transaction waits until the WAL is emptied, after which there is a snapshot. */
+/**
+ * The most pages of one segment. A larger transaction waits until the WAL is emptied, after which there is a snapshot.
+ */
 const maxPages = (256 * MiB) / pageBytes;
 
-/** As SQLite limits them. */
+/** The limit of SQLite. */
 const maxDatabasePages = 2 ** 32 - 2;
 
-/** Compresses the pages of a segment: their count, their numbers and their content. */
+/** Compresses the count, the numbers and the content of pages. */
 export function encodePages(changed: Map<number, Uint8Array>): Promise<Uint8Array> {
   if (changed.size > maxPages)
     throw unavailable("One transaction changed more than 256 MiB. A new snapshot is made next.");
@@ -61,10 +62,6 @@ export function encodePages(changed: Map<number, Uint8Array>): Promise<Uint8Arra
   return Bun.zstdCompress(raw, { level: zstdLevel });
 }
 
-/**
- * Decodes a segment that was read from a place.
- * @throws validationFailed when it is missing or altered.
- */
 export async function decodeSegment(found: StoredObject<SegmentHeader> | undefined, name: string): Promise<Segment> {
   if (found === undefined) throw damagedReplica(`${name} is missing`);
   const { header, payload, hash } = found;

@@ -8,24 +8,23 @@ import { partBytes, type SnapshotHeader } from "./rebuild.ts";
 const readAt = promisify(readFile);
 const zstdLevel = 1;
 
-/** Open for as long as the process lives: closing any descriptor of a database drops the process's locks on it. */
+/** Files stay open for as long as the process lives, because closing any descriptor drops the process's locks. */
 const openFiles = new Map<string, number>();
 
-/** A snapshot that is being made: the database file is copied part by part, while segments go on. */
+/** Copies the database file part by part for a snapshot, while segments go on. */
 export class SnapshotCopy {
   readonly #place: Replica;
   readonly #file: number;
   readonly #parts: SnapshotHeader["parts"] = [];
   readonly link: ClaimedLink;
-  /** Compressed. */
+  /** The compressed size. */
   bytes = 0;
   isCopied = false;
-  /** Parts of an earlier copy that was not finished. */
   readonly #earlier: SnapshotHeader["parts"];
 
   /**
-   * @param link the last segment that the file contains for sure.
-   * @param earlier a copy that was not finished, whose equal parts are not sent again.
+   * @param link the last segment that the file surely contains.
+   * @param earlier an unfinished copy, whose equal parts are not sent again.
    */
   constructor(place: Replica, databasePath: string, link: ClaimedLink, earlier?: SnapshotCopy) {
     this.#place = place;
@@ -36,7 +35,6 @@ export class SnapshotCopy {
     this.#file = file;
   }
 
-  /** Copies the next part. */
   async copyPart(): Promise<void> {
     const number = this.#parts.length + 1;
     const at = this.#parts.length * partBytes;
@@ -57,14 +55,14 @@ export class SnapshotCopy {
     this.bytes += compressed.length;
   }
 
-  /** Makes the snapshot usable. @param through the segment with which the copy is whole. */
+  /** Makes the snapshot usable. The copy is consistent with the segment `through`. */
   async finish(header: Pick<SnapshotHeader, "database" | "version" | "at" | "through">): Promise<void> {
     const whole: SnapshotHeader = { format: 1, ...this.link, ...header, parts: this.#parts };
     await putObject(this.#place, snapshotName(this.link), whole);
   }
 }
 
-/** Objects that are removed before a segment may be sent. */
+/** So many objects are removed before a segment may be sent. */
 const batch = 10;
 
 /** Removes what no state of the kept time needs, a few objects at a time. */
@@ -79,18 +77,17 @@ export class Purge {
     this.#keepMs = keepMs;
   }
 
-  /** A snapshot begins, which may need parts of an unfinished one. */
+  /** A new snapshot may need parts of an unfinished one. */
   stop(): void {
     this.#names = [];
     this.#isDue = false;
   }
 
-  /** A new snapshot was made, so that older ones may not be needed any more. */
   begin(): void {
     this.#isDue = true;
   }
 
-  /** Removes some objects; false when there is nothing to do. */
+  /** Returns false when nothing is left to remove. */
   async step(): Promise<boolean> {
     if (this.#isDue) {
       this.#names = await this.#findOld();
@@ -100,7 +97,7 @@ export class Purge {
     return this.#names.length > 0;
   }
 
-  /** Everything before the newest snapshot that is older than the kept time; unfinished snapshots too. */
+  /** Finds everything before the newest snapshot that is older than the kept time, and unfinished snapshots. */
   async #findOld(): Promise<string[]> {
     const snapshots = parseLinks(await this.#place.list(prefixes.snapshot));
     let first: Link | undefined;
@@ -135,7 +132,7 @@ export class Purge {
       (link) => link.sequence <= oldest.sequence && link.generation <= oldest.generation,
     );
     const old = snapshots.filter((link) => isOld(link, oldest));
-    // Snapshots first: one without its segments could not be restored.
+    // Snapshots come first, because one without its segments could not be restored.
     return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
   }
 }

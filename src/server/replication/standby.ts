@@ -14,19 +14,17 @@ import { ignoreUnverified, type Replica } from "./objects.ts";
 import { fetchReplica } from "./rebuild.ts";
 import { Failures } from "./replication-status.ts";
 
-/** How often it looks for a new snapshot, unless a segment is missing. */
+/** The interval of looking for a new snapshot, unless a segment is missing. */
 const checkMs = 5000;
 const maxRetryMs = 10_000;
 
-/** The progress of a standby, as its data directory knows it. */
 export interface StandbyState {
-  /** The address of the place. */
   place: string;
-  /** Where its health check last listened. */
+  /** The URL where its health check last listened. */
   url: string;
-  /** Up to where the copy is; null while there is none. */
+  /** How far the copy is; null without a copy. */
   state: ChainState | null;
-  /** Whether a segment is being applied, so that the copy is not whole. */
+  /** Whether a segment is being applied, so that the copy is inconsistent. */
   isApplying: boolean;
 }
 
@@ -37,7 +35,7 @@ export interface StandbyOptions {
   pollMs?: number;
 }
 
-/** The state of a standby's data directory; undefined for other directories. */
+/** Returns undefined for a directory that is not a standby's. */
 export function readStandbyState(dataDir: string): StandbyState | undefined {
   const path = standbyFile(dataDir);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as StandbyState) : undefined;
@@ -53,10 +51,10 @@ export class Standby {
   #known: StandbyState;
   #file: FileHandle | undefined;
   #isBroken = false;
-  /** Whether segments remain that do not follow those of the copy. */
+  /** Whether segments remain that do not follow the copy. */
   #isStuck = false;
   applied = 0;
-  /** When the copy last had everything; undefined before there is one. */
+  /** When the copy last had everything; undefined without a copy. */
   #currentAt: number | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
@@ -78,7 +76,6 @@ export class Standby {
     this.#currentAt = this.#known.state ? Date.parse(this.#known.state.at) : undefined;
   }
 
-  /** How it is doing, for people, and how many seconds ago the copy had everything; undefined while there is none. */
   describe(): { message: string; lagSeconds: number | undefined } {
     const { place, state } = this.#known;
     const lagSeconds = this.#currentAt && Math.max(0, Date.now() - this.#currentAt) / 1000;
@@ -88,7 +85,7 @@ export class Standby {
     return { message, lagSeconds };
   }
 
-  /** Follows the place until the signal. @param url where its health check listens. */
+  /** Follows the place until the signal. `url` is where its health check listens. */
   async run(url: string): Promise<void> {
     const { signal, pollMs = 1000 } = this.#options;
     this.#write({ url });
@@ -102,7 +99,7 @@ export class Standby {
         this.#failures.begin(error);
         const isEmpty = error instanceof AppError && error.kind === "notFound";
         const hasCopy = this.#known.state !== null && !this.#isBroken;
-        // Restoring the whole state again and again would load the place.
+        // Restoring the whole state repeatedly would load the place.
         pauseMs = isEmpty || hasCopy ? pollMs : Math.min(pauseMs * 2, maxRetryMs);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
@@ -112,7 +109,7 @@ export class Standby {
 
   /**
    * Applies what the place has; restores its newest state where the copy cannot be continued.
-   * @returns whether the copy has everything; not after a restore, because segments may have been added meanwhile.
+   * @returns whether the copy has everything, which is not sure after a restore.
    * @throws notFound while the place has no state; unavailable when it cannot be read; validationFailed for damage.
    */
   async catchUp(): Promise<boolean> {
@@ -127,13 +124,12 @@ export class Standby {
     return isWhole && !isBehind;
   }
 
-  /** Nothing is written to the copy afterwards. */
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  /** The newest snapshot of the place, now and then. */
+  /** Looks for the newest snapshot of the place every `checkMs`. */
   async #findSnapshot(): Promise<Link | undefined> {
     const { state } = this.#known;
     if (state === null) return undefined;
@@ -145,13 +141,13 @@ export class Standby {
   }
 
   /**
-   * Whether the place still has the replica that the copy follows, and not one that was begun anew.
+   * Whether the place still has the replica that the copy follows, not one that was begun anew.
    * @throws unavailable when it has none, wrongState when it has that of another shop.
    */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;
-    // It may be of an earlier key.
+    // An earlier key may have signed the claim.
     const claim = await readClaim(this.#place, generation).catch(ignoreUnverified);
     if (claim?.at === claimed) return true;
     const newest = await readNewestClaim(this.#place);
@@ -168,7 +164,7 @@ export class Standby {
     return false;
   }
 
-  /** Applies the segments behind the copy; returns whether there are no others. */
+  /** Applies the segments after the copy. Returns whether no others remain. */
   async #applyNew(): Promise<boolean> {
     const { config, notice, signal } = this.#options;
     const { state } = this.#known;
@@ -192,7 +188,6 @@ export class Standby {
     }
   }
 
-  /** Restores the newest state beside the copy, and replaces it. */
   async #beginAnew(): Promise<void> {
     const { config, notice, signal } = this.#options;
     const { dataDir } = config;
@@ -201,7 +196,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // Until the new copy is in its place, no state is true of it.
+      // Until the new copy is in place, no state describes it.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       giveToOwner(databasePath, dataDir);

@@ -3,17 +3,16 @@ import { dirname, join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
 
-/** The progress of the replica, as its data directory knows it. It is written whenever the WAL was emptied into the database file. */
+/** Describes the replica in its data directory. It is written each time the WAL is emptied into the database file. */
 export interface ReplicaState {
-  /** The address of the place. */
   place: string;
-  /** The generation of the server that wrote it; 0 where a restore did. */
+  /** The generation of the server that wrote it; 0 after a restore. */
   generation: number;
-  /** Where the segment ends that has the last commit in the file; null when no such segment was made. */
+  /** The end of the segment with the last commit in the file; null without such a segment. */
   end: WalPosition | null;
-  /** Where the file was restored from the newest state: `newest` of the place then. */
+  /** The `newest` of the place when the file was restored from it. */
   restored?: string;
-  /** The file as it was then; another one has commits that were not seen. */
+  /** Identifies the file. A file that differs has commits that were not seen. */
   file: ReturnType<typeof identify>;
 }
 
@@ -23,8 +22,9 @@ function identify(databasePath: string) {
 }
 
 /**
- * Reads the state; undefined where there is none, or it is of another place than a given one.
- * @returns isSameFile: the database file was not replaced since. isUnchanged: nor was it written; a copy of it counts.
+ * Returns undefined without a state, or when it is of another place.
+ * @returns `isSameFile`: the database file was not replaced since. `isUnchanged`: it was not written either, or is a
+ * copy.
  */
 export function readReplicaState(databasePath: string, place?: string) {
   try {
@@ -38,18 +38,18 @@ export function readReplicaState(databasePath: string, place?: string) {
   }
 }
 
-/** Writes the state, if possible. Without it, the next server makes a new snapshot. @throws unavailable if it must. */
+/** Writes the state if possible. Without it, the next server makes a new snapshot. Throws unavailable if `isMust`. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   try {
     writeWhole(dirname(databasePath), statePath(databasePath), text);
   } catch (error) {
-    // The disk may be full, which the checkpointer says.
+    // The disk may be full, which the checkpointer reports.
     if (isMust) throw error;
   }
 }
 
-/** A prefix in S3 is the same with and without a slash at its end. */
+/** An S3 prefix is the same with and without a slash at its end. */
 function withoutSlash(place: string): string {
   return place.endsWith("/") ? place.slice(0, -1) : place;
 }

@@ -12,7 +12,7 @@ import { readStandbyState, Standby, type StandbyOptions, type StandbyState } fro
 import { readReplicaState, writeReplicaState } from "./state.ts";
 
 /**
- * The standby of a directory, if it can take over, or the server that it has become.
+ * Returns the standby of a directory, or what is left of one that has become a server.
  * @throws notFound without one, validationFailed for another place.
  */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
@@ -32,9 +32,9 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "st
 type TakeOverOptions = Omit<StandbyOptions, "config">;
 
 /**
- * Takes the next generation of the place, upon which its server ends, and makes the copy of a standby the database of its
+ * Claims the next generation of the place, which ends its server, and makes the copy of a standby the database of its
  * directory, with everything that this server sent.
- * @returns the configuration of the server that starts then.
+ * @returns the configuration of the new server.
  * @throws as `requireStandby` and `Standby.catchUp`; conflict when another one takes over meanwhile.
  */
 export async function takeOver(config: Config, options: TakeOverOptions): Promise<Config> {
@@ -55,7 +55,10 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   return { ...config, replicateTo };
 }
 
-/** Claims the place, then completes the copy. What can fail must fail before, so that the server of the place goes on. */
+/**
+ * Claims the place, then completes the copy. Checks come before the claim, so that on a failure the other server goes
+ * on.
+ */
 async function promote(standby: Standby, address: string, config: Config, { notice, pollMs = 1000 }: TakeOverOptions) {
   const { dataDir } = config;
   const place = openReplica(address, config);
@@ -64,12 +67,12 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
   const { database } = requireStandby(config).state as ChainState;
   const generation = ((await readNewestClaim(place))?.generation ?? 0) + 1;
-  // With its later name, so that a server that starts after an interruption goes on with the replica.
+  // The state is noted under its later name, so that after an interruption a server continues the replica.
   const note = (end: WalPosition | null = null) =>
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();
   if (!(await claimGeneration(place, { database, dataDir, generation }))) await requireNewest(place, generation - 1);
-  // A server that is replaced finds out and sends its last changes meanwhile.
+  // A replaced server finds out and sends its last changes meanwhile.
   for (let poll = 1; poll <= 3; poll++) {
     await Bun.sleep(pollMs);
     isCurrent = await standby.catchUp();
@@ -81,7 +84,7 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   notice("info", `${standby.applied} segments were applied; the copy is the database now, until ${at}`);
 }
 
-/** Refuses a directory with a database of its own. @throws wrongState */
+/** Throws wrongState for a directory with a database of its own. */
 export function refuseShop(dataDir: string): void {
   const path = databaseFile(dataDir);
   if (!existsSync(path) && !hasWal(path)) return;

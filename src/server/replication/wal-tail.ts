@@ -14,43 +14,41 @@ import { MiB } from "../values/bytes.ts";
 /** Bytes of the WAL that are read in one turn of the event loop, about the maximum of one segment. */
 const chunkBytes = 256 * frameBytes;
 const maxBytes = 16 * MiB;
-/** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */
+/** How much may be unread when the WAL is emptied. Reading it delays the waiting writes. */
 const maxRest = 16 * MiB;
 
 const defaultWalBytes = 256 * MiB;
 
-/** Changes to be sent. */
 export interface WalRead {
   changes: Changes;
-  /** Whether they were left when the WAL was emptied. */
+  /** Whether the changes were left when the WAL was emptied. */
   isHeld: boolean;
-  /** Whether nothing else was committed when they were read. */
+  /** Whether nothing else was committed when the changes were read. */
   isAll: boolean;
 }
 
 /**
- * Follows a WAL: each read returns the commits behind those that were sent. What is left when the WAL is emptied is held
- * in memory until it was sent.
+ * Follows a WAL. Each read returns the commits after those that were sent. Commits that are unsent when the WAL is
+ * emptied are held in memory until they were sent.
  */
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #onEmptied: (isWhole: boolean) => void;
   readonly #onWanted: () => void;
-  /** Undefined: at the first frame of whatever WAL there is or will be. */
+  /** Undefined means the first frame of the present or next WAL. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
   #captured: Changes | "lost" | undefined;
   #isLost = false;
-  /** Behind the last commit that is in the database file; null where that is not known. */
+  /** The position after the last commit in the database file; null if unknown. */
   end: WalPosition | null;
   readonly maxWalBytes: number;
 
   /**
    * @param wal its path. It is read from its first frame on.
-   * @param end behind the last commit in the database file.
-   * @param on emptied: the WAL was emptied; `isWhole` is false when commits were discarded unseen. wanted: it waits to be
-   * emptied until more of it was sent.
-   * `maxWalBytes`: up to which size it waits, 256 MiB unless given.
+   * @param end the position after the last commit in the database file.
+   * @param on `emptied` gets false when commits were discarded unseen. `wanted` runs while the WAL waits to be emptied.
+   * `maxWalBytes` limits that wait, 256 MiB by default.
    */
   constructor(
     wal: string,
@@ -64,14 +62,14 @@ export class WalTail implements WalObserver {
     this.#onWanted = on.wanted;
   }
 
-  /** The next commits, up to about 4 MiB of them. Errors are those of the disk. */
+  /** Reads the next commits, up to about 4 MiB of them. */
   async read(): Promise<WalRead | "nothing" | "lost"> {
     if (this.#isLost) return "lost";
     if (this.#held !== undefined) return { changes: this.#held, isHeld: true, isAll: false };
     const position = this.#position;
     const steps = readWal(this.#path, position, { limit: maxBytes });
     for (let step = steps.next(); ; step = steps.next()) {
-      // The WAL was emptied meanwhile, and what was read here is held.
+      // The WAL was emptied meanwhile, so what was read here is held.
       if (this.#position !== position || this.#held !== undefined) return this.read();
       if (!step.done) await new Promise((resolve) => setImmediate(resolve));
       else if (step.value === undefined) return "nothing";
@@ -80,17 +78,13 @@ export class WalTail implements WalObserver {
     }
   }
 
-  /** Goes on behind changes that were sent. */
   advance({ changes, isHeld }: WalRead): void {
     if (isHeld) this.#held = undefined;
-    // The WAL may have been emptied while they were sent: then they are held too, and sent once more.
+    // If the WAL was emptied while changes were sent, they are also held, and sent once more.
     else if (this.#held === undefined) this.#position = changes.end;
   }
 
-  /**
-   * Goes on where the last segment of an earlier process ended, if the WAL still has the same frames up to there.
-   * @returns whether it has.
-   */
+  /** Continues where the last segment of an earlier process ended. Returns false unless the WAL has the same frames. */
   resume(end: WalPosition): boolean {
     if (this.#isLost || this.#held !== undefined || this.#position !== undefined) return false;
     const found = readAll(readWal(this.#path, undefined, { until: end.offset }));
@@ -99,7 +93,7 @@ export class WalTail implements WalObserver {
     return true;
   }
 
-  /** Begins anew with the first frame of the present WAL, for a new snapshot. */
+  /** Starts again with the first frame of the present WAL, for a new snapshot. */
   restart(): void {
     this.#position = undefined;
     this.#held = undefined;
@@ -140,8 +134,8 @@ export class WalTail implements WalObserver {
 }
 
 /**
- * Reads a WAL from a position on, in chunks; returns its commits and whether it ends there, undefined without commits.
- * @param limits about how many bytes to read, and at which offset the WAL is taken to end.
+ * Reads a WAL in chunks from a position on. Returns its commits and whether it ends there; undefined without commits.
+ * @param limits `limit` is about how many bytes to read, `until` the offset where the WAL is taken to end.
  */
 function* readWal(
   path: string,

@@ -49,7 +49,7 @@ export interface JobOptions extends Pick<BackupRun, "command" | "env"> {
   /** Null when the server's key is not the database's: then nothing is delivered. */
   vault: Vault | null;
   log: LogWriter;
-  /** Whether to replace the state of a replica that this database does not have. */
+  /** Whether to replace a replica's state that this database does not have. */
   takeOver?: boolean | undefined;
 }
 
@@ -83,9 +83,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
     isClockSteady,
-    /** Takes over the replica. A server that cannot start must not, because another one would stop. */
+    /** Takes over the replica, which stops another server. So this server must be able to start. */
     beginReplication: () => replicator?.begin(),
-    /** How the replica is doing; undefined where there is none. */
     replication: () => replicator?.status(),
     /**
      * Resolves when this server must end: the database file was removed or replaced, so that further writes would be
@@ -103,7 +102,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   };
 }
 
-/** Logs when a libSQL server cannot be reached, refuses the token, or acknowledges writes too early, as after its starts. */
+/** Logs when a libSQL server cannot be reached, refuses the token, or acknowledges writes too early. */
 function watchServer(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
   let problem: string | undefined;
   const check = async () => {
@@ -116,7 +115,7 @@ function watchServer(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
   return setInterval(check, durabilityMs);
 }
 
-/** @throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
+/** Throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
 async function startReplication(config: Config, db: Database, { log, version, takeOver }: JobOptions) {
   const { replicateTo, replicateKeepMs: keepMs, replicateWalBytes: maxWalBytes, dataDir } = config;
   if (replicateTo === undefined) return undefined;
@@ -134,7 +133,7 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   return replicator;
 }
 
-/** Sends the mail of the outbox; undefined without a mail server. Only a server that sends mail loads the SMTP library. */
+/** Only a server that sends mail loads the SMTP library. */
 async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: ChannelDeps & { db: Database }) {
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;
@@ -153,8 +152,8 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
 type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
 
 /**
- * Jobs that expire or remove old rows. Each handles one batch and is repeated until it finds none. With a clock that
- * jumped they would do harm, so they wait until it is steady.
+ * Each job handles one batch and is repeated until it finds none. They wait while the clock is not steady, because with
+ * a wrong time they would do harm.
  */
 const purgeJobs: PurgeJob[] = [
   expireDueOrders,
@@ -204,7 +203,6 @@ function startPurging(db: Database, { notice, ...options }: PurgeOptions) {
 type Course = Record<"isStopping" | "isSteady", () => boolean> & {
   now: () => number;
   media?: MediaStore | undefined;
-  /** For how long the audit log keeps addresses. */
   keepAddressesMs: number;
 };
 

@@ -5,8 +5,8 @@ const maxJumpMs = 60_000;
 const steadyMs = 10 * 60_000;
 
 /**
- * Creates a function that tells whether the wall clock (`now`) is steady, by comparing it with the monotonic one at each
- * call; both in milliseconds. After a jump of more than a minute it is not, until ten minutes pass without another.
+ * Compares the wall clock (`now`) with the monotonic one at each call; both in milliseconds. After a jump of more than
+ * a minute the clock is not steady until ten minutes pass without another.
  */
 export function createClockWatch(now: () => number, monotonic: () => number, notice: LogWriter["notice"]) {
   let offset = now() - monotonic();

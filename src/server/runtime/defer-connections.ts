@@ -30,7 +30,7 @@ export function deferConnections(port: number): void {
   }
 }
 
-/** The C library, glibc or musl; undefined on other systems. */
+/** Opens glibc or musl; undefined on other systems. */
 function openLibc() {
   if (process.platform !== "linux") return undefined;
   const functions = {

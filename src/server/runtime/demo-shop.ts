@@ -5,16 +5,16 @@ import { AppError } from "../errors.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { addressOf, bindPort } from "./port.ts";
 
-/** The content of `/config.json`, from which the shop's pages learn where the API is. */
+/** The shop's pages load this as `/config.json`. */
 interface ShopConfig {
   api: string;
   namespace: string;
   key: { id: string; secret: string };
-  /** The command that lists the mail of the store, which is not sent. */
+  /** The command that lists the store's mail. */
   mail: string;
 }
 
-/** `examples/storefront`, by path, in base64. */
+/** The files of `examples/storefront` by path, in base64. */
 const files = collectFiles("../../examples/storefront") as Record<string, string>;
 const json = "application/json; charset=utf-8";
 const text = /^(?:text|image\/svg|application)/;
@@ -30,8 +30,8 @@ const types: Record<string, string> = {
 };
 
 /**
- * Opens a port of its own for the example shop, so that its pages have another origin than the API. Requests wait until
- * `present` says where the API is.
+ * Opens a port for the example shop, so that its pages have another origin than the API. Requests wait until `present`
+ * says where the API is.
  * @param port undefined takes the port after that of the API, or any free one if that is in use.
  * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
@@ -60,7 +60,7 @@ export function openDemoShop(config: Config, port: number | undefined) {
   const taken = server.port ?? usual;
   return {
     url: addressOf({ ...config, tls: undefined, port: taken }),
-    /** The usual port, if another program has it. */
+    /** Set if another program uses the usual port. */
     portInUse: port === undefined && usual !== 0 && usual !== taken ? usual : undefined,
     present: (shop: ShopConfig) => ready.resolve(answerShop(shop)),
     stop: () => server.stop(true),

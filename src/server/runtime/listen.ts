@@ -22,16 +22,12 @@ interface ListenOptions {
   version: string;
   log: LogWriter;
   monitor: Monitor;
-  /** Whether other listeners share the port on purpose. */
   shared: boolean;
   /** Null serves without TLS. */
   certificate: KeyPair | null;
 }
 
-/**
- * Starts to answer requests.
- * @throws unavailable when the port is in use or the host is not an address of this machine.
- */
+/** Throws unavailable when the port is in use or the host is not an address of this machine. */
 export function listen(config: Config, db: Database, options: ListenOptions) {
   const { version, vault, log, monitor, shared, certificate } = options;
   let isDraining = false;
@@ -83,7 +79,6 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {
-    /** The address, such as `http://127.0.0.1:8080`. */
     url: open.url,
     port: open.port,
     present: open.present,
@@ -96,7 +91,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   };
 }
 
-/** Original requests by the requests with a completed URL. */
+/** Maps requests with a completed URL to the original ones. */
 const received = new WeakMap<Request, Request>();
 
 /** Elysia finds a route after a scheme and a host, which with https needs at least three characters. */
@@ -107,8 +102,8 @@ function hasHost(url: string): boolean {
 }
 
 /**
- * Completes the URL of a request without a usable `Host`, such as a health check in HTTP/1.0, for which Bun gives the
- * path alone. Nothing depends on the host.
+ * Completes the URL of a request without a usable `Host`, such as a health check in HTTP/1.0, for which Bun gives only
+ * the path. Nothing depends on the host.
  */
 function withHost(request: Request): Request {
   const { url } = request;

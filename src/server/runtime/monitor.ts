@@ -12,13 +12,12 @@ import type { ReplicationStatus } from "../replication/replication-status.ts";
 import type { Certificate, KeyPair } from "../tls/certificate.ts";
 import type { OpenPort } from "./port.ts";
 
-/** The monitor of a server's main process; its figures include the workers. */
+/** The figures of the main process include the workers. */
 export type ServerMonitor = ReturnType<typeof startMonitor>;
 
-/** Counts the requests of a process, and renders the metrics of the whole server. */
 export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsText">;
 
-/** How often a worker reports its counts, so that one that is killed loses few. */
+/** A worker that is killed loses only the counts since its last report. */
 const reportMs = 2000;
 /** Longer than the half second that the main process waits for hanging workers. */
 const timeoutMs = 2000;
@@ -28,13 +27,12 @@ const certificateTimeoutMs = 10_000;
 interface MonitorOptions {
   version: string;
   log: LogWriter;
-  /** The certificate presented now; undefined without TLS. */
   certificate: () => Certificate | undefined;
   isClockSteady: () => boolean;
   replication: () => ReplicationStatus | undefined;
 }
 
-/** Starts to monitor a server's main process. Code that renders figures is loaded at the first request for them. */
+/** Code that renders figures is loaded at the first request for them. */
 export function startMonitor(config: Config, db: Database, options: MonitorOptions) {
   const { log, certificate } = options;
   const { dataDir, workers } = config;
@@ -70,8 +68,8 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     /** Undefined where the main process answers requests itself. */
     registry,
     /**
-     * Opens the control socket, and the listener for metrics where one is configured; returns its URL.
-     * @param at the address of the server.
+     * Opens the control socket and the configured listener for metrics, whose URL it returns. `at` is the server's
+     * address.
      * @throws unavailable when the listener's port cannot be opened.
      */
     async open(at: string) {
@@ -106,7 +104,6 @@ async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, te
   return listener;
 }
 
-/** Starts to monitor a worker, which reports to the main process. */
 export function startWorkerMonitor(db: Database) {
   const followed = Promise.withResolvers<Pick<OpenPort, "present">>();
   const own = monitorProcess(db);
@@ -129,7 +126,7 @@ export function startWorkerMonitor(db: Database) {
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
-    /** The certificate to present. Throws unavailable when the main process does not answer. */
+    /** Throws unavailable when the main process does not answer. */
     async fetchCertificate() {
       const answer = await channel.ask({ kind: "certificate" }, certificateTimeoutMs);
       const { cert, key } = (answer ?? {}) as Partial<KeyPair>;

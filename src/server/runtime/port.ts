@@ -4,11 +4,11 @@ import type { Config } from "../config/config.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
-/** An open port, whose certificate can be replaced while it serves. */
+/** The certificate can be replaced while the port is open. */
 export type OpenPort = ReturnType<typeof openPort>;
 
 interface PortOptions {
-  /** Whether several sockets share the port on purpose: those of workers, or of successive certificates. */
+  /** Whether several sockets share the port: those of workers, or of successive certificates. */
   shared: boolean;
   certificate: KeyPair | null;
   fetch: (request: Request) => Response | Promise<Response>;
@@ -16,21 +16,18 @@ interface PortOptions {
 
 /** Longer than a body may take, so that a slow one gets an answer before Bun closes the connection. */
 export const idleSeconds = 30;
-/** Of the request line and all headers together; cookies of a shared domain may need more than Bun's default of 16 KiB. */
+/** For the request line and all headers; cookies of a shared domain may need more than Bun's default of 16 KiB. */
 const maxHeaderBytes = 32_768;
 /** How long a listener that will stop still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
-/** How long before that end Linux defers new connections: in this time those that are open send their requests. */
+/** How long before that end Linux defers new connections. In this time the open ones send their requests. */
 const deferMs = 250;
 /** The suites of TLS 1.2 with forward secrecy and authenticated encryption; all of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
   .join(":");
 
-/**
- * Starts to serve a port.
- * @throws unavailable when the port is in use or the host is not an address of this machine.
- */
+/** Throws unavailable when the port is in use or the host is not an address of this machine. */
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
   // Bun's only way to set it, for the whole process; the types declare it as a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
@@ -68,15 +65,15 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     url: addressOf({ ...config, port }),
     port,
     peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
-    /** Presents another certificate to new connections. Throws when it cannot be used; then nothing has changed. */
+    /** If it throws, the certificate has not changed. */
     present(pair: KeyPair) {
       const before = current;
       current = begin(port, pair);
       before.retire();
     },
     /**
-     * Asks clients to reconnect elsewhere, then accepts no new connections, lets requests in flight finish, and closes what
-     * is left after `graceMs`.
+     * Asks clients to reconnect elsewhere, then accepts no new connections, lets requests in flight finish, and closes
+     * what is left after `graceMs`.
      */
     async stop(graceMs: number) {
       isStopping = true;
@@ -101,10 +98,7 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
   return response;
 }
 
-/**
- * Verifies that a port is free before several sockets share it; picks a free one for port 0.
- * @throws unavailable as `openPort`.
- */
+/** Verifies that a port is free before several sockets share it. Picks a free one for port 0. Throws as `openPort`. */
 export async function reservePort(config: Config): Promise<number> {
   const probe = bindPort(config, () =>
     Bun.serve({ hostname: config.host, port: config.port, reusePort: false, fetch: () => new Response(null) }),
@@ -114,10 +108,7 @@ export async function reservePort(config: Config): Promise<number> {
   return port;
 }
 
-/**
- * Runs `bind`, which listens on a port that `flag` chooses.
- * @throws unavailable as `openPort`.
- */
+/** `flag` names the option that chooses the port. Throws as `openPort`. */
 export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: string }, bind: () => T): T {
   const { flag = "--port" } = config;
   try {
@@ -137,12 +128,12 @@ export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: str
   }
 }
 
-/** The words after the URL of a server that listens on more than one address. */
+/** Mentions further addresses after the URL of a server. */
 export function othersOf({ host }: Pick<Config, "host">): string {
   return host === "0.0.0.0" || host === "::" ? " and all other addresses of this machine" : "";
 }
 
-/** The URL at which this machine reaches a server with this configuration. */
+/** Returns the URL at which this machine reaches the server. */
 export function addressOf({ host, port, tls }: Pick<Config, "host" | "port" | "tls">): string {
   const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `${tls === undefined ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;

@@ -12,8 +12,7 @@ import { makeVapidKeys } from "../modules/notifications/providers/vapid.ts";
 import { claimDatabase, closedVault, openVault } from "../security/secret-key.ts";
 
 /**
- * Migrates a database before it is served, ties it to the server's key, and creates the keys that identify the server to
- * push services.
+ * Migrates a database before it is served, binds it to the server's key, and creates the keys for push services.
  * @throws unavailable as `migrate`; wrongState as `openServerVault`.
  */
 export async function prepareDatabase(config: Config, db: Database, log: LogWriter) {
@@ -32,9 +31,8 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 }
 
 /**
- * Opens the vault of a server. The only server of a file refuses to start with another key. A server of a libSQL
- * database, which may be one of several, logs an error and runs without the features that need the key.
- * @returns the vault, and whether its key is the database's.
+ * The only server of a file refuses to start with another key. A server of a libSQL database, which may be one of
+ * several, logs an error and runs without the features that need the key.
  * @throws wrongState for the key of another database, unavailable when the key can be neither read nor created.
  */
 export async function openServerVault(config: Config, db: Database, log: LogWriter) {

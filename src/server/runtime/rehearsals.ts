@@ -14,7 +14,7 @@ const firstMs = 10 * pollMs;
 const retryMs = 3_600_000;
 const everyMs = 24 * retryMs;
 
-/** Rehearses a restore once a day, in a process of its own. `check`, which runs each minute, begins one that is due. */
+/** Rehearses a restore once a day, in a process of its own. `check` must be called each minute. */
 export function startRehearsals(config: Config, deps: Deps) {
   const { notice, now = Date.now } = deps;
   const place = rehearsedPlace(config);
@@ -49,7 +49,7 @@ export function startRehearsals(config: Config, deps: Deps) {
   };
 }
 
-/** Runs `db rehearse`, which notes its result. Returns why it failed; undefined where it succeeded. */
+/** Returns why `db rehearse` failed; undefined where it succeeded. That process notes the result. */
 async function runProcess(config: Config, { command, env }: Deps, signal: AbortSignal): Promise<string | undefined> {
   const { dataDir } = config;
   const child = Bun.spawn([...command, "db", "rehearse"], {

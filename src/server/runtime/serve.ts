@@ -26,13 +26,10 @@ import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.
 import { startWorkers } from "./workers.ts";
 
 export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
-  /** Writes the announcement to standard output, once requests are answered. */
   print: (text: string) => Promise<unknown>;
-  /** Writes the log to standard error. */
   writeLog: (text: string) => Promise<unknown>;
   /** Runs on the migrated database before the first request. */
   prepare?: (db: Database, vault: Vault) => Promise<void>;
-  /** Runs after the announcement. */
   onReady?: (url: string) => Promise<void>;
 }
 
@@ -43,10 +40,11 @@ interface Run extends ServerProcess {
 }
 
 /**
- * Serves until SIGTERM, SIGINT or the end of its terminal, and then gives requests in flight ten seconds. A second signal ends the process at once.
+ * Serves until SIGTERM, SIGINT or the end of its terminal, and then gives requests in flight ten seconds. A second
+ * signal ends the process at once.
  * @returns the exit code, 0 after a clean stop.
- * @throws unavailable with exit code 1 when the port, the data directory or the database cannot be opened; conflict when
- * another server has taken over the replica; wrongState when the database is gone or needs a person.
+ * @throws unavailable with exit code 1 when the port, the data directory or the database cannot be opened; conflict
+ * when another server has taken over the replica; wrongState when the database is gone or needs a person.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel, config.workers > 1 ? "ofSeveral" : "ofOne");
@@ -81,7 +79,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** In a standby's directory, starting the server is taking over. */
+/** A server that starts in a standby's directory takes over. */
 async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run): Promise<Config> {
   if (config.databaseUrl !== undefined || !existsSync(standbyFile(config.dataDir))) return config;
   await reservePort(config);
@@ -90,7 +88,7 @@ async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run
   return (await import("../replication/take-over.ts")).takeOver(config, { notice, signal: stop.signal });
 }
 
-/** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */
+/** With workers the main process answers no requests, but runs the jobs that run once for all of them. */
 async function runMain(given: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
   for (const { message } of findUnknownSettings(run.env, given.dataDir)) log.notice("warn", message);
@@ -132,7 +130,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
   }
 }
 
-/** Starts the part of a server that answers requests: a listener in this process, or workers. */
+/** Starts a listener in this process, or workers. */
 async function startAnswering(
   config: Config,
   db: Database,
@@ -174,8 +172,8 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
 }
 
 /**
- * Closes a database. When its file was removed or replaced, closing would merge the WAL and remove it by its name,
- * which may belong to another file by now, so the WAL is moved aside instead.
+ * Closing would merge the WAL and remove it by its name. If the database file was removed or replaced, that name may
+ * belong to another file, so the WAL is moved aside.
  */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();

@@ -12,8 +12,7 @@ export const lastLinesMs = 1000;
 
 /**
  * Resolves with the first signal to stop; a second one ends the process at once. A worker gets each signal several
- * times, from its parent, the terminal or a supervisor: only its first SIGTERM counts, and it ends at once when its
- * parent ends.
+ * times, from its parent, the terminal or a supervisor. So only its first SIGTERM counts, and it ends with its parent.
  */
 export function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {
@@ -36,7 +35,7 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
   });
 }
 
-/** Ends the process when stopping takes too long, because of a mail server or a file system that hangs. */
+/** Ends the process when a mail server or a file system that hangs delays the stop. */
 export function limitShutdown(log: LogWriter): void {
   const cut = async () => {
     log.notice("error", "the shutdown takes too long; unfinished work is abandoned");

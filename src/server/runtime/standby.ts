@@ -19,14 +19,15 @@ const stopCheckMs = 200;
 /** A call to the place may be under way. */
 const stopMs = 30_000;
 
-/** A command creates it to stop the standby of a directory. */
+/** A command creates this file to stop the standby of a directory. */
 const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
 
 /**
- * Keeps the data directory current with a place until a signal, or until another command takes over; answers health
+ * Keeps the data directory current with a place until a signal, or until another command takes over. Answers health
  * checks on the port of the later server.
  * @returns the exit code.
- * @throws wrongState for a directory with a database of its own or of another place; unavailable when the directory or the port is in use.
+ * @throws wrongState for a directory with a database of its own or of another place; unavailable when the directory or
+ * the port is in use.
  */
 export async function runStandby(config: Config, from: string, self: Omit<ServerProcess, "prepare">): Promise<number> {
   const { dataDir } = config;
@@ -61,7 +62,7 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
   }
 }
 
-/** Stops the standby of a directory, if one runs. Errors: unavailable when it does not stop. */
+/** Stops the standby of a directory, if one runs. Throws unavailable when it does not stop. */
 export async function stopStandby(dataDir: string): Promise<void> {
   const deadline = performance.now() + stopMs;
   while (existsSync(standbyFile(dataDir)) && (await isServerRunning(dataDir))) {

@@ -19,10 +19,7 @@ const maxDelayMs = 10_000;
 /** A hanging worker blocks the others for at most this time; it presents the certificate later. */
 const presentTimeoutMs = 2000;
 
-/**
- * Starts the workers, and replaces those that end, for as long as the server runs.
- * @throws unavailable when a worker cannot start.
- */
+/** Replaces workers that end for as long as the server runs. Throws unavailable when one cannot start. */
 export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log, registry } = options;
   const workers = new Set<Subprocess>();
@@ -78,9 +75,9 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     throw error;
   }
   return {
-    /** Ends all workers; kills those left after `graceMs` and the time of their last writes. */
+    /** Kills the workers that are left after `graceMs` and the time of their last writes. */
     stop,
-    /** Has all workers present a certificate. Throws when one of them cannot. */
+    /** Throws when a worker cannot present it. */
     async present({ cert, key }: KeyPair) {
       const answers = await registry.askAll({ kind: "present", cert, key }, presentTimeoutMs);
       const failure = answers.find((answer) => typeof answer === "string");

@@ -9,26 +9,22 @@ import { toTimestamp } from "../values/timestamp.ts";
 
 const maxBytes = 1 << 20;
 
-/** A certificate chain and its private key; both PEM. */
+/** Certificate chain and private key as PEM. */
 export interface KeyPair {
   cert: string;
   key: string;
 }
 
-/** A key pair and the details of its first certificate. */
+/** The details are those of the first certificate. */
 export interface Certificate extends KeyPair {
   leaf: X509Certificate;
-  /** Host names and IP addresses that the certificate covers. */
   names: string[];
   /** Epoch milliseconds. */
   from: number;
   until: number;
 }
 
-/**
- * Reads a certificate and its key, and verifies that they belong together.
- * @throws validationFailed naming the file and what to do about it.
- */
+/** Verifies that certificate and key belong together. Throws validationFailed naming the file and the remedy. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const [{ cert, leaf }, key] = await Promise.all([readChain(files.cert), readPem(files.key)]);
   const privateKey = parseKey(files.key, key);
@@ -47,7 +43,7 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
 }
 
-/** Reads a chain and its first certificate. Errors: validationFailed naming the file. */
+/** Throws validationFailed naming the file. */
 async function readChain(path: string): Promise<{ cert: string; leaf: X509Certificate }> {
   const cert = await readPem(path);
   try {
@@ -94,7 +90,7 @@ function parseKey(path: string, pem: string): KeyObject {
   }
 }
 
-/** The DNS names and IP addresses of `DNS:a.example.com, IP Address:192.0.2.7`. */
+/** Parses `DNS:a.example.com, IP Address:192.0.2.7`. */
 function namesOf(leaf: X509Certificate): string[] {
   const listed = [...(leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)];
   return listed.map(([, name]) => name as string);
@@ -104,14 +100,14 @@ const dayMs = 86_400_000;
 /** Renewal tools renew a month before expiry, so two weeks before it something went wrong. */
 export const expiryWarningDays = 14;
 
-/** A problem with a certificate that can be served nevertheless. `subject` is the file with the problem. */
+/** A problem that does not prevent serving. `subject` is the file at fault. */
 type CertificateProblem = ReturnType<typeof problem> & { fix?(): Promise<void> };
 
 const problem = (severity: "warning" | "error", subject: string, message: string, remedy: string) => {
   return { severity, subject, message, remedy };
 };
 
-/** Checks the validity period; null when the certificate is valid and does not expire soon. */
+/** Returns null when the certificate is valid and does not expire soon. */
 export function checkValidity({ from, until }: Certificate, path: string, now: number): CertificateProblem | null {
   const remedy = `Renew it and write it to ${path}; the server loads it without a restart.`;
   if (until <= now) {
@@ -129,7 +125,6 @@ export function checkValidity({ from, until }: Certificate, path: string, now: n
   return problem("warning", path, message, remedy);
 }
 
-/** Checks validity, host name and the permissions of the key file. */
 export async function checkCertificate(
   certificate: Certificate,
   files: TlsFiles,
@@ -151,7 +146,7 @@ function checkNames(certificate: Certificate, path: string, publicUrl: string | 
   return problem("warning", path, message, remedy);
 }
 
-/** Whether every account of this machine can read the key; null if not, or if the file cannot be examined. */
+/** Warns when every account of this machine can read the key. */
 async function checkKeyMode(path: string): Promise<CertificateProblem | null> {
   const mode = (await stat(path).catch(() => null))?.mode;
   if (mode === undefined || (mode & 0o007) === 0) return null;

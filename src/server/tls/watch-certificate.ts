@@ -9,7 +9,6 @@ import { type Certificate, checkCertificate, checkValidity, readCertificate } fr
 const pollMs = 2000;
 const dayMs = 86_400_000;
 
-/** The certificate of a running server, reloaded when its files change. */
 export type CertificateWatcher = Awaited<ReturnType<typeof watchCertificate>>;
 
 interface WatchOptions {
@@ -19,8 +18,9 @@ interface WatchOptions {
 }
 
 /**
- * Reads the certificate that a server starts with. A later pair that is incomplete or does not match is logged once, the
- * previous pair stays in use, and the files are read again at each poll. SIGHUP polls at once.
+ * Reads the certificate that a server starts with, and reloads it when its files change. A later pair that is
+ * incomplete or does not match is logged once, the previous pair stays in use, and the files are read again at each
+ * poll. SIGHUP polls at once.
  * @throws validationFailed naming the file at fault.
  */
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
@@ -84,7 +84,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const onHangup = () => void poll();
   return {
     current: () => current,
-    /** Polls the files now; resolves when a change has been handled. */
+    /** Resolves when a change has been handled. */
     poll,
     /** Logs the certificate, then polls the files. `use` switches to another certificate and may throw. */
     start(use: (certificate: Certificate) => Promise<void>) {
@@ -109,9 +109,7 @@ async function logCertificate(certificate: Certificate, files: TlsFiles, { publi
   }
 }
 
-/**
- * Identifies a state of the files. Links are followed, because renewal tools replace a link or its target directory.
- */
+/** Follows links, because renewal tools replace a link or its target directory. */
 async function identify({ cert, key }: TlsFiles): Promise<string> {
   const both = await Promise.all([cert, key].map((path) => stat(path).catch(() => null)));
   return both.map((file) => file && [file.dev, file.ino, file.size, file.mtimeMs, file.ctimeMs].join(":")).join("|");

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The files of a folder and those below it in base64, by path. Imported as a macro, so that it runs when the program is
- * built, and the executable contains the result.
+ * Returns the files below a folder in base64, by path. Imported as a macro, it runs when the program is built, and the
+ * executable contains the result.
  * @param folder path below src/server.
  */
 export function collectFiles(folder: string): Record<string, string> {

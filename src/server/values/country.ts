@@ -6,12 +6,10 @@ export const countryPattern =
   "M[ACDEFGHKLMNOPQRSTUVWXYZ]|N[ACEFGILOPRUZ]|OM|P[AEFGHKLMNRSTWY]|QA|R[EOSUW]|S[ABCDEGHIJKLMNORSTVXYZ]|" +
   "T[CDFGHJKLMNORTVWZ]|U[AGMSYZ]|V[ACEGINU]|W[FS]|Y[ET]|Z[AMW]" +
   ")$";
-/** Description of a valid country for messages. */
 export const countryExpects = "a two-letter country code, such as DE";
 
 const form = new RegExp(countryPattern);
 
-/** Whether a text is a two-letter country code in capitals. */
 export function isCountry(code: string): boolean {
   return form.test(code);
 }

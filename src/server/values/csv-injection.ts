@@ -5,20 +5,19 @@ const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
 /**
- * A cell that is safe in spreadsheets, which run texts that begin with = + - or @ (also full-width or after tabs and
- * line breaks) as formulas: an apostrophe is put before them, also after a semicolon, tab or line break inside the cell.
+ * Makes a cell safe in spreadsheets, which run texts that begin with = + - or @ (also full-width or after tabs and line
+ * breaks) as formulas: an apostrophe is put before them, also after a semicolon, tab or line break inside the cell.
  * Where apostrophes are there already, one more is put, so that `readGuarded` restores the text exactly.
  */
 export function guardFormula(text: string): string {
   return text.replace(guarded, "'");
 }
 
-/** The text of a cell before `guardFormula`. */
 export function readGuarded(cell: string): string {
   return cell.replace(guards, "");
 }
 
-/** Rows of a CSV file. Some readers end a row at a lone carriage return, so it is quoted. */
+/** Some readers end a row at a lone carriage return, so it is quoted. */
 export function writeCsv(rows: string[][]): string {
   return stringify(rows, { quoted_match: /[\r\n]/ });
 }

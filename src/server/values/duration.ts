@@ -7,15 +7,15 @@ const units: [name: string, ms: number][] = [
   ["second", 1000],
 ];
 
-/** The milliseconds of a duration such as `90d`, `24h`, `30m`, `45s` or `2w`; undefined for any other text. */
+/** Parses a duration such as `90d`, `24h`, `30m`, `45s` or `2w` to milliseconds; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = form.exec(text) ?? [];
   return unit === undefined ? undefined : Number(amount) * (msPerUnit[unit] as number);
 }
 
 /**
- * Formats milliseconds for people, rounded in the largest unit that fits, without a sign: `3 days`, `1 hour`,
- * `0 seconds`. Exact ones are in the largest unit of which they are a multiple: `36 hours`.
+ * Rounds milliseconds in the largest unit that fits, without a sign: `3 days`, `1 hour`, `0 seconds`. With `isExact`
+ * the unit is the largest that divides them: `36 hours`.
  */
 export function formatDuration(ms: number, isExact = false): string {
   // With 1% of tolerance, 59 minutes and 59 seconds are an hour and not 60 minutes.

@@ -2,15 +2,15 @@ import { domainToASCII } from "node:url";
 import { invalidField } from "../errors.ts";
 
 const maxCharacters = 254;
-/** Before it is composed, which can shorten an address and takes long for one without limit. */
+/** Composing can shorten an address and is slow for a long one, so its length is limited first. */
 const maxGiven = 1024;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Unquoted local parts of RFC 5322, and letters of any script (RFC 6531).
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 
 /**
- * An address in its comparable form: composed, without case, with the domain in ASCII. Addresses of the same form are
- * one account. Null for an invalid address.
+ * Returns a comparable form: composed, without case, with the domain in ASCII. Addresses of the same form are one
+ * account. Null for an invalid address.
  */
 export function emailKey(email: string): string | null {
   if (email.length > maxGiven) return null;
@@ -25,13 +25,13 @@ export function emailKey(email: string): string | null {
   return `${foldCase(local)}@${domain}`;
 }
 
-/** Via capitals, in which ß is SS. A dotless ı differs from i, though their capitals are the same. */
+/** Folds via capitals, in which ß is SS. A dotless ı differs from i, though their capitals are the same. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
   return folded.replaceAll("ς", "σ").normalize("NFKC");
 }
 
-/** An address as stored, and its comparable form. Errors: validationFailed naming the field. */
+/** Throws validationFailed naming the field. */
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");
@@ -41,9 +41,8 @@ export function parseEmail(field: string, email: string): { email: string; email
 
 export interface FromAddress {
   address: string;
-  /** The part after the `@`, in ASCII. */
   domain: string;
-  /** The display name; the store's title replaces it. */
+  /** The store's title replaces this display name. */
   name: string;
 }
 

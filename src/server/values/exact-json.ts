@@ -16,11 +16,11 @@ export class InexactNumber {
 
 /** Only numbers with this many digits or an exponent can lose precision. Most digits of texts begin none. */
 const suspicious = /(?:^|[\s:,[-])\d(?:[\d.]{15}|[\d.]*[eE])/;
-/** Longer numbers are inexact without a closer look: no amount or measurement has so many digits. */
+/** Longer numbers count as inexact: no amount or measurement has so many digits. */
 const maxDigits = 400;
 const zero = "0".charCodeAt(0);
 
-/** Parses JSON; numbers that a double cannot represent become `InexactNumber`. Errors: SyntaxError for invalid JSON. */
+/** Parses JSON; numbers that a double cannot represent become `InexactNumber`. Throws SyntaxError for invalid JSON. */
 export function parseExactJson(text: string): unknown {
   if (!suspicious.test(text)) return JSON.parse(text);
   const revive = (_key: string, value: unknown, { source }: { source?: string } = {}) => {
@@ -33,7 +33,7 @@ export function parseExactJson(text: string): unknown {
   return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]);
 }
 
-/** Digits and power of ten of a decimal number without its sign, equal for equal numbers. */
+/** Returns digits and power of ten without the sign, so that equal numbers have equal texts. */
 function canonical(decimal: string): string {
   const at = Math.max(decimal.indexOf("e"), decimal.indexOf("E"));
   const mantissa = at === -1 ? decimal : decimal.slice(0, at);

@@ -16,7 +16,7 @@ const plainLetters: Record<string, string> = {
 };
 const special = new RegExp(`[${Object.keys(plainLetters).join("")}]`, "g");
 
-/** A lowercase text with plain spellings: `große` becomes `grosse`. */
+/** Changes `Große` to `grosse`. */
 export function spellPlainly(text: string): string {
   return text.replace(special, (letter) => plainLetters[letter] ?? "");
 }

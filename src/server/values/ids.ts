@@ -1,13 +1,13 @@
 import { typeidUnboxed } from "typeid-js";
 
-/** A new TypeID (`prod_01h455vb4pex5vsknk084sn02q`): a UUIDv7 inside, so that ids sort by age. */
+/** Creates a TypeID (`prod_01h455vb4pex5vsknk084sn02q`): a UUIDv7 inside, so that ids sort by age. */
 export function newId(prefix: string): string {
   return typeidUnboxed(prefix);
 }
 
 const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** Whether a text has the form of an id of this kind; the record need not exist. */
+/** Checks the form only; the record need not exist. */
 export function isId(prefix: string, text: string): boolean {
   return text.length === prefix.length + 27 && text.startsWith(`${prefix}_`) && suffix.test(text.slice(-26));
 }

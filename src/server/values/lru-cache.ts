@@ -1,5 +1,5 @@
 /**
- * A bounded map that drops the entries not used lately. Two generations cost one lookup on a hit, where a strict
+ * Drops the entries that were not used lately. Two generations cost one lookup on a hit, where a strict
  * least-recently-used order would rewrite the map at every read.
  */
 export class LruCache<T> {
@@ -7,7 +7,7 @@ export class LruCache<T> {
   #young = new Map<string, T>();
   #old = new Map<string, T>();
 
-  /** @param half the minimum number of kept entries; the maximum is twice as many. */
+  /** Keeps between `half` and twice as many entries. */
   constructor(half: number) {
     this.#half = half;
   }
@@ -20,7 +20,6 @@ export class LruCache<T> {
     return old;
   }
 
-  /** The value of a key; where there is none, the one that `make` makes of the key, which is kept. */
   getOrMake(key: string, make: (key: string) => T): T {
     const known = this.get(key);
     if (known !== undefined) return known;

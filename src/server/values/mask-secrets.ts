@@ -4,12 +4,11 @@ import { attempt } from "../errors.ts";
 const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/i;
 const everySecret = new RegExp(secret, "gi");
 
-/** Whether a text contains a secret that was sent by mistake. */
 export function holdsSecret(text: string): boolean {
   return text.length >= 46 && secret.test(text);
 }
 
-/** The text with secrets masked, for the log; a percent-encoded secret is decoded first. */
+/** A percent-encoded secret is decoded first. */
 export function maskSecrets(text: string): string {
   const plain = !text.includes("%") || holdsSecret(text) ? text : decoded(text);
   return holdsSecret(plain) ? plain.replace(everySecret, "$1…") : text;

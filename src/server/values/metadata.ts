@@ -4,10 +4,10 @@ import { formatBytes } from "./bytes.ts";
 const maxBytes = 16_384;
 const deepest = 20;
 
-/** The message for metadata that grew too large by a merge; the database refuses it. */
+/** The database refuses metadata that a merge makes too large. */
 export const mergedMetadataTooLarge = `would be larger than ${formatBytes(maxBytes)} once merged`;
 
-/** The JSON text of metadata of at most 16 KiB and 20 levels. Errors: validationFailed naming `metadata`. */
+/** Accepts at most 16 KiB and 20 levels. Throws validationFailed naming `metadata`. */
 export function metadataText(value: Record<string, unknown>): string {
   checkShape(value, 0, { left: maxBytes / 2 });
   const json = JSON.stringify(value);

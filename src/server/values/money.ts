@@ -1,14 +1,13 @@
 import { invalidField } from "../errors.ts";
 
-/** The power of two below which amounts with `digits` decimals are distinct doubles. */
+/** Below this power of two, amounts with `digits` decimals are distinct doubles. */
 function exactBelow(digits: number): number {
   return 2 ** Math.floor(53 - digits * Math.log2(10));
 }
 
 /**
- * Exact minor units of an amount: 19.99 in EUR is 1999. It uses the shortest decimal form of the number, which is what
- * the caller wrote, so nothing is rounded.
- * @param digits decimals of the currency.
+ * Returns exact minor units: 19.99 in EUR is 1999. It uses the shortest decimal form of the number, which is what the
+ * caller wrote, so nothing is rounded.
  * @throws validationFailed naming the field, for too many decimals, negative and unsafe amounts.
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
@@ -25,17 +24,14 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
   return Number(whole + decimals.padEnd(digits, "0"));
 }
 
-/**
- * The message for an amount such as 1.500, whose dot may separate thousands; undefined for any other.
- * @param decimalComma whether decimals may also be written with a comma.
- */
+/** Refuses an amount such as 1.500, whose dot may separate thousands; undefined for any other. */
 export function ambiguousAmount(text: string, decimalComma: boolean): string | undefined {
   if (!/^-?[1-9]\d{0,2}\.\d{3}$/.test(text)) return undefined;
   const exact = text.endsWith("0") ? text.slice(0, -1) : `${text}0 in a currency with three decimals`;
   return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : exact}`;
 }
 
-/** Converts minor units to the amount in JSON: 1999 in EUR is 19.99, the double whose shortest form has these digits. */
+/** Converts 1999 in EUR to 19.99, the double whose shortest form has these digits. */
 export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);
 }
@@ -45,7 +41,7 @@ export function largestMinor(digits: number): number {
   return Math.ceil(exactBelow(digits)) * 10 ** digits - 1;
 }
 
-/** SQL that converts minor units to an exact JSON number, by integer arithmetic only; null stays null. */
+/** Converts minor units in SQL to an exact JSON number, by integer arithmetic only; null stays null. */
 export function moneyJson(minor: string, digits: string): string {
   const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
   return `case when ${minor} is null or ${digits} = 0 then ${minor}
@@ -75,7 +71,7 @@ export function splitAmount(amount: number, weights: readonly number[]): number[
   return parts.map(Number);
 }
 
-/** Minor units as a decimal with all digits of the currency: 1990 in EUR is `19.90`. */
+/** Formats 1990 in EUR as `19.90`. */
 export function formatMinor(minor: number, digits: number): string {
   const text = String(minor).padStart(digits + 1, "0");
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;

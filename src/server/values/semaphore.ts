@@ -6,23 +6,22 @@ interface Waiter {
   timer: Timer | undefined;
 }
 
-/** Limits of a semaphore, and the error for callers that it refuses. */
 export interface SemaphoreOptions {
   permits: number;
-  /** Callers that may wait for one; 10,000 without it. */
+  /** 10,000 by default. */
   maxWaiting?: number;
-  /** How long one waits for a permit; without it, as long as it takes. */
+  /** Unlimited by default. */
   maxWaitMs?: number;
-  /** Message of the error when too many wait, or one for too long. */
+  /** The message when too many wait, or one for too long. */
   fullMessage: string;
 }
 
 /**
- * Limits the number of callers that work at a time. The others wait: parties take turns, in a party its members, and those
- * of one member in order of arrival.
+ * Limits the number of callers that work at a time. The others wait: parties take turns, in a party its members, and
+ * those of one member in order of arrival.
  */
 export class Semaphore {
-  /** They can be changed for later callers. */
+  /** Changes apply to later callers. */
   readonly limits: SemaphoreOptions & { maxWaiting: number };
   #held = 0;
   /** Never empty lists, by party and member, in the order of their turns. */
@@ -37,16 +36,15 @@ export class Semaphore {
     return this.#waiting;
   }
 
-  /** True when no permit is held. */
   get isIdle(): boolean {
     return this.#held === 0;
   }
 
   /**
-   * Runs `work` while it holds a permit; at once if one is free. Errors: those of `work`; unavailable when too many wait,
-   * or this call for too long.
+   * Runs `work` while it holds a permit; at once if one is free. Throws unavailable when too many wait, or this call
+   * for too long.
    * @param party parties take turns, however many callers of each wait.
-   * @param member so do the members of a party.
+   * @param member members of a party take turns.
    */
   async run<T>(work: () => Promise<T>, party = "", member = ""): Promise<T> {
     if (this.#held < this.limits.permits) this.#held++;

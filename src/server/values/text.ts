@@ -1,14 +1,14 @@
 import { invalidField } from "../errors.ts";
 
-/** Control characters that a text of one line, and one of several, must not contain, as ranges of a regular expression. */
+/** Control characters that one-line texts must not contain, as ranges of a regular expression. */
 export const refusedInLine = "\\x00-\\x1f\\x7f";
 export const refusedInNote = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f";
 const inLine = new RegExp(`[${refusedInLine}]`);
 const inNote = new RegExp(`[${refusedInNote}]`);
 
 /**
- * A text of one line: not blank, at most `max` characters, without control characters or broken surrogates.
- * @throws validationFailed naming the field.
+ * Accepts one line: not blank, at most `max` characters, without control characters or broken surrogates. Throws
+ * validationFailed naming the field.
  */
 export function requireText(field: string, value: string, max: number, refused = inLine): string {
   if (value.trim() === "") throw invalidField(field, "must not be blank");
@@ -19,7 +19,7 @@ export function requireText(field: string, value: string, max: number, refused =
   return value;
 }
 
-/** A text of any lines and at most 50,000 characters, in valid Unicode. Errors: validationFailed naming the field. */
+/** Accepts lines of at most 50,000 characters, in valid Unicode. Throws validationFailed naming the field. */
 export function requireSafeText(field: string, value: string): string {
   // Some readers of the database end a text at NUL; a lone surrogate would be replaced.
   if (value.includes("\0") || !value.isWellFormed())
@@ -28,12 +28,12 @@ export function requireSafeText(field: string, value: string): string {
   return value;
 }
 
-/** Null, or a text as `requireText` accepts it that may have several lines. */
+/** Accepts null, or a text of several lines. Throws as `requireText`. */
 export function checkNote(field: string, value: string | null, max: number): string | null {
   return value === null ? null : requireText(field, value, max, inNote);
 }
 
-/** Joins words for a sentence: `a, b and c`. */
+/** Joins words as `a, b and c`. */
 export function listWords(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

@@ -3,29 +3,28 @@ import { Semaphore } from "./semaphore.ts";
 
 const options = { permits: 1, fullMessage: "Too much work is waiting." };
 const turns = new Semaphore(options);
-/** Health checks, one in each turn of the event loop, however many others wait. */
+/** Each turn of the event loop admits one health check, however many others wait. */
 const checks = new Semaphore(options);
 const healthParty = "/health/";
-/** How long requests may be worked on in one turn of the event loop, in milliseconds, before further ones wait. */
+/** Further requests wait once a turn of the event loop has taken this many milliseconds. */
 const budgetMs = 10;
 /** After a longer turn, the loop turns without work once for each of these: Bun completes few TLS handshakes a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
-/** The client of a call, and the signal of one that has gone. */
 interface Caller {
   client?: { readonly ip: string | null } | undefined;
   signal?: AbortSignal;
 }
 
-/** Resolves in the next turn of the event loop, behind what has arrived. */
+/** The next turn comes after what has arrived. */
 export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
- * Resolves in a turn of the event loop that has time left, so that work of milliseconds does not add up.
- * @param party parties take turns, and in each the clients, however many callers wait. A caller whose `signal` is aborted
- * resolves without a turn, and has nothing to do.
+ * Resolves in a turn of the event loop that has time left, so that work of milliseconds does not add up. A caller whose
+ * `signal` is aborted resolves without a turn, and has nothing to do.
+ * @param party parties take turns, and in each the clients, however many callers wait.
  * @throws unavailable when too many wait.
  */
 export function freeTurn(party?: string, { client, signal }: Caller = {}): Promise<void> {
@@ -43,14 +42,14 @@ export function freeTurn(party?: string, { client, signal }: Caller = {}): Promi
   });
 }
 
-/** The party of a request: the store that its URL names, apart for its searches, or the health checks. Only to be fair. */
+/** The store that the URL names, apart for its searches, or the health checks. Only to be fair. */
 export function partyOf(url: string): string | undefined {
   if (/^(?:https?:\/\/[^/?#]*)?\/health\//.test(url)) return healthParty;
   const store = /[?&]namespace=([^&]*)/.exec(url)?.[1];
   return /[?&](?:q|facets|tag|category|option|include_total)\b/.test(url) ? `${store} search` : store;
 }
 
-/** Whether a request that arrived in this turn of the event loop must wait: it was long enough, or others wait. */
+/** A request must wait if this turn of the event loop was long enough, or others wait. */
 export function isTurnOver(): boolean {
   return isOver() || !turns.isIdle || !checks.isIdle;
 }

@@ -1,11 +1,10 @@
 import { type AppError, conflict, notFound } from "../errors.ts";
 
-/** Maximum number of names compared with an unknown one: a store may have millions of users. */
+/** A store may have millions of users, so only so many names are compared. */
 export const maxCompared = 2000;
 
 /**
- * The notFound error about a name, with the most similar one and the command that lists all.
- * @param names that exist in the store.
+ * Returns notFound with the most similar name and the command that lists all.
  * @param store its namespace; undefined if the name is a store's.
  */
 export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
@@ -17,13 +16,12 @@ export function unknownName(thing: string, given: string, names: Iterable<string
   return notFound(thing, given, { ...place, remedy: `${hint}List them all: ${list}` });
 }
 
-/** The conflict error for a name that several records share. */
 export function ambiguousName(things: string, name: string, store: string, ids: readonly string[]): AppError {
   const message = `${ids.length} ${things} in store ${JSON.stringify(store)} match ${JSON.stringify(name)}.`;
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
 
-/** The candidate most similar to a misspelt word, or undefined: at most one edit or swap per three characters. */
+/** Suggests at most one edit or swap per three characters. */
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

@@ -15,7 +15,7 @@ const sizeErrors = new Set([
 ]);
 
 /**
- * Checks a value against a schema. The error names every field at fault and repeats no value.
+ * The error names every field at fault and repeats no value.
  * @param root the name of the value itself, such as `body`.
  * @throws validationFailed with `details`.
  */
@@ -42,8 +42,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
 }
 
 /**
- * The errors of a value. If one branch of a union fits the value's kind, its errors replace that of the union: for an
- * object that may be null, they name the invalid fields of the object.
+ * If one branch of a union fits the value's kind, its errors replace that of the union. For an object that may be null,
+ * they name the invalid fields of the object.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
@@ -59,8 +59,8 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
 }
 
 /**
- * Checks a query. Texts that are numbers or booleans become such where the schema asks for them; `option[size]` becomes
- * a field of `option` if that is a record, as do the fields of `option` as JSON, which some generated clients send.
+ * Converts texts to numbers or booleans where the schema asks for them. `option[size]` becomes a field of `option` if
+ * that is a record, as do the fields of `option` as JSON, which some generated clients send.
  */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string | string[]>): Static<T> {
   if (schema.required === undefined && Object.keys(query).length === 0) return {} as Static<T>;
@@ -95,7 +95,7 @@ function explain({ type, schema, value }: ValueError): string {
   return `must be ${describe(schema)}`;
 }
 
-/** Describes the values that a schema accepts in words: by its `expects` if it has one, otherwise by its limits. */
+/** Describes accepted values by `expects` if the schema has it, otherwise by its limits. */
 function describe(schema: TSchema): string {
   if (typeof schema.expects === "string") return schema.expects;
   const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;

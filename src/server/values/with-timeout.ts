@@ -1,6 +1,6 @@
 import { unavailable } from "../errors.ts";
 
-/** The result of the work, unless the signal aborts first. @throws the signal's reason. */
+/** Throws the signal's reason if it aborts first. */
 export async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
@@ -16,7 +16,6 @@ export async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Prom
 
 const noAnswer = () => unavailable("No answer in time.", { isInternal: true });
 
-/** Resolves like `work`, or rejects after the time limit. @param error by default, that there was no answer. */
 export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, error = noAnswer): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(error()), timeoutMs);

@@ -9,7 +9,6 @@ import { parametersOf, shareParameters } from "./parameters.ts";
 import { errorResponses, ownErrors } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
-/** The groups of operations. */
 const tags = {
   Products: "What a store sells, with variants, pictures, languages, filters and facets.",
   Categories: "A tree of categories; a product may be in any number.",
@@ -60,7 +59,7 @@ const ErrorSchema = Type.Object(
   { $id: "Error" },
 );
 
-/** The OpenAPI 3.1 description of the routes, generated from the schemas that the server checks. */
+/** Generates the OpenAPI 3.1 description from the schemas that the server checks. */
 export function describeApi(routes: readonly Route[], version: string): Json {
   const schemas = new Schemas();
   schemas.reference(ErrorSchema);
@@ -126,11 +125,9 @@ export function describeApi(routes: readonly Route[], version: string): Json {
   };
 }
 
-/** The security requirements of most operations. */
 const usual: Json[] = [{ app: [] }, { appId: [], appSecret: [] }, { user: [] }, { userId: [], token: [] }];
 const binary = { type: "string", format: "binary" };
 
-/** A request of a route and its reply, as a server answered it. */
 interface Example {
   params?: Record<string, string>;
   body?: unknown;
@@ -184,7 +181,7 @@ function uploadContent({ types }: Upload, schemas: Schemas): Json {
   return { "multipart/form-data": { schema: schemas.define("MediaUpload", form) }, ...Object.fromEntries(files) };
 }
 
-/** The 200 reply of a route that otherwise answers 201: a dry run, or a record that existed before. */
+/** A route that answers 201 answers 200 to a dry run, or for a record that existed before. */
 function notCreated({ query, reply }: Route, whole: Json): Json {
   const isTry = query?.properties.dry_run && reply.status === 201;
   const description = isTry ? "With `dry_run=true`: the record that would be created." : reply.existing;
@@ -198,7 +195,7 @@ function describeAccess(access: Access): string {
   return "anyone";
 }
 
-/** The security requirements of a route; any one of them suffices. */
+/** Any one of the returned requirements suffices. */
 function security(access: Access): Json[] {
   if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
   return access.kind === "token" ? [{ user: [] }, { userId: [], token: [] }] : [{}];

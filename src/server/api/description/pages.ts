@@ -6,9 +6,9 @@ import { type Json, type Schemas, success } from "./schemas.ts";
 interface SystemPage {
   id: string;
   summary: string;
-  /** Name and schema of `data`; undefined for a page without the envelope. */
+  /** The schema of `data`; undefined for a page without the envelope. */
   data?: TSchema;
-  /** Content type; JSON by default. */
+  /** JSON by default. */
   type?: string;
   errors: readonly ErrorKind[];
 }
@@ -25,7 +25,6 @@ const home = Type.Object(
   },
   { $id: "Home" },
 );
-/** The pages outside the API by path; all but files need no namespace. */
 export const systemPages = {
   "/": {
     id: "getHome",
@@ -60,7 +59,7 @@ export const systemPages = {
     type: "text/plain",
     errors: ["notAuthenticated", "routeNotFound", "unavailable"],
   },
-  /** Files are no part of the API, although a route answers them, which describes them as well. */
+  /** A route serves files and describes them as well, although they are no part of the API. */
   "/media/{id}/{file}": { id: "getMedia", summary: "Get a picture", type: "image/webp", errors: ["notFound"] },
 } as const satisfies Record<string, SystemPage>;
 

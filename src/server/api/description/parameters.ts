@@ -6,7 +6,7 @@ import { takesKey } from "../idempotency.ts";
 import { actsForVisitors } from "../public-calls.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** The forms of what the server refuses with an error of its own, so that its schemas do not check them. */
+/** The server refuses other values with an error of its own, so its schemas do not check these. */
 const namespaceForm = { type: "string", minLength: 1 };
 const tag = '(W/)?"[^",]*"';
 const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
@@ -15,7 +15,6 @@ interface Described {
   parameters: Json[];
 }
 
-/** The parameters of a route in path, query and headers, as the API description lists them. */
 export function parametersOf(route: Route, schemas: Schemas, examples: Record<string, string> = {}): Json[] {
   const parameters = [
     parameter("query", "namespace", {
@@ -55,7 +54,7 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
   return parameters;
 }
 
-/** The query of a route, where `fields` names those of the reply. */
+/** Describes the names that `fields` may contain, which are those of the reply. */
 function withNames({ query, reply: { data } }: Route): TObject | undefined {
   const fields = query?.properties.fields;
   const properties: object | undefined = (data[Kind] === "Array" ? data.items : data).properties;
@@ -85,7 +84,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
   });
 }
 
-/** Moves parameters that several operations have among the components, and leaves references to them. */
+/** Moves parameters that several operations share to the components. */
 export function shareParameters(paths: Record<string, Json>): Record<string, Json> {
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as Described[]);
   const all = operations.flatMap(({ parameters }) => parameters);

@@ -4,7 +4,7 @@ import type { Route } from "../../http/route.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** Errors that most routes can answer: all credentials that are sent are verified, also those that a route does not need. */
+/** Most routes can answer these: all credentials that are sent are verified, even where a route does not need them. */
 const general: readonly ErrorKind[] = [
   "internalError",
   "unavailable",
@@ -24,7 +24,6 @@ const general: readonly ErrorKind[] = [
   "storeNotFound",
   "forbidden",
 ];
-/** The name of the response with the general errors of a route, and which of them it cannot answer. */
 function generalErrors({ method, access, errors = [] }: Route): [name: string, kinds: ErrorKind[]] {
   const find = (name: string, ...hidden: ErrorKind[]): [string, ErrorKind[]] => {
     const isRead = method === "GET";
@@ -45,7 +44,7 @@ const content = { "application/json": { schema: { $ref: "#/components/schemas/Er
 const explain = (kind: ErrorKind) =>
   `${codeOf(kind)} (${statusOf(kind)}): ${[meaningOf(kind), remedyOf(kind)].filter(Boolean).join(" ")}`;
 
-/** Errors by status: these kinds, and of a route those of most routes. */
+/** Groups errors by status. `route` adds the errors of most routes. */
 export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas, route?: Route): Record<string, Json> {
   const isInvalid = kinds.some((kind) => statusOf(kind) === statusOf("validationFailed"));
   const byStatus = Map.groupBy(isInvalid ? ["validationFailed" as const, ...kinds] : kinds, statusOf);
@@ -67,7 +66,7 @@ export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas, ro
   return { ...Object.fromEntries(responses), "4XX": client, "5XX": server };
 }
 
-/** The errors that a route declares, and those of its path and headers, without those of most routes. */
+/** Lists the errors that a route declares or that its path and headers imply, without those of most routes. */
 export function ownErrors(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>(route.errors);
   if (route.path.includes(":")) errors.add("notFound");

@@ -4,7 +4,6 @@ export type Json = Record<string, unknown>;
 
 const schemaPath = "#/components/schemas/";
 
-/** A reply without an error. */
 export function success(content: Json): Json {
   return { description: "Success", content };
 }
@@ -13,13 +12,13 @@ export class Schemas {
   readonly components: Record<string, Json> = {};
   readonly responses: Record<string, Json> = {};
 
-  /** A schema, or a reference to it among the components if it has a name. Errors: for two schemas of one name. */
+  /** Returns a schema, or a reference if it has a name. Throws for two schemas of one name. */
   reference(schema: TSchema): Json {
     if (schema.$id === undefined) return this.#convert(schema) as Json;
     return this.define(schema.$id, this.#convertFields(schema));
   }
 
-  /** A reference to a component of this name. Errors: for two schemas of one name. */
+  /** Throws for two schemas of one name. */
   define(name: string, schema: Json): Json {
     const known = this.components[name];
     if (known && !Bun.deepEquals({ ...known, examples: undefined }, schema))
@@ -28,7 +27,7 @@ export class Schemas {
     return { $ref: `${schemaPath}${name}` };
   }
 
-  /** A reference to the reply with this data. `name` is that of data without a name. */
+  /** `name` applies to data without a name of its own. */
   reply(name: string, data: TSchema, isPaged = false): Json {
     const isList = data[Kind] === "Array" && data.items?.$id !== undefined;
     const subject = isList ? `${data.items.$id}List` : (data.$id ?? name);
@@ -43,14 +42,13 @@ export class Schemas {
     });
   }
 
-  /** A reference to the response with a schema of the components. */
   shared(schema: Json): Json {
     const name = String(schema.$ref).slice(schemaPath.length);
     this.responses[name] ??= success({ "application/json": { schema } });
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** Gives an example to the component that a reference names, if it has none, and returns the reference. */
+  /** Adds an example to the component that a reference names, unless it has one. */
   exemplify(reference: Json, example: unknown): Json {
     const component = this.components[String(reference.$ref).slice(schemaPath.length)];
     if (component && example !== undefined) component.examples ??= [example];
@@ -64,7 +62,7 @@ export class Schemas {
     return this.#convertFields(node as Json);
   }
 
-  /** In the forms that client generators understand: no constants, and whole numbers and prices with their size. */
+  /** Uses the forms that client generators understand: no constants, and numbers with their size. */
   #convertFields({ $id, expects: _, form, ...node }: Json): Json {
     const fields = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, this.#convert(inner)]));
     const { anyOf, const: constant, patternProperties, ...rest } = { ...fields, ...(form as Json | undefined) };
@@ -79,7 +77,7 @@ export class Schemas {
   }
 }
 
-/** One schema for a union: of constants, or with null. */
+/** Makes one schema of a union of constants, or of a union with null. */
 function joined(union: Json[]): Json {
   if (union.every((one) => one.enum)) {
     return { type: union[0]?.type, enum: union.flatMap((one) => one.enum) };

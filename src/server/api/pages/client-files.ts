@@ -5,7 +5,7 @@ declare const BODEGA_CLIENT_TYPES: string;
 
 const fromSource = () => import(join(import.meta.dir, "../../../../scripts/build-client.ts"));
 
-/** The files of the TypeScript client by path. The executable has them; from source, they are built at the first request. */
+/** The executable contains these files. From source, they are built at the first request. */
 export const clientFiles = {
   "/client.js": async (): Promise<string> =>
     typeof BODEGA_CLIENT_MODULE === "string" ? BODEGA_CLIENT_MODULE : (await fromSource()).bundleClient(),

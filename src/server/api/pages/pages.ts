@@ -4,7 +4,6 @@ import { reply, successResponse } from "../../http/envelope.ts";
 import { collectFiles } from "../../values/collect-files.ts" with { type: "macro" };
 import { type Coding, chooseCoding, compress } from "../compression.ts";
 
-/** Makes the response, once the headers of all replies are known. */
 export type Answer = (headers: Record<string, string>, requestId: string) => Response;
 
 type Content = string | Uint8Array<ArrayBuffer>;
@@ -13,15 +12,15 @@ const files = collectFiles("api/pages/files") as Record<string, string>;
 const textOf = (name: string) => Buffer.from(files[name] as string, "base64").toString();
 const html = "text/html; charset=utf-8";
 export const script = "text/javascript; charset=utf-8";
-/** The library sets styles; nothing else may run or be loaded but what this server sends. */
+/** The library sets styles; nothing else may run or load unless this server sends it. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
   "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const safety = { "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer" };
 
 /**
- * Creates the answer with a text or file that stays the same while the process runs. A text is compressed where the client allows
- * it. Clients keep it and ask whether it has changed.
+ * Serves a text or file that stays the same while the process runs, compressed where the client allows it. Clients keep
+ * it and ask whether it has changed.
  */
 export function fixedPage(type: string, read: () => Content | Promise<Content>, more: Record<string, string> = {}) {
   const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
@@ -51,7 +50,7 @@ export function fixedPage(type: string, read: () => Content | Promise<Content>, 
 }
 
 const reference = fixedPage(html, () => textOf("reference.html"), safety);
-/** The addresses in the page are relative to `/docs`, and a proxy may have a prefix before it. */
+/** The page's links are relative to `/docs`, and a proxy may have a prefix before it. */
 const redirectToDocs: Answer = (headers) =>
   new Response(null, { status: 308, headers: { ...headers, Location: "../docs" } });
 
@@ -62,7 +61,7 @@ export const referencePages: Record<string, typeof reference> = {
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),
 };
 
-/** Answers `/`: says what this is and whether it is well, to browsers with a page and to others in the envelope. */
+/** Answers `/` with name and readiness, as a page for browsers. */
 export function answerHome(request: Request, version: string, hasDocs: boolean, unready: AppError | undefined): Answer {
   const isBrowser = request.headers.get("accept")?.includes("text/html");
   return (headers, requestId) => {

@@ -11,18 +11,17 @@ import { createPacer, type Pacer } from "./pace.ts";
 import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;
-/** A copy during which the WAL grows by this gives way, so that the WAL can be emptied. Later attempts do not pause. */
+/** A copy gives way when the WAL grows by this, so that the WAL can be emptied. Later attempts do not pause. */
 const maxGrowth = 24 * MiB;
 const maxAttempts = 6;
-/** A copy begins with a WAL of at most this size, or when nobody has emptied it for so long. */
+/** A copy starts once the WAL is at most this large, or after `maxWaitMs`. */
 const smallWalBytes = 16 * MiB;
 const maxWaitMs = 5000;
 
 /**
- * Copies a database file while others write: first the file, then its WAL. Nobody resets the WAL meanwhile, so that pages
- * checkpointed in between are in the WAL as well; the copy is the database as of the last commit in the WAL. `VACUUM INTO`
- * would write as fast as it can, and a server's commits would wait for the disk.
- * @param target a path that does not exist.
+ * Copies a database file while others write: first the file, then its WAL. The WAL is not reset meanwhile, so pages
+ * that are checkpointed during the copy are in the WAL as well. `VACUUM INTO` would write as fast as it can, and
+ * commits of the server would wait for the disk.
  * @throws unavailable for a full or faulty disk, or when more is written than can be copied.
  */
 export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {
@@ -49,7 +48,7 @@ interface Attempt extends Required<CopyOptions> {
   isHurried: boolean;
 }
 
-/** One attempt; false when it gave way, which leaves nothing behind. */
+/** Returns false when it gave way. */
 async function copyOnce(path: string, target: string, attempt: Attempt): Promise<boolean> {
   const { source, readers, isHurried, onProgress, signal } = attempt;
   const walSize = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -84,7 +83,7 @@ async function copyOnce(path: string, target: string, attempt: Attempt): Promise
   }
 }
 
-/** Copies the present size of a file; returns it, or undefined when `onProgress` does not let it go on. */
+/** Copies a file up to its present size, which it returns, or undefined when `onProgress` returns false. */
 async function copyBytes(
   source: FileHandle,
   target: string,

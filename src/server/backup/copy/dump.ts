@@ -24,9 +24,8 @@ const cacheKiB = 64 * 1024;
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
- * Writes the content of a libSQL server at one moment to a new SQLite file, while others write there. At most a page of a
- * table is in memory.
- * @param targetPath a file that does not exist; it is on disk when the promise resolves, and removed when it rejects.
+ * Writes the content of a libSQL server at one moment to a new SQLite file, while others write there. At most one page
+ * of a table is in memory. A failed dump removes the file.
  * @throws unavailable when the server cannot be reached or the file cannot be written; conflict when the file exists;
  * wrongState while the server's database is being restored; the signal's reason.
  */
@@ -79,7 +78,7 @@ async function fillFile(read: ReadRows, file: Connection, options: CopyOptions):
   file.script("COMMIT");
 }
 
-/** Creates the tables, without the rows that the engine adds by itself. */
+/** Creates the tables without the rows that SQLite adds to shadow tables by itself. */
 function createTables(file: Connection, { tables, sequences }: CopyPlan): void {
   for (const { sql, kind } of tables) if (kind !== "shadow") file.run(sql);
   for (const { name, kind } of tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);

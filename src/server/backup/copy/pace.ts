@@ -1,22 +1,19 @@
-/** Spreads writes to a disk over time. */
 export type Pacer = ReturnType<typeof createPacer>;
 
 /** Small enough that a commit which waits behind one batch hardly slows down. */
 const batchBytes = 1 << 20;
-/** How long to pause after a batch, relative to the time that the batch took. */
 const pauseRatio = 3;
 const minPauseMs = 5;
 const maxPauseMs = 50;
 
 /**
- * Makes a pacer, which flushes each batch and then pauses. Otherwise the system would collect hundreds of megabytes and
- * flush them at once, and every commit on that disk would wait.
+ * Flushes each batch and then pauses. Otherwise the system would collect hundreds of megabytes and flush them at once,
+ * and every commit on that disk would wait.
  */
 export function createPacer(signal: AbortSignal) {
   let waiting = 0;
   let startedAt = performance.now();
   return {
-    /** @param sync flushes what has been written to the disk. */
     async wrote(bytes: number, sync: () => Promise<void>) {
       waiting += bytes;
       signal.throwIfAborted();

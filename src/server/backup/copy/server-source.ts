@@ -4,21 +4,17 @@ import { ServerDatabase } from "../../db/server/server-database.ts";
 import type { Database } from "../../db/session.ts";
 import type { CopiedValue, ReadRows } from "./tables.ts";
 
-/**
- * The client for copying a server's database: integers are exact, and a call may take minutes.
- * @throws TypeError for a database in a file.
- */
+/** Returns a client that reads integers exactly and whose calls may take minutes. */
 export function copyClientOf(db: Database): Client {
   if (!(db instanceof ServerDatabase)) throw new TypeError("Only a database server can be copied this way.");
   return db.copyClient();
 }
 
-/** Opens a server's database as it is now. The snapshot lasts while each page is read within seconds of the one before. */
+/** Opens a snapshot of a server's database. It expires unless a page is read every few seconds. */
 export async function openSnapshot(db: Database): Promise<{ read: ReadRows; close(): void }> {
   let transaction: Transaction;
   try {
     transaction = await copyClientOf(db).transaction("read");
-    // The first statement determines the moment.
     await transaction.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
   } catch (error) {
     throw mapServerError(error);
@@ -26,7 +22,7 @@ export async function openSnapshot(db: Database): Promise<{ read: ReadRows; clos
   return { read: (sql, args) => readFrom(transaction, sql, args), close: () => transaction.close() };
 }
 
-/** Reads rows from a server. An answer that is too large is thrown as it is; other errors are unavailable. */
+/** Throws RESPONSE_TOO_LARGE unchanged, and other errors as unavailable. */
 export async function readFrom(source: Pick<Client, "execute">, sql: string, args: CopiedValue[] = []) {
   try {
     const { rows } = await source.execute({ sql, args });

@@ -1,12 +1,9 @@
 import { unavailable } from "../../errors.ts";
 
-/** Reads rows as lists of values, with integers that may be large as bigint. */
 export type ReadRows = (sql: string, args?: CopiedValue[]) => Promise<CopiedValue[][]>;
 
-/** A value of a column, as both engines read and write it. */
 export type CopiedValue = null | string | number | bigint | Uint8Array | ArrayBuffer;
 
-/** How one table is copied row by row. */
 export interface TablePlan {
   name: string;
   sql: string;
@@ -18,7 +15,7 @@ export interface TablePlan {
   key: number[];
 }
 
-/** Everything that a copy creates. The engine's own tables are left out. */
+/** Contains everything that a copy creates, without SQLite's and libSQL's own tables. */
 export interface CopyPlan {
   tables: TablePlan[];
   indexes: string[];
@@ -39,7 +36,7 @@ const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'
 /** `place` is the position in the primary key, from 1; 0 for other columns. */
 type Column = { name: string; place: number; type: string };
 
-/** Plans how to copy a database from its schema. */
+/** Reads the schema and plans how to copy it. */
 export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   const kinds = new Map((await read(selectTables)).map(([name, type, wr]) => [name, { type, hasRowid: !Number(wr) }]));
   const columns = new Map<CopiedValue, Column[]>();
@@ -65,7 +62,6 @@ export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   return plan;
 }
 
-/** The number of rows of each table; virtual tables have none of their own. */
 export async function countRows(read: ReadRows, tables: readonly TablePlan[]): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { name, kind } of tables) {
@@ -75,7 +71,6 @@ export async function countRows(read: ReadRows, tables: readonly TablePlan[]): P
   return counts;
 }
 
-/** SQL that reads up to `limit` rows in the order of their key, after those of an earlier page. */
 function pageSql({ name, columns, key }: TablePlan, limit: number, isFirst: boolean): string {
   const names = key.map((at) => quote(columns[at] as string)).join(", ");
   const after = isFirst ? "" : ` WHERE (${names}) > (${key.map(() => "?").join(", ")})`;
@@ -88,7 +83,6 @@ export function insertSql({ name, columns }: TablePlan, rows: number): string {
   return `INSERT INTO ${quote(name)} (${columns.map(quote).join(", ")}) VALUES ${values}`;
 }
 
-/** Quotes a name for SQL. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -127,15 +121,14 @@ export async function* readPages(read: ReadRows, table: TablePlan): AsyncGenerat
   }
 }
 
-/** The progress of copying rows, and how to stop it. */
 export interface CopyOptions {
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
 /**
- * Copies the rows of all tables but virtual ones, page by page. Returns the number of rows of each.
- * @param write its last argument is the number of rows that were written to the table before.
+ * Copies the rows of all tables but virtual ones, page by page, and returns the number of rows of each.
+ * @param write gets as its last argument the number of rows already written to the table.
  */
 export async function copyRows(
   read: ReadRows,
@@ -164,7 +157,6 @@ export async function copyRows(
   return counts;
 }
 
-/** The approximate size of rows in bytes; never 0. */
 function sizeOf(rows: readonly CopiedValue[][]): number {
   let bytes = 1;
   for (const value of rows.flat()) {

@@ -15,23 +15,18 @@ import { openStorage } from "../open-storage.ts";
 import { createWatchdog, storageError } from "../storage.ts";
 import { type Inspection, inspectIntact, verifySchema } from "./inspect.ts";
 
-/** A verified backup in its own directory. */
 export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;
 
-/** The progress: bytes read of the backup, and of how many where that is known; then it is checked. */
 export type FetchStep = { step: "reading"; done: number; total?: number } | { step: "checking" };
 
 interface FetchOptions {
   config: Pick<Config, "s3">;
-  /** An empty directory to unpack into. */
   folder: string;
-  /** Standard input, for `-`. */
   stdin: () => Readable;
-  /** Whether the newest backup is taken from a directory of backups. */
+  /** Whether to take the newest backup from a directory of backups. */
   newest?: boolean;
   onStep: (step: FetchStep) => void;
   signal: AbortSignal;
-  /** How long S3 may send nothing. */
   maxSilenceMs?: number;
 }
 
@@ -39,10 +34,9 @@ const sqliteHeader = "SQLite format 3\0";
 const defaultSilenceMs = 5 * 60_000;
 
 /**
- * Reads a backup into a directory and verifies all of it: the checksum, the database with its references, its schema,
- * and its key. The present database is not touched.
- * @returns its manifest, null for a plain database file; the secret key that it contained; `missing`: migrations that
- * this program has and the backup lacks; `folder`, which contains the database.
+ * Reads a backup into a directory and verifies its checksum, its database with all references, its schema and its key.
+ * @returns `manifest` is null for a plain database file; `missing` lists migrations of this program that the backup
+ * lacks.
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
  * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
  */
@@ -52,10 +46,7 @@ export async function fetchBackup(source: BackupLocation, options: FetchOptions)
   return verifyFetched(options.folder, manifest, key);
 }
 
-/**
- * Verifies the database of a backup that was unpacked into a directory.
- * @throws as `fetchBackup`.
- */
+/** Verifies an unpacked database. Throws as `fetchBackup`. */
 export async function verifyFetched(
   folder: string,
   manifest: Pick<Manifest, "created_at" | "version"> | null,
@@ -144,7 +135,7 @@ async function openSource(
   }
 }
 
-/** Copies a plain database file, such as those kept before migrations, together with its WAL. */
+/** Copies a plain database file, such as one kept before a migration, with its WAL. */
 async function copyPlain(path: string, target: string, { onStep, signal }: FetchOptions) {
   onStep({ step: "reading", done: 0, total: statSync(path).size });
   await pipeline(createReadStream(path), createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });

@@ -8,10 +8,9 @@ import { migrations } from "../../db/migrations.ts";
 import { unavailable } from "../../errors.ts";
 import { damaged, type Manifest } from "../manifest.ts";
 
-/** The identity and content of a database file. */
 export type Inspection = ReturnType<typeof inspectCopy>;
 
-/** Opens a database file that nobody else uses, read-only, and closes it afterwards. */
+/** Opens a database file read-only. Nobody else may use it meanwhile. */
 export async function withCopy<T>(path: string, work: (connection: Connection) => T | Promise<T>): Promise<T> {
   const connection = new Connection(await loadLibsql(), path, { readOnly: true, keepFormat: true });
   try {
@@ -24,7 +23,6 @@ export async function withCopy<T>(path: string, work: (connection: Connection) =
 /**
  * Inspects a database file and checks all of its pages and references, which takes as long as reading it twice.
  * @param what names the file in errors.
- * @param work further checks.
  * @throws validationFailed that names the first fault.
  */
 export async function inspectIntact<T>(
@@ -63,11 +61,10 @@ export function inspectCopy(connection: Connection) {
     : [];
   return {
     schema: migrations.map(([name, hash]) => ({ name: String(name), hash: String(hash) })),
-    /** When the database was created, RFC 3339; it identifies the database. */
+    /** RFC 3339; it identifies the database. */
     begunAt: first("__bodega_migrations", "min(applied_at)") as string | null,
     keyFingerprint: first("secret_fingerprint", "max(value)") as string | null,
     tenants: JSON.parse(stores) as { id: string; namespace: string; title: string }[],
-    /** Numbers of records, and the time of the last entry in the audit log, for people to compare. */
     contents: {
       stores: count("tenants"),
       users: count("users"),
@@ -99,7 +96,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
-/** Describes how a schema differs from its migrations, as the predicate of "it"; undefined when it does not. */
+/** Describes how a schema differs from its migrations, as the predicate of "it". Returns undefined for none. */
 export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;

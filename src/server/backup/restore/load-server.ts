@@ -28,9 +28,8 @@ const maxParameters = 2000;
 const migrationsTable = "__bodega_migrations";
 
 /**
- * Loads a verified SQLite file into a libSQL server's database, in batches. Until it is complete no server accepts the
- * database. A restore that fails leaves an empty database where it can; the next one removes what a killed one left.
- * @param sourcePath a file that nobody writes to.
+ * Loads a verified SQLite file into a libSQL server's database, in batches. No server accepts the database until it is
+ * complete. A restore that fails empties the database where it can; the next one removes what a killed one left.
  * @throws conflict as `inspectTarget`, and when another restore begins; unavailable when the server cannot be reached;
  * the signal's reason.
  */
@@ -79,7 +78,7 @@ function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
   return statements;
 }
 
-/** The statements that complete a filled database: triggers, AUTOINCREMENT numbers and migrations. */
+/** Completes a filled database with triggers, AUTOINCREMENT numbers and migrations. */
 async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number): Promise<InStatement[]> {
   const migrations = plan.tables.find(({ name }) => name === migrationsTable) as TablePlan;
   const statements: InStatement[] = ["DELETE FROM sqlite_sequence"];
@@ -93,10 +92,8 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   return statements;
 }
 
-/** A libSQL server's database that a backup may be loaded into. */
 type LoadTarget = Awaited<ReturnType<typeof inspectTarget>>;
 
-/** A database that this process loads, as long as no other restore begins. */
 export type LoadSession = Awaited<ReturnType<typeof beginLoading>>;
 
 const busyDeadlineMs = 30_000;
@@ -173,11 +170,8 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
   const dropMarker = `DROP TABLE ${restoreMarker}`;
   return {
     client,
-    /** Writes a batch, all or nothing. */
     write,
-    /** Writes the last batch, which completes the database. */
     finish: (statements: InStatement[]) => write([...statements, dropMarker]),
-    /** Leaves an empty database. */
     abandon: () => write([...created.map(({ name }) => `DROP TABLE ${quote(name)}`), dropMarker]),
   };
 }

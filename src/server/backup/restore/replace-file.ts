@@ -9,12 +9,12 @@ import { keptPrefix } from "./temp-dir.ts";
 
 interface Replacement {
   dataDir: string;
-  /** The database file, with links resolved. */
+  /** The path of the database file, with links resolved. */
   path: string;
-  /** The file that replaces it: without a WAL, on the same disk. */
+  /** The path of the new file, which has no WAL and is on the same disk. */
   newPath: string;
   now: Date;
-  /** Awaited when only the swap is left; when it throws, nothing has changed. */
+  /** Runs when only the swap is left. If it throws, nothing has changed. */
   beforeSwap?: () => Promise<void>;
 }
 
@@ -67,7 +67,6 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   return kept;
 }
 
-/** Links the file, which costs nothing; copies it to another disk. */
 function linkOrCopy(path: string, target: string): void {
   try {
     linkSync(path, target);

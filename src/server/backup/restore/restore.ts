@@ -17,13 +17,12 @@ import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import { inspectTarget, loadDatabase } from "./load-server.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** How the secret key here compares with the one of the backup's database; "unused" when that has none. */
+/** Compares the secret key here with that of the backup's database; "unused" when that database has none. */
 type KeyState = "same" | "missing" | "other" | "unused";
 
-/** The effects of a restore, before it is done. */
 export interface RestorePlan {
   fetched: FetchedBackup;
-  /** The present database; null where there is none, or none that can be read. */
+  /** Null when there is no present database, or none that can be read. */
   present: Inspection | null;
   key: KeyState;
   warnings: string[];
@@ -31,17 +30,15 @@ export interface RestorePlan {
 
 interface RestoreOptions {
   actor: Actor;
-  /** Whether to save the backup's secret key where there is none. */
   withKey: boolean;
-  /** Rows that were loaded into a database server. */
   onProgress?: (done: number, total: number) => void;
-  /** Called once when the restore waits, with the commands that use the database. */
+  /** Runs once when the restore waits. `holders` names the commands that use the database. */
   onWait?: (holders: string) => void;
   signal?: AbortSignal;
 }
 
 /**
- * Compares a backup with the present database, without changing anything.
+ * Compares a backup with the present database.
  * @throws conflict when a database server already contains stores, unavailable when it cannot be reached.
  */
 export async function planRestore(fetched: FetchedBackup, config: Config): Promise<RestorePlan> {
@@ -122,16 +119,12 @@ async function swap(
   }
 }
 
-/**
- * Handles signals that arrived while native code blocked the process.
- * @throws the signal's reason when it is aborted.
- */
+/** Lets pending signals run, which arrive late while native code blocks the process. Throws the signal's reason. */
 export async function stopIfAborted(signal: AbortSignal | undefined): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   signal?.throwIfAborted();
 }
 
-/** The error for a data directory that a server uses. */
 export function serverRuns(dataDir: string): AppError {
   return wrongState(`A server is running on ${dataDir}. Stop it before you restore a backup.`);
 }
@@ -174,7 +167,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Rest
   }
 }
 
-/** Writes the audit entry before the swap, so that the database never is without it. */
+/** Writes the audit entry into the copy, so that the database never is without it. */
 async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> {
   if (fetched.missing.length > 0) return;
   const db = await openStoreDatabase({ dataDir: fetched.folder });
@@ -186,7 +179,7 @@ async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> 
   await mergeWal(fetched.databasePath);
 }
 
-/** An earlier schema may have no table for it. */
+/** An earlier schema may have no table for the entry. */
 async function audit(db: Database, actor: Actor, { manifest, missing }: FetchedBackup): Promise<void> {
   if (missing.length > 0) return;
   const ctx = { db, actor, requestId: randomUUID(), now: Date.now };

@@ -8,13 +8,11 @@ import { backupsFolder } from "../location.ts";
 import { storageError } from "../storage.ts";
 
 const prefix = ".restore-";
-/** Begins the names of the databases that restores replaced. */
 export const keptPrefix = "before-restore-";
 
 /**
- * Creates the directory on the disk of the database, so that renaming can put the new file into place. For a data
- * directory that does not exist and may not be created, it is in the system's temporary directory. Files that killed
- * restores left are removed.
+ * Creates a directory on the disk of the database, so that a rename can put the new file into place. If the data
+ * directory does not exist and may not be created, it is in the system's temporary directory.
  * @throws unavailable when it cannot be created.
  */
 export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
@@ -32,7 +30,7 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   }
 }
 
-/** Removes the files that killed restores left, unless a restore is running. */
+/** Removes the files of killed restores, unless a restore is running. */
 export async function removeStaleRestores(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
   if (listStale(dataDir).length === 0) return;
@@ -45,7 +43,10 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Temp dirs, each as large as a database, and links to the present database of restores that never swapped. */
+/**
+ * Lists temporary directories, each as large as a database, and links to the present database of restores that never
+ * swapped.
+ */
 function listStale(dataDir: string): string[] {
   const path = databaseFile(dataDir);
   const list = (folder: string, start: string) =>
@@ -56,12 +57,11 @@ function listStale(dataDir: string): string[] {
   return [...list(dirname(path), prefix), ...kept.filter((name) => isPresent(statSync(name)))];
 }
 
-/** A lock that each restore shares for as long as its process lives. */
+/** Each restore shares this lock for as long as its process lives. */
 async function openLock(beside: string): Promise<FileLock> {
   return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
 }
 
-/** The directory, and a function that removes it with its content. */
 function describeTempDir(path: string, lock?: FileLock) {
   return {
     path,
