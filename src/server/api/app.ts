@@ -9,8 +9,9 @@ import type { RecentRequest } from "../monitoring/server-status.ts";
 import { MiB } from "../values/bytes.ts";
 import { createAttemptCounter } from "./attempts.ts";
 import type { BodyLimits } from "./body.ts";
+import { handleUnmatched } from "./handle-unmatched.ts";
 import { clientAddressReader, preflightHeaders } from "./headers.ts";
-import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
+import { answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
@@ -86,7 +87,7 @@ export function createApp(deps: AppDeps) {
   server.onError(async ({ request, code, error }) =>
     code === "NOT_FOUND"
       ? answerNone(request)
-      : answerElsewhere(pipeline, request, { meter: noRouteMeter(request.method) }, () => {
+      : handleUnmatched(pipeline, request, { meter: noRouteMeter(request.method) }, () => {
           throw error;
         }),
   );
@@ -109,7 +110,7 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
 }
 
 function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string) {
-  return answerElsewhere(pipeline, request, { meter }, (headers, requestId) => {
+  return handleUnmatched(pipeline, request, { meter }, (headers, requestId) => {
     if (request.method !== "OPTIONS") throw methodNotAllowed(undefined, { headers: { Allow: allow } });
     preflightHeaders(headers, request.headers.get("origin"), allow);
     return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
@@ -122,7 +123,7 @@ function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Reque
   if (method && everyMethod.includes(method)) {
     return answerOtherMethod(pipeline, meter, request, everyMethod.join(", "));
   }
-  return answerElsewhere(pipeline, request, { meter }, () => {
+  return handleUnmatched(pipeline, request, { meter }, () => {
     throw routeNotFound();
   });
 }

@@ -47,10 +47,26 @@ interface Incoming extends Arrived {
   params: Record<string, string>;
 }
 
-/**
- * Answers one request of a route. The steps run in the order of the specification's conventions. An error of any step
- * becomes the error envelope, which uses the results of the earlier steps, as the log does.
- */
+/** What the steps of a request have found so far, for its error reply and the log. */
+interface Found {
+  /** With the address that a server names for its customer. */
+  deps: PipelineDeps;
+  sent?: Sent;
+  body?: Body | undefined;
+  known?: Known;
+  tenant?: Tenant;
+  actor?: Actor;
+  authenticatedAt?: number;
+  failure?: unknown;
+}
+
+/** How a request gets its body, at most once, and its store and key. */
+interface Sources {
+  receive: (namespace?: string) => Promise<Body>;
+  find: CredentialLookup["find"];
+}
+
+/** Answers one request of a route: identifies store and key, admits the caller, and answers or refuses. */
 export async function answerRoute(
   deps: PipelineDeps,
   { route, meter }: { route: Route; meter: RouteMeter },
@@ -66,107 +82,97 @@ export async function answerRoute(
     received ??= receiveBody(deps, incoming, namespace);
     return received;
   };
-  const answer = (find: CredentialLookup["find"]) => answerWith(deps, incoming, receive, find);
-  const answered = await (route.method === "GET" ? readWithCredentials(deps.lookup, answer) : answer(deps.lookup.find));
+  const answerWith = async (find: Sources["find"]) => {
+    const found: Found = { deps };
+    const response = await answer(found, incoming, { receive, find }).catch((error) => refuse(found, incoming, error));
+    return { found, response };
+  };
+  const isRead = route.method === "GET";
+  const { found, response } = await (isRead
+    ? readWithCredentials(deps.lookup, answerWith)
+    : answerWith(deps.lookup.find));
   (await received)?.release?.();
   deps.meter.inFlight--;
-  logAnswer(answered.deps, { request, meter, requestId, started, ...answered });
-  return answered.response;
-}
-
-async function answerWith(
-  deps: PipelineDeps,
-  incoming: Incoming,
-  receive: (namespace?: string) => Promise<Body>,
-  find: CredentialLookup["find"],
-) {
-  const { request, requestId, route } = incoming;
-  const origin = request.headers.get("origin");
-  let sent: Sent | undefined;
-  let body: Body | undefined;
-  let known: Known | undefined;
-  let tenant: Tenant | undefined;
-  let actor: Actor | undefined;
-  let authenticatedAt: number | undefined;
-  let failure: unknown;
-  let response: Response;
-  /** With the address that a server names for its customer. */
-  let own = deps;
-  try {
-    const inUrl = parseQuery(request.url, route.query);
-    const authorization = request.headers.get("authorization");
-    if (mayNameCaller(route, inUrl.common, authorization)) body = await receive();
-    sent = readSent(route, inUrl.common, authorization, body?.value);
-
-    const namespace = requireNamespace(sent, body);
-    const app = request.headers.has("x-client-address") ? sent.key : sent.app;
-    const found = find(namespace, app && "value" in app ? app.value.appId : undefined);
-    known = found instanceof Promise ? await found : found;
-    tenant = requireActive(known);
-
-    const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
-    const attempt = { request, requestId, origin, sent, tenant, key: known.key, isCounted };
-    if (isCounted || actsForVisitors(route)) own = nameClient(deps, forwardedAddress(deps, attempt));
-    if (isCounted) await own.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
-    const verdict = authenticate(deps, route.access, attempt);
-    actor = verdict instanceof Promise ? await verdict : verdict;
-    if (deps.logFrom === 0) authenticatedAt = performance.now();
-    authorize(route.access, actor);
-
-    let { common } = sent;
-    if (body === undefined && route.method !== "GET") {
-      body = await receive(namespace);
-      common = { ...takeCommon(body.value, route.ownField), ...common };
-    }
-    if (body?.error) throw body.error;
-    const headers = baseHeaders(requestId);
-    if (origin !== null) allowOrigin(headers, origin);
-    const call = checkCall(incoming, createContext(own, incoming, tenant, actor), { query: inUrl.query, body, common });
-    response = await (route.readState
-      ? answerRead(deps, incoming, call, headers)
-      : answerCall(deps, incoming, call, headers));
-  } catch (error) {
-    const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
-    failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
-    if (tenant) failure = await countRefusal(own, incoming, tenant, failure);
-    const headers = baseHeaders(requestId);
-    // A page may read why it was refused, unless it used a key of a store that has not allowed its origin.
-    if (origin !== null && (!sent?.app || actor || (known && (!known.tenant || allowsOrigin(known, origin)))))
-      allowOrigin(headers, origin);
-    if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
-    response = errorResponse(requestId, failure, headers);
-  }
-  const namespace = sent?.common.namespace || undefined;
-  return { deps: own, response, failure, namespace, tenant, actor, authenticatedAt };
-}
-
-/** Answers a request that matches no route: routeNotFound, methodNotAllowed, an OPTIONS, and pages outside the API. */
-export async function answerElsewhere(
-  deps: PipelineDeps,
-  request: Request,
-  { meter, isProbe }: { meter: RouteMeter; isProbe?: boolean },
-  decide: (headers: Record<string, string>, requestId: string) => Response,
-): Promise<Response> {
-  const started = performance.now();
-  const requestId = requestIdOf(request.headers);
-  const headers = baseHeaders(requestId);
-  const origin = request.headers.get("origin");
-  let response: Response;
-  let failure: unknown;
-  try {
-    if (origin !== null) allowOrigin(headers, origin);
-    response = decide(headers, requestId);
-  } catch (error) {
-    failure = error;
-    if (!(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
-    response = errorResponse(requestId, error, headers);
-  }
-  logAnswer(deps, { request, response, meter, requestId, started, failure, isProbe });
+  const namespace = found.sent?.common.namespace || undefined;
+  logAnswer(found.deps, { request, response, meter, requestId, started, failure: undefined, namespace, ...found });
   return response;
 }
 
-function nameClient(deps: PipelineDeps, address: string | null): PipelineDeps {
-  return address === null ? deps : { ...deps, clientIpOf: () => address };
+/** Runs the steps in the order of the specification's conventions. Each notes in `found` what it found. */
+async function answer(found: Found, incoming: Incoming, sources: Sources): Promise<Response> {
+  const { request, requestId, route } = incoming;
+  const { sent, query, namespace, known, tenant } = await identify(found, incoming, sources);
+  const actor = await admit(found, incoming, { sent, namespace, tenant, key: known.key });
+  let { common } = sent;
+  if (found.body === undefined && route.method !== "GET") {
+    found.body = await sources.receive(namespace);
+    common = { ...takeCommon(found.body.value, route.ownField), ...common };
+  }
+  if (found.body?.error) throw found.body.error;
+  const headers = baseHeaders(requestId);
+  const origin = request.headers.get("origin");
+  if (origin !== null) allowOrigin(headers, origin);
+  const ctx = createContext(found.deps, incoming, tenant, actor);
+  const call = checkCall(incoming, ctx, { query, body: found.body, common });
+  return route.readState
+    ? answerRead(found.deps, incoming, call, headers)
+    : answerCall(found.deps, incoming, call, headers);
+}
+
+/** Reads the credentials that were sent, and looks up the store and the key. */
+async function identify(found: Found, { request, route }: Incoming, { receive, find }: Sources) {
+  const { query, common } = parseQuery(request.url, route.query);
+  const authorization = request.headers.get("authorization");
+  if (mayNameCaller(route, common, authorization)) found.body = await receive();
+  const sent = readSent(route, common, authorization, found.body?.value);
+  found.sent = sent;
+  const namespace = requireNamespace(sent, found.body);
+  const app = request.headers.has("x-client-address") ? sent.key : sent.app;
+  const known = await find(namespace, app && "value" in app ? app.value.appId : undefined);
+  found.known = known;
+  const tenant = requireActive(known);
+  found.tenant = tenant;
+  return { sent, query, namespace, known, tenant };
+}
+
+/** Counts an attempt, checks credentials and origin, and whether the caller may use the route. */
+async function admit(
+  found: Found,
+  { request, requestId, route }: Incoming,
+  { namespace, ...claim }: { sent: Sent; namespace: string; tenant: Tenant; key: Known["key"] },
+): Promise<Actor> {
+  const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
+  const attempt = { request, requestId, origin: request.headers.get("origin"), isCounted, ...claim };
+  if (isCounted || actsForVisitors(route)) {
+    const address = forwardedAddress(found.deps, attempt);
+    if (address !== null) found.deps = { ...found.deps, clientIpOf: () => address };
+  }
+  const { deps } = found;
+  if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
+  const actor = await authenticate(deps, route.access, attempt);
+  found.actor = actor;
+  if (deps.logFrom === 0) found.authenticatedAt = performance.now();
+  authorize(route.access, actor);
+  return actor;
+}
+
+async function refuse(found: Found, incoming: Incoming, error: unknown): Promise<Response> {
+  const { request, requestId } = incoming;
+  const { deps, body, tenant } = found;
+  const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
+  found.failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
+  if (tenant) found.failure = await countRefusal(deps, incoming, tenant, found.failure);
+  const headers = baseHeaders(requestId);
+  const origin = request.headers.get("origin");
+  if (origin !== null && mayReadRefusal(found, origin)) allowOrigin(headers, origin);
+  if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
+  return errorResponse(requestId, found.failure, headers);
+}
+
+/** A page may read why it was refused, unless it used a key of a store that has not allowed its origin. */
+function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
+  if (!sent?.app || actor) return true;
+  return known !== undefined && (!known.tenant || allowsOrigin(known, origin));
 }
 
 function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {

@@ -5,9 +5,10 @@ import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
 import { describeApi } from "./description/openapi.ts";
+import { handleUnmatched } from "./handle-unmatched.ts";
 import { clientFiles } from "./pages/client-files.ts";
 import { type Answer, answerHome, fixedPage, referencePages, script } from "./pages/pages.ts";
-import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
+import type { PipelineDeps } from "./pipeline.ts";
 
 export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeBytes"> {
   routes: readonly Route[];
@@ -65,7 +66,7 @@ function mountPage(
   const answer = async ({ request }: { request: Request }) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const decided = isRead ? await decide(request) : methodNotAllowed(undefined, { headers: { Allow: "GET, HEAD" } });
-    return answerElsewhere(pipeline, request, { meter: meterOf(request.method), isProbe }, (headers, requestId) => {
+    return handleUnmatched(pipeline, request, { meter: meterOf(request.method), isProbe }, (headers, requestId) => {
       if (decided instanceof AppError) throw decided;
       return decided(headers, requestId);
     });
