@@ -40,8 +40,7 @@ export async function answerRead(
 const countsMs = 60_000;
 
 /**
- * Makes the weak `ETag` of a reply: weak, because each reply has its own request id. It begins with the record's
- * version, for `If-Match`, or with 0 for a list.
+ * The tag is weak, because each reply has its own request id. It begins with the record's version, or 0 for a list.
  * @param release the program's version and public URL, because another one may show the same state in another way.
  */
 function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: State, release: string): string {
@@ -63,7 +62,7 @@ function describeCaller(actor: Actor): string {
   return `${actor.appId} ${actor.isWeb} ${scopes}`;
 }
 
-/** Compares a tag with `If-None-Match` in any form (RFC 9110, section 13.1.2). */
+/** Accepts any form of `If-None-Match` (RFC 9110, section 13.1.2). */
 function isListed(header: string, tag: string): boolean {
   const opaque = tag.slice("W/".length);
   return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);

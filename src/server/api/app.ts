@@ -25,18 +25,15 @@ export interface AppDeps
   peerOf: (request: Request) => string | null;
   /** Gets calls of `/health/live` whose request id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
-  /** Replaces the product's routes in tests. */
   routes?: readonly Route[];
 }
 
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
-/** A preflight for an unknown route allows these. */
 const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 const noRoute = "(none)";
 
-/** Creates the HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer. */
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
   const routes = deps.routes ?? allRoutes;

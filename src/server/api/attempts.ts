@@ -11,10 +11,8 @@ const minRemembered = 5000;
 export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
 
 /**
- * Counts attempts to authenticate, up to ten a minute per address (specification, sections 7 and 8). The database
- * counts for all processes. An address over the limit is cached until its next attempt is allowed, so that a flood
- * costs no reads or writes; the audit log records when one starts.
- * @throws tooManyAuthAttempts
+ * Allows ten attempts a minute per address (specification, sections 7 and 8). An address over the limit is cached until
+ * its next attempt is allowed, so that a flood costs no reads or writes. Throws tooManyAuthAttempts.
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new LruCache<number>(minRemembered);

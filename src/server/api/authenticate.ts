@@ -44,8 +44,7 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
 ] as const);
 
 /**
- * Authenticates the caller (specification, section 5). Of several methods sent, the first that succeeds counts.
- * @returns the actor, without a promise unless a token has to be looked up; a visitor only on public routes.
+ * Of several methods sent, the first that succeeds counts (specification, section 5).
  * @throws invalidAppCredentials to tokenExpired as the table says; userTokenInvalid where the route is about the token
  * itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
  */
@@ -71,9 +70,8 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
 }
 
 /**
- * Returns the customer's address that a server names in `X-Client-Address`, so that limits count it instead of the
- * server. Ignores callers without the scope `auth:forward`, and pages, because each visitor can read their key.
- * @throws malformedRequest unless it is one address.
+ * Reads `X-Client-Address`, in which a server names its customer, so that limits count the customer. Ignores callers
+ * without the scope `auth:forward`, and pages, because each visitor can read their key. Throws malformedRequest.
  */
 export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
   const { request, sent } = attempt;

@@ -12,8 +12,7 @@ export interface BodyMemory {
 }
 
 /**
- * Reserves memory for one body. Of a JSON body, only bytes beyond the first 64 KiB count, so that idle connections and
- * many ordinary bodies do not use it up.
+ * Of a JSON body, only bytes beyond the first 64 KiB count, so that idle connections do not use the memory up.
  * @param store holds at most as much as it leaves to the others.
  */
 export function holdMemory(memory: BodyMemory, store?: string): Hold {

@@ -11,7 +11,6 @@ export interface Body {
   release?: () => void;
 }
 
-/** Limits a body in bytes, and its transfer in milliseconds. */
 export interface BodyLimits {
   bytes: number;
   ms: number;
@@ -22,7 +21,6 @@ const smallBytes = 64 * 1024;
 /** Parsing and checking more than this takes longer than most requests. */
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** At most this many bytes of a too large body are read and dropped. */
 const maxDropped = 64 * 1024 * 1024;
 /** A body may have this many chunks that are smaller on average. */
 const maxSmallChunks = 2000;
@@ -34,10 +32,8 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
 const none: Body = {};
 
 /**
- * Reads a JSON body of limited size in limited time. An error (malformedRequest, unsupportedMediaType, bodyTooLarge) is
- * returned, not thrown, so that an invalid body does not hide a missing credential.
- * @param allowsText accepts JSON that is sent as `text/plain`. `isExact` uses `parseExactJson`, which checks each
- * number.
+ * Returns an error (malformedRequest, unsupportedMediaType, bodyTooLarge) instead of throwing it, so that an invalid
+ * body does not hide a missing credential. `isExact` uses `parseExactJson`.
  */
 export async function readBody(
   request: Request,
@@ -74,8 +70,7 @@ export const hasLongBody = (headers: Headers): boolean => Number(headers.get("co
 
 /**
  * Reads and drops the body of a refused request if its connection ends with the answer. A client that writes everything
- * before it reads would get a broken connection instead.
- * @returns whether the connection can continue; otherwise the answer must close it.
+ * before it reads would get a broken connection instead. Returns whether the connection can continue.
  */
 export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
   const { method, headers } = request;
@@ -113,10 +108,7 @@ export function collectInTime(request: Request, limits: BodyLimits, held: Pick<H
   return inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
 }
 
-/**
- * Reads a too large body to its end within limits and drops it, because a client that writes everything before it reads
- * would otherwise get a broken connection.
- */
+/** Reads a too large body to its end and drops it, for the reason that `dropBody` states. */
 async function collect(
   request: Request,
   length: string | null,
@@ -188,10 +180,7 @@ function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   return bodyTooLarge(message, mustClose ? { headers: { Connection: "close" } } : {});
 }
 
-/**
- * Scans a body before it is parsed, because building a huge value would block all other requests.
- * @returns the limit that it exceeds, or undefined.
- */
+/** Returns the exceeded limit. Building a huge value would block all other requests. */
 function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0;
   let values = 1;

@@ -39,8 +39,7 @@ export type Query = Record<string, string | string[]>;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
 /**
- * Parses the query of a URL: the common parameters, and those of the route.
- * @throws malformedRequest for invalid percent-encoding, or for a repeated name unless its schema is an array, because
+ * Throws malformedRequest for invalid percent-encoding, or for a repeated name unless its schema is an array, because
  * two readers could use different values.
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
@@ -86,8 +85,8 @@ const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 export const maxTags = 10;
 
 /**
- * Returns the versions in `If-Match`, or null without the header or with `*`. Foreign tags never match. A weak tag
- * matches, because a proxy that compresses makes `W/"2"` of `"2"`, and both name the same record.
+ * Returns null without the header or with `*`. Foreign tags never match. A weak tag matches, because a proxy that
+ * compresses makes `W/"2"` of `"2"`.
  * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can match.
  */
 export function parseIfMatch(header: string | null): number[] | null {
@@ -105,10 +104,7 @@ export function parseIfMatch(header: string | null): number[] | null {
   return [...versions];
 }
 
-/**
- * Calls `attempt` with one version after another until one matches. An attempt with a wrong version writes nothing.
- * @throws preconditionFailed when none matches; any other error of an attempt.
- */
+/** Tries each version. An attempt with a wrong version writes nothing. Throws preconditionFailed when none matches. */
 export async function answerFirstMatch<T>(
   versions: readonly number[] | null,
   attempt: (ifMatch: number | null) => Promise<T>,

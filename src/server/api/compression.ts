@@ -5,7 +5,6 @@ import { gzip } from "node:zlib";
 export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 
-/** Compression pays from this many characters. */
 const minLength = 1024;
 /** Longer texts are compressed in a thread. */
 const maxLengthAtOnce = 64 * 1024;
@@ -15,8 +14,8 @@ const gzipLevel = { level: 1 } as const;
 const gzipInThread = promisify(gzip);
 
 /**
- * Chooses the coding of a text by `Accept-Encoding` (RFC 9110, section 12.5.3). Only for texts without secrets, because
- * the length of a compressed text reveals what parts of it have in common (BREACH).
+ * Reads `Accept-Encoding` (RFC 9110, section 12.5.3). Only for texts without secrets, because the length of a
+ * compressed text reveals what parts of it have in common (BREACH).
  */
 export function chooseCoding(accepted: string | null, text: string): Coding | undefined {
   if (accepted === null || text.length < minLength) return undefined;

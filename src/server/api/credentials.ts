@@ -10,8 +10,7 @@ type CommonParameter = (typeof commonParameters)[number];
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * Moves the common parameters out of a body. A value that is no string becomes an empty string, which every check
- * refuses. `own` is a field of this body and stays there.
+ * A value that is no string becomes empty, which every check refuses. `own` is a field of this body and stays there.
  */
 export function takeCommon(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
@@ -36,9 +35,7 @@ const bearer = /^bearer(?: |$)/i;
 
 interface BearerPair {
   id: string;
-  /** Undefined without the colon. */
   secret: string | undefined;
-  /** Whether it is a user with a token, not an app key. */
   isUser: boolean;
 }
 
@@ -52,10 +49,7 @@ function readBearer(authorization: string | null): BearerPair | null {
   return { id: value.slice(0, colon), secret: value.slice(colon + 1), isUser };
 }
 
-/**
- * Reads app credentials from the header, else from the parameters (specification, section 5). The error is
- * invalidAppCredentials when one of the two is missing or malformed.
- */
+/** Prefers the header (specification, section 5). The error is invalidAppCredentials. */
 function readAppCredentials(header: BearerPair | null, common: Common): SentApp {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
@@ -82,8 +76,7 @@ export interface TokenCredentials {
 type SentUser = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
- * Returns null when no user credentials were sent. With app credentials, `user_id` without `token` names a user, and is
- * no authentication attempt.
+ * With app credentials, `user_id` without `token` names a user, and is no authentication attempt.
  * @throws invalidTokenParams when one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {

@@ -11,10 +11,7 @@ export function requestIdOf(headers: Headers): string {
   return given;
 }
 
-/**
- * Creates a function that returns the address of a client: the socket's peer, or behind trusted proxies the right-most
- * untrusted hop of `X-Forwarded-For`. Hops further left can be forged.
- */
+/** Behind trusted proxies, the right-most untrusted hop counts. Hops further left can be forged. */
 export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
   const isTrusted = rangeMatcher(trusted);
   return (peer, forwarded) => {

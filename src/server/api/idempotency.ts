@@ -16,8 +16,7 @@ export function successStatus(route: Route, answer: Reply): number {
 }
 
 /**
- * Runs a route's handler. With an `Idempotency-Key` it runs at most once, in one transaction with the reply that is
- * stored for repeated requests. A dry run writes nothing, so it always runs.
+ * With an `Idempotency-Key` the handler runs at most once, in one transaction with the stored reply.
  * @throws malformedRequest for a malformed key, idempotencyKeyReused for one of another request; those of the handler.
  */
 export async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {

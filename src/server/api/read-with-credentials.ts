@@ -1,8 +1,8 @@
 import type { CredentialLookup, Known } from "../modules/app-keys/lookup.ts";
 
 /**
- * Answers a request that only reads. With a database server it begins with the cached store and key, which are read
- * again together with the data. If they have changed, the request is answered again.
+ * With a database server the cached store and key are used, and read again together with the data. If they have
+ * changed, the request is answered again.
  */
 export async function readWithCredentials<T>(
   lookup: CredentialLookup,

@@ -24,7 +24,6 @@ const json = "application/json; charset=utf-8";
 const text = "text/plain; charset=utf-8";
 const anyOrigin = { "Access-Control-Allow-Origin": "*" };
 
-/** Mounts the pages that need no namespace. */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
   const { routes, version, hasDocs, metrics, onSeen } = deps;
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
@@ -54,7 +53,6 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   });
 }
 
-/** Mounts a page for GET and HEAD. */
 function mountPage(
   server: Elysia,
   pipeline: PipelineDeps,

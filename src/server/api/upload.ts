@@ -7,12 +7,11 @@ import { type BodyMemory, holdMemory } from "./body-memory.ts";
 
 /** The time for an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
 const maxMs = 90_000;
-/** The size of a form without its file. */
 const formBytes = 16 * KiB;
 
 /**
- * Reads a file that is the body, or the only field of a form; its bytes determine its type. `release` must be called
- * when the request is answered. Never throws, as `readBody`. Stores take turns, and share the memory.
+ * Reads a file that is the body, or the only field of a form. Never throws. `release` must be called when the request
+ * is answered.
  */
 export async function readUpload(request: Request, upload: Upload, memory: BodyMemory, store: string): Promise<Body> {
   const held = holdMemory(memory, store);

@@ -126,7 +126,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: n
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Waits for both pipelines of an archive, so that neither is left running, and throws the first error. */
+/** Waits for both pipelines, so that neither is left running. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<void>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);

@@ -17,11 +17,7 @@ export function partialPath(folder: string, id: string): string {
   return join(folder, `.bodega-backup-${id}.partial`);
 }
 
-/**
- * Stores objects as files of a directory, which the first one creates.
- * @param dataDir backups within this directory get its owner, so that a server of that account can read and remove
- * them.
- */
+/** Backups within `dataDir` get its owner, so that a server of that account can read and remove them. */
 export function openFolder(folder: string, dataDir?: string): ObjectStorage {
   const write = async (name: string, bytes: Uint8Array) => {
     const partial = join(folder, `.${name}.partial`);

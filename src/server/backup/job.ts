@@ -22,15 +22,12 @@ export interface BackupStep {
 export interface BackupReport {
   /** A path, an `s3://` address, or `-`. */
   backup: string;
-  /** RFC 3339. */
   created_at: string;
   bytes: number;
   database_bytes: number;
-  /** The latest migration that it has. */
   schema: string | null;
   stores: number;
   key_included: boolean;
-  /** Names of older backups that were removed. */
   removed: string[];
   /** Failures of later steps; the backup is complete. */
   warnings: string[];

@@ -9,7 +9,6 @@ import type { ObjectStorage } from "./storage.ts";
 
 export interface BackupLocation {
   kind: "stdout" | "folder" | "s3";
-  /** An absolute directory, `s3://bucket/prefix`, or `-`. */
   place: string;
   /** Undefined for a place of backups, each with a name of its own. */
   name: string | undefined;
@@ -23,7 +22,6 @@ export function makeBackupName(now: Date): string {
   return `bodega-${now.toISOString().replace(/[-:]/g, "")}${ending}`;
 }
 
-/** Lists the backups in a place, oldest first. */
 export async function listBackups(storage: ObjectStorage): Promise<string[]> {
   return (await storage.list("bodega-")).filter((name) => nameForm.test(name));
 }
@@ -41,7 +39,6 @@ export function rehearsedPlace(config: Pick<Config, "replicateTo" | "backupTo" |
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));
 }
 
-/** Creates the default directory for its owner only, unless it exists. */
 export function makeBackupsFolder(dataDir: string): string {
   const folder = backupsFolder(dataDir);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder, dataDir);
@@ -53,9 +50,7 @@ export function stagingFolder(dataDir: string, id: string): string {
 }
 
 /**
- * Parses where a backup goes: `-`, a folder, a file that ends in `.tar.gz`, `s3://bucket/prefix`, or an object.
- * @param source the flag or variable that an error names.
- * @throws validationFailed for anything else.
+ * Parses `-`, a directory, a file that ends in `.tar.gz`, `s3://bucket/prefix`, or an object. Throws validationFailed.
  */
 export function parseDestination(given: string, source: string): BackupLocation {
   if (given === "") throw invalidOption(source, "must not be empty");
@@ -66,10 +61,7 @@ export function parseDestination(given: string, source: string): BackupLocation 
   throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
 }
 
-/**
- * Parses where a backup comes from: `-`, any file, or an S3 object.
- * @throws validationFailed for anything else; notFound for a missing file.
- */
+/** Parses `-`, any file, or an S3 object. Throws validationFailed, or notFound for a missing file. */
 export function parseSource(given: string, source: string, remedy = "Check the path."): BackupLocation {
   if (given === "-" || given.startsWith("s3:")) return parseDestination(given, source);
   const path = resolve(given);
@@ -78,7 +70,6 @@ export function parseSource(given: string, source: string, remedy = "Check the p
   return locate(path, !found.isDirectory());
 }
 
-/** Returns a text that `parseSource` reads. */
 export function formatLocation({ kind, place, name }: BackupLocation, otherName = ""): string {
   if (kind === "stdout") return place;
   const last = name ?? otherName;

@@ -40,8 +40,7 @@ interface BackupOptions extends BackupJob {
 }
 
 /**
- * Makes a backup: a copy of the database at one moment, verified, and packed with its manifest. Verifying blocks the
- * process, so it must run in its own.
+ * Verifying the copy blocks the process, so a backup must run in its own.
  * @throws notFound without a database, unavailable when the location or the disk cannot be used, validationFailed when
  * the copy is damaged.
  */
@@ -108,7 +107,6 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   }
 }
 
-/** Nothing can be removed from standard output. */
 function uploadTo(stdout: Writable): BackupUpload {
   let bytes = 0;
   const sink = new Writable({
@@ -196,10 +194,7 @@ async function describeCopy(
   };
 }
 
-/**
- * Removes the oldest backups of this database, until `keep` are left. Other files, and backups of other databases, are
- * not touched. The new backup is complete, so a failure is only a warning.
- */
+/** Removes the oldest backups of this database. The new backup is complete, so a failure is only a warning. */
 async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
   try {
     const own: string[] = [];
@@ -219,7 +214,6 @@ async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, r
   }
 }
 
-/** A failure is only a warning. */
 async function audit(config: Config, actor: Actor, report: BackupReport): Promise<void> {
   const { backup, bytes, key_included, removed } = report;
   try {

@@ -1,8 +1,7 @@
 import { type AppError, attempt, validationFailed } from "../errors.ts";
 
-/** Describes a backup. It is the first file of an archive, `manifest.json`. */
 export interface Manifest {
-  /** The version of the archive's format. It is raised when older programs could not read it. */
+  /** Raised when older programs could not read the archive. */
   format: 1;
   /** RFC 3339. */
   created_at: string;
@@ -10,7 +9,6 @@ export interface Manifest {
   source: "file" | "server";
   /** `begun_at` is when the database was created, which identifies it. */
   database: { bytes: number; sha256: string; begun_at: string | null };
-  /** The migrations of the database, oldest first, with the SHA-256 of their text. */
   schema: { name: string; hash: string }[];
   key_fingerprint: string | null;
   key_included: boolean;
@@ -44,7 +42,6 @@ export function damagedReplica(reason: string, remedy?: string): AppError {
   return damaged(`${replicaDamage}${reason}.`, { remedy });
 }
 
-/** Refuses an object that no server of Bodega wrote. */
 export function foreignObject(reason: string): AppError {
   return damagedReplica(
     reason,

@@ -5,7 +5,6 @@ import { withSignal } from "../values/with-timeout.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
 import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
 
-/** The time limit of one call. */
 export const defaultTimeoutMs = 30_000;
 const presignSeconds = 300;
 /** S3 allows 10,000 parts per object, so an archive can have 156 GiB. */
@@ -14,9 +13,7 @@ const partBytes = 16 * 1024 * 1024;
 const abortMs = 1000;
 
 /**
- * Opens an absolute directory, or `s3://bucket/prefix`.
- * @param config `dataDir` is set where backups are made: files within it get its owner, even if root makes the backup.
- * @throws validationFailed for an S3 address without an account.
+ * Backups within `dataDir` get its owner, even if root makes them. Throws validationFailed for S3 without an account.
  */
 export function openStorage(
   address: string,
@@ -82,7 +79,6 @@ async function refusal(response: Response): Promise<Error> {
   return Object.assign(new Error(`S3 refused the call (${code}).`), { code });
 }
 
-/** Lists the names behind `prefix` that begin with `start` and sort after `after`. */
 async function listObjects(client: Bun.S3Client, prefix: string, start: string, after = ""): Promise<string[]> {
   const names: string[] = [];
   for (let startAfter = after && prefix + after; ; ) {

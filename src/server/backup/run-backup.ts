@@ -12,7 +12,6 @@ import { createWatchdog } from "./storage.ts";
 
 export interface BackupRun extends Omit<BackupJob, "id"> {
   config: Config;
-  /** The words that start this program, without arguments. */
   command: readonly string[];
   env: Environment;
   onStep?: (step: BackupStep) => void;
@@ -30,8 +29,7 @@ const abortS3Ms = 3000;
 const defaultSilenceMs = 10 * 60_000;
 
 /**
- * Makes a backup in a process of its own, because copying blocks a process, and notes the result. Unfinished files are
- * removed, even if that process is killed.
+ * Makes a backup in a process of its own, because copying blocks a process.
  * @throws AppError as `makeBackup`; unavailable when the process was killed or made no progress.
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {

@@ -13,14 +13,12 @@ const retryMs = 5 * 60_000;
 /** Backups more often than this copy mostly unchanged data again. */
 const frequentMs = 10 * 60_000;
 
-/** Whether a replica would cost less than the configured backups, and lose less. */
 export function shouldReplicate({ backupEveryMs = frequentMs, replicateTo, databaseUrl }: Config): boolean {
   return backupEveryMs < frequentMs && (replicateTo ?? databaseUrl) === undefined;
 }
 
 /**
- * Makes backups until stopped. The first one waits until the last one to the same destination is old enough, so that
- * restarts neither add backups nor postpone them.
+ * The first backup waits until the last one is old enough, so that restarts neither add backups nor postpone them.
  * @throws validationFailed when the destination cannot take several backups, or has no account.
  */
 export function startBackups(

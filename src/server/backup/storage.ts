@@ -10,11 +10,8 @@ export interface BackupUpload {
   discard(): Promise<void>;
 }
 
-/** Stores objects in a directory, or in an S3 bucket behind a prefix. `storageError` explains its errors. */
 export interface ObjectStorage {
-  /** The address as people write it. */
   address: string;
-  /** Writes a whole object, which appears at once. */
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** Writes an object unless its name is taken, and then returns false. */
   create(name: string, bytes: Uint8Array): Promise<boolean>;
@@ -58,10 +55,7 @@ const remedies: Record<string, string> = {
   EACCES: "Run the command as the account that owns the directory.",
 };
 
-/**
- * Explains an error of a disk or an S3 service; returns others unchanged. The message of S3 may name the account, so it
- * is left out.
- */
+/** Returns unknown errors unchanged. The message of S3 may name the account, so it is left out. */
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
   const code = String((error as { code?: unknown }).code ?? "unknown");

@@ -17,14 +17,10 @@ export function readBackupConfig(options: Options) {
     backupEveryMs: every.value === "0" ? undefined : duration(every, 1000, maxEveryMs, everyHint),
     /** Undefined is `backups` in the data directory. */
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
-    /** Older backups are removed. */
     backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? 7,
-    /** Undefined keeps no replica. */
     replicateTo: backupDestination(get("BODEGA_REPLICATE_TO", "replicate-to")),
-    /** In milliseconds. */
     replicateKeepMs:
       duration(get("BODEGA_REPLICATE_KEEP", "replicate-keep"), hour, 365 * 24 * hour, keepHint) ?? 72 * hour,
-    /** In bytes. */
     replicateWalBytes: (integer(get("BODEGA_REPLICATE_WAL", "replicate-wal"), 64, 65_536) ?? 256) * MiB,
     ...readMediaConfig(options),
   };
@@ -51,7 +47,6 @@ export function backupDestination({ value, source }: Option): string | undefined
   return value;
 }
 
-/** Uses Amazon's endpoint by default. */
 function s3Account(get: Options["get"]) {
   const names = ["BODEGA_S3_ACCESS_KEY_ID", "BODEGA_S3_SECRET_ACCESS_KEY"] as const;
   const [accessKeyId, secretAccessKey] = names.map((name) => get(name).value);

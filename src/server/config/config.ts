@@ -18,7 +18,7 @@ const secretHint = "must have at least 32 random characters. Make one: openssl r
 const inheritedVariable = "BODEGA_CONFIG";
 
 /**
- * Reads all parts of the configuration. A child process of this program inherits the one of its parent.
+ * A child process of this program inherits the configuration of its parent.
  * @throws validationFailed naming the flag or variable at fault; it never repeats a secret.
  */
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
@@ -54,9 +54,7 @@ export function readDatabaseConfig(options: Options) {
   };
 }
 
-/**
- * Reads the `smtp:` or `smtps:` URL, without which mail stays in the outbox, and the sender, which the URL requires.
- */
+/** Mail stays in the outbox without the URL, which requires the sender. */
 export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };

@@ -37,8 +37,8 @@ export function removeIfPossible(path: string): void {
 }
 
 /**
- * Writes a file for its owner only, under a temporary name first, so that nobody reads half of it. With `isNew` it
- * never replaces one that appeared meanwhile. Throws unavailable.
+ * Writes under a temporary name first, so that nobody reads half of it. `isNew` keeps an existing file. Throws
+ * unavailable.
  */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
@@ -55,16 +55,12 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   }
 }
 
-/**
- * Resolves links in the path of the database. The WAL and locks must be in the directory of the file itself, because
- * two directories that link to one file share it.
- */
+/** Resolves links, because the WAL and locks must be beside the file itself: two directories may link to one file. */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** The file says how far the standby's copy is. */
 export function standbyFile(dataDir: string): string {
   return join(dataDir, "standby.json");
 }
@@ -81,7 +77,6 @@ export function refuseStandby(dataDir: string): void {
   throw wrongState(`${dataDir} is the directory of a standby, which only its server changes.`, { remedy });
 }
 
-/** Sets the mode of a file if possible. */
 export function restrictFile(path: string, mode = 0o600): void {
   // The WAL may not exist yet, and a file of another owner keeps its mode.
   attempt(() => chmodSync(path, mode));

@@ -11,14 +11,12 @@ const authorities = "NODE_EXTRA_CA_CERTS";
 const heading =
   "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
 
-/** Server and commands share the variables in this file. */
 export function envFilePath(dataDir: string): string {
   return join(dataDir, "bodega.env");
 }
 
 /**
- * Adds the variables of a data directory's env file to an environment. A variable that the environment sets, directly
- * or as `_FILE`, takes precedence over both forms in the file.
+ * The environment takes precedence, whether it sets a variable directly or as `_FILE`.
  * @throws validationFailed when the file or a variable in it cannot be used: ignoring it would drop options silently.
  */
 export function withEnvFile(env: Environment, dataDir: string): Environment {
@@ -40,8 +38,7 @@ export function withEnvFile(env: Environment, dataDir: string): Environment {
 export type EnvFileChange = ReturnType<typeof addToEnvFile>;
 
 /**
- * Adds variables to the env file of a data directory. Variables that it already sets stay; `kept` lists those with
- * another value. Throws validationFailed for a value that cannot be written, unavailable.
+ * Keeps variables that are already set; `kept` lists those with another value. Throws validationFailed or unavailable.
  */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
@@ -55,7 +52,6 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   return { path, written: missing, kept };
 }
 
-/** Lists the variables that the env file lacks, and those that it sets to another value. */
 export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {
   const found: Environment = parseEnv(readEnvFile(dataDir) ?? "");
   const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
@@ -95,11 +91,7 @@ APNS_SANDBOX`.split(/\s/);
 const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
 const known = new Set([...settingNames, ...files]);
 
-/**
- * Finds `BODEGA_` variables in the environment and the env file that are no settings. Values are not repeated, because
- * they may be secrets.
- * @throws validationFailed when the file cannot be read.
- */
+/** Values are not repeated, because they may be secrets. Throws validationFailed when the file cannot be read. */
 export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
   const describe = (variables: Environment, place: string) =>
     Object.keys(variables).flatMap((subject) => {
@@ -121,7 +113,6 @@ export type Options = ReturnType<typeof openOptions>;
 
 export const defaultDataDir = "bodega-data";
 
-/** Throws validationFailed for a `bodega.env` that cannot be read. */
 export function openOptions(flags: ConfigFlags, environment: Environment) {
   const dataDir = readDataDir(flags, environment);
   const env = withEnvFile(environment, dataDir);

@@ -45,13 +45,11 @@ export function oneOf<T extends string>({ value, source }: Option, words: readon
   return word;
 }
 
-/** `hint` describes the form. Throws validationFailed. */
 export function matching({ value, source }: Option, form: RegExp, hint: string): string | undefined {
   if (value === undefined || form.test(value)) return value;
   throw invalidOption(source, hint);
 }
 
-/** Returns false when unset. */
 export function onOrOff(option: Option): boolean {
   return oneOf(option, ["0", "1"]) === "1";
 }

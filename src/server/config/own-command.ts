@@ -6,7 +6,6 @@ declare const BODEGA_COMMIT: string;
 /** False when Bun runs the source. */
 export const isExecutable = typeof BODEGA_COMMIT === "string";
 
-/** The words that start this program, without arguments. */
 export const ownCommand = isExecutable
   ? [process.execPath]
   : [process.execPath, join(import.meta.dir, "../../cli/main.ts")];

@@ -1,6 +1,5 @@
 import type { Scope } from "../security/scopes.ts";
 
-/** An app key may need a scope. */
 export type Access =
   | { kind: "app"; scope?: Scope }
   | { kind: "token"; role?: "staff"; own?: true }
@@ -17,8 +16,8 @@ export const token: Access = { kind: "token" };
 export const staff: Access = { kind: "token", role: "staff" };
 
 /**
- * The user whose token the call is about: refresh and logout. The token may be in the body, is verified before any
- * other method, and fails with userTokenInvalid (specification, section 4, rule 6).
+ * The user whose token the call is about: refresh and logout (specification, section 4, rule 6). The token may be in
+ * the body, is verified first, and fails with userTokenInvalid.
  */
 export const ownToken: Access = { kind: "token", own: true };
 
@@ -26,8 +25,8 @@ export const ownToken: Access = { kind: "token", own: true };
 export const anyone: Access = { kind: "public" };
 
 /**
- * Ignores credentials, for login and password resets (specification, section 4, rule 2). Clients send their credentials
- * with every call, and an old token must not prevent a new login.
+ * Ignores credentials (specification, section 4, rule 2), because clients send them with every call, and an old token
+ * must not prevent a new login.
  */
 export const unsigned: Access = { kind: "public", unsigned: true };
 

@@ -73,8 +73,8 @@ export function successText(requestId: string, answer: Reply, headers: Record<st
 const streamed = { from: 15_000, to: 65_536 };
 
 /**
- * Streams a longer text, unless it is very long. Bun 1.4.5 writes each word of the head in a system call of its own for
- * a reply of 16 KB or more that is not ready in the turn of its request; for a stream, it makes one.
+ * Bun 1.4.5 writes each word of the head in a system call of its own for a reply of 16 KB or more that is not ready in
+ * the turn of its request; for a stream, it makes one.
  */
 export function bodyOf(text: string): string | ReadableStream {
   if (text.length < streamed.from || text.length > streamed.to) return text;

@@ -11,7 +11,6 @@ export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, 
   params: P;
   query: Q;
   body: B;
-  /** The canonical form of `lang`. */
   lang: string | undefined;
   /** The user whom an app key names by `user_id`. */
   subject: string | undefined;
@@ -22,15 +21,13 @@ export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, 
 interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, W> {
   tag: string;
   summary: string;
-  /** An empty list is an error. */
   access: readonly [Access, ...Access[]];
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * Describes `data` and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
-   * answers 201. `single` are the schemas of `data`, without `page`, for a call about one record or certain ones.
-   * `type` is that of a file, which is sent without the envelope.
+   * `existing` describes the 200 reply of a route that otherwise answers 201. `single` are the schemas of `data`,
+   * without `page`, for a call about one record or certain ones. `type` is that of a file.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
   /** The body is a file, itself or as the one file of a form; the handler gets a Uint8Array. */
@@ -47,13 +44,13 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   /** The call contains a secret, so nothing of it is stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /**
-   * Does work that waits for more than the database, such as hashing. With an `Idempotency-Key` the handler runs inside
-   * a transaction, where it would block all writers.
+   * Does slow work, such as hashing, before the handler, which may run inside a transaction and then blocks all
+   * writers.
    */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
   /**
-   * Reads a text that changes with the reply, without reading the reply; undefined if there is nothing. Such a reply
-   * has a weak `ETag` and is compressed. It must contain no secrets.
+   * Reads a text that changes with the reply; undefined if there is nothing. The reply has a weak `ETag` and is
+   * compressed, so it must contain no secrets.
    */
   readState?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
   /** If there is `readState`, the reply has the same `state`. */
@@ -71,7 +68,6 @@ export interface Route extends RouteOptions<TObject, TObject, TSchema, unknown> 
   method: Method;
   /** Ends with a slash unless it ends with a file's name; `:name` is a parameter. */
   path: Path;
-  /** The operation id of the API description. */
   id: string;
 }
 

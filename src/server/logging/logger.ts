@@ -1,22 +1,15 @@
 import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { formatRequest, type RequestLogEntry } from "./request-log.ts";
 
-/** Writes log lines in batches, so that a request never waits for its line. */
 export type LogWriter = ReturnType<typeof createLogWriter>;
 
-/** Delays a line by at most this many milliseconds. */
 const delayMs = 50;
 /** A pipe takes up to 4 KiB at once, so lines of several workers do not mix. */
 const maxBuffered = { ofSeveral: 4000, ofOne: 64_000 };
 /** More unwritten text is dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;
 
-/**
- * Creates the log writer.
- * @param write writes a text; it is called one at a time.
- * @param least the lowest level that is written.
- * @param writers how many processes write to the log.
- */
+/** `write` is called one at a time. */
 export function createLogWriter(
   form: "text" | "json",
   write: (text: string) => Promise<unknown>,

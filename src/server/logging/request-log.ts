@@ -15,9 +15,7 @@ export interface RequestLogEntry {
   authenticated_ms?: number | undefined;
   request_id: string;
   namespace?: string | undefined;
-  /** `app_…` or `usr_…`. */
   caller?: string | undefined;
-  /** Set only for errors. */
   ip?: string | null | undefined;
   /** The site whose page sent a refused key. */
   origin?: string | undefined;
@@ -27,9 +25,7 @@ export interface RequestLogEntry {
 
 export type LogRequest = (entry: RequestLogEntry) => void;
 
-/**
- * Server errors are errors. Refused credentials, permissions and limits are warnings, because an attack causes them.
- */
+/** Refused credentials, permissions and limits are warnings, because an attack causes them. */
 export function levelOf(status: number): LogLevel {
   if (status >= 500) return "error";
   return status === 401 || status === 403 || status === 429 ? "warn" : "info";

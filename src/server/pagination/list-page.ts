@@ -19,11 +19,9 @@ export interface PageRow extends MeasuredRow {
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;
   has_more: number;
-  /** The number of all matches, if requested. */
   total: number | null;
 }
 
-/** Sent as `page` next to `data`. */
 export type Page = Static<typeof pageSchema>;
 export type ProductFacets = Static<typeof productFacets>;
 
@@ -58,7 +56,6 @@ export const pageSchema = output("Page", {
   facets: Type.Optional(productFacets),
 });
 
-/** `json` is the array of records. */
 export interface ListPage {
   json: string;
   page: Page;

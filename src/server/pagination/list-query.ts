@@ -64,7 +64,6 @@ export function rangeParts<Name extends string, S extends TProperties[string]>(n
   return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, schema])) as Record<`${Name}[${Bound}]`, S>;
 }
 
-/** `readTimeRange` parses these. */
 export function timeRangeParts<Name extends string>(name: Name) {
   return rangeParts(name, optionalTime);
 }

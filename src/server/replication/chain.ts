@@ -10,7 +10,6 @@ const aheadCount = 8;
 /** A server lists all claims every so many checks, about once a minute. Otherwise it asks only for the next claim. */
 const listEvery = 30;
 
-/** Describes how far the chain of segments has been applied to a database file. */
 export interface ChainState extends Link {
   /** The hash of the segment of this link; undefined when that was never read. */
   hash: string | undefined;
@@ -29,13 +28,12 @@ interface Limits {
   /** Epoch milliseconds. Later segments are not applied, except up to the sequence `settled`. */
   until?: number | undefined;
   settled?: number;
-  /** Runs before a segment changes the file. */
   onApply?: () => void;
   signal: AbortSignal;
 }
 
 /**
- * Applies the segments after a state to a database file in order, and yields the state after each.
+ * Yields the state after each segment.
  * @returns false when some may not be applied, because they are later or only a new snapshot leads to them.
  * @throws validationFailed naming a segment that is damaged, missing, out of order or of another database; unavailable
  * when the place cannot be read.
@@ -68,7 +66,6 @@ export async function* applyChain(
   return true;
 }
 
-/** Yields segments in order, and fetches up to `aheadCount` ahead. */
 async function* fetchAhead(place: Replica, links: readonly Link[], signal: AbortSignal) {
   const fetching: { link: Link; object: Promise<StoredObject<SegmentHeader> | undefined> }[] = [];
   let next = 0;
@@ -86,7 +83,6 @@ async function* fetchAhead(place: Replica, links: readonly Link[], signal: Abort
   }
 }
 
-/** Whether the header of a segment continues a state. */
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
   // Commits before a base were not seen. Only the snapshot of its own generation has them, and no segment has its link.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
@@ -139,8 +135,7 @@ export class ChainWriter {
   }
 
   /**
-   * Whether the place still has the claim of this generation, and the last segment that was written here.
-   * @throws conflict when another server has claimed a later generation.
+   * Whether the place still has this claim and the last segment. Throws conflict when a later generation is claimed.
    */
   async isInPlace(): Promise<boolean> {
     const { link, hash } = this.#previous;

@@ -16,7 +16,7 @@ import { readReplicaState } from "./state.ts";
 import { WalTail } from "./wal-tail.ts";
 
 /**
- * Logs when a place is on the disk of the data, or when its replica is gone, such as when its disk is not mounted.
+ * Logs a place on the disk of the data, or one whose replica is gone, such as when its disk is not mounted.
  * @param known the generation that this data directory last had there; 0 for none.
  */
 export async function checkPlace(place: Replica, known: number, dataDir: string, notice: LogWriter["notice"]) {
@@ -30,10 +30,7 @@ export async function checkPlace(place: Replica, known: number, dataDir: string,
   noteResult(dataDir, "replica", { last_failure: newest > 0 ? null : { at: new Date().toISOString(), message } });
 }
 
-/**
- * Checks what a server would find at its start. `database` is as `readBirth`, and empty for a new one. Throws as
- * `Continuity.check`.
- */
+/** `database` is as `readBirth`, and empty for a new one. Throws as `Continuity.check`. */
 export async function checkStart(database: string, config: Config, place: string, timeoutMs = smallCallMs) {
   const path = databaseFile(config.dataDir);
   const known = readReplicaState(path, place);
@@ -45,7 +42,7 @@ export async function checkStart(database: string, config: Config, place: string
   });
 }
 
-/** Warns about a place on the disk of the database. Returns an empty text for others. */
+/** Returns an empty text for a place on another disk. */
 export async function describeShared(address: string, dataDir: string): Promise<string> {
   const find = (path: string) => stat(path).catch(() => stat(dirname(path)).catch(() => undefined));
   const place = isAbsolute(address) ? await find(address) : undefined;
@@ -61,10 +58,7 @@ export interface MissingOptions {
   listMs?: number | undefined;
 }
 
-/**
- * Lists a place at the start, once an hour and after a rehearsal found damage, because nothing else reads what was sent
- * before.
- */
+/** Lists a place hourly and after a rehearsal found damage, because nothing else reads what was sent before. */
 export class MissingCheck {
   readonly #place: Replica;
   readonly #options: MissingOptions;

@@ -9,7 +9,6 @@ import type { SegmentHeader } from "./segment.ts";
 import type { readReplicaState } from "./state.ts";
 import type { WalTail } from "./wal-tail.ts";
 
-/** Names the server that may write to a place. Only the newest claim counts. */
 interface Claim {
   format: 1;
   database: string;
@@ -31,7 +30,6 @@ export interface PlaceState {
   /** It is not verified, because it may be signed with an earlier key. */
   claim: Claim | undefined;
   head: Head | undefined;
-  /** The name of the newest segment or snapshot; empty without any. */
   newest: string;
 }
 
@@ -54,10 +52,7 @@ export async function readPlace(place: Replica): Promise<PlaceState> {
   return { generation, claim, head, newest };
 }
 
-/**
- * Refuses a database that does not continue the newest state of a place.
- * @param known the generation that it had there; 0 for none.
- */
+/** `known` is the generation that the database had there; 0 for none. */
 export async function newerState(place: Replica, { claim, head }: PlaceState, known: number): Promise<AppError> {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
@@ -85,9 +80,8 @@ export function describeKept({ address }: Replica, { header }: Head, at: string)
 }
 
 /**
- * Ends this server when another one has claimed a later generation.
+ * Throws conflict when another server has claimed a later generation, upon which this one ends.
  * @param isListed whether all claims count, not only the next one: listing a directory of many segments is slow.
- * @throws conflict
  */
 export async function requireNewest(place: Replica, generation: number, isListed = true): Promise<void> {
   const newest = isListed ? await readNewestGeneration(place) : generation + 1;
@@ -139,7 +133,6 @@ export interface ContinuityOptions {
   tail: WalTail;
 }
 
-/** Decides whether a database continues the newest state of a place, so that its server may take over. */
 export class Continuity {
   readonly #place: Replica;
   readonly #options: ContinuityOptions;
@@ -154,10 +147,7 @@ export class Continuity {
     if (known?.isUnchanged && known.end) this.#ends.add(JSON.stringify(known.end));
   }
 
-  /**
-   * Asks the place before the server answers requests. If it does not answer in time, it is asked later.
-   * @throws conflict as `takeOver`.
-   */
+  /** Throws conflict as `takeOver`. A place that does not answer in time is asked later. */
   async check(generation: number, notice: LogWriter["notice"]): Promise<void> {
     const late = unavailable(`${this.#place.address} did not answer for ${checkMs / 1000} s.`);
     const answer = this.#require(generation).catch((error: unknown) => error);

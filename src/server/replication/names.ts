@@ -4,7 +4,6 @@ export interface Link {
   sequence: number;
 }
 
-/** `claimed` is when the server claimed the generation. */
 export type ClaimedLink = Link & { claimed: string };
 
 const linkForm = /^(?:segment|snapshot)-(\d{10})-(\d{12})$/;
@@ -34,7 +33,6 @@ export function partName({ generation, sequence }: Link, part: number): string {
   return `${prefixes.part}${pad(generation, 10)}-${pad(sequence, 12)}-${pad(part, 6)}`;
 }
 
-/** Parses the names of segments or snapshots, and ignores others. */
 export function parseLinks(names: readonly string[]): Link[] {
   return names.flatMap((name) => {
     const [, generation, sequence] = linkForm.exec(name) ?? [];
@@ -43,8 +41,8 @@ export function parseLinks(names: readonly string[]): Link[] {
 }
 
 /**
- * Leaves out what servers wrote after another one had taken over. A later generation starts after the segment that it
- * follows, and replaces what the earlier one wrote from there on.
+ * Leaves out what servers wrote after another one had taken over. A later generation replaces what the earlier one
+ * wrote from its first segment on.
  */
 export function mainChain(links: readonly Link[]): Link[] {
   const chain: Link[] = [];

@@ -9,7 +9,6 @@ import { createVault, type Vault } from "../security/vault.ts";
 import { KiB, MiB } from "../values/bytes.ts";
 import { openPlace, type Place } from "./place.ts";
 
-/** A place whose segments, snapshots and claims are signed with the secret key. */
 export interface Replica extends Place {
   vault: Pick<Vault, "fingerprint" | "mac">;
   /** Whether to read objects without checking their signature, because the key is lost. */
@@ -25,7 +24,6 @@ export interface StoredObject<Header> {
   hash: string;
 }
 
-/** Objects larger than this are not Bodega's. */
 const maxBytes: Record<string, number> = { generation: 64 * KiB, snapshot: 64 * MiB, segment: 258 * MiB };
 
 /** Follows the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of name and hash. */
@@ -34,11 +32,7 @@ const sealBytes = 160;
 
 const decompress = promisify<Uint8Array, ZstdOptions, Buffer<ArrayBuffer>>(zstdDecompress);
 
-/**
- * Opens the place of a replica. The key is read at the first use.
- * @param flags the flags of the `db restore` that reads it, for its remedy.
- * @throws as `openPlace`.
- */
+/** The key is read at the first use. `flags` are those of the `db restore` that reads it. Throws as `openPlace`. */
 export function openReplica(
   address: string,
   config: Parameters<typeof copySecret>[0] & Pick<Config, "s3">,
@@ -58,7 +52,6 @@ export function openReplica(
   return { ...openPlace(address, config, timeoutMs), vault, isUnchecked, keyRemedy };
 }
 
-/** Writes a header as a line of JSON, a payload, and their signature. */
 export async function putObject(place: Replica, name: string, header: object, payload?: Uint8Array) {
   const { bytes, hash } = seal(place, name, header, payload);
   await place.put(name, bytes);
@@ -73,7 +66,7 @@ export function seal({ vault }: Replica, name: string, header: object, payload: 
 }
 
 /**
- * Reads an object and verifies its signature. Returns undefined for a missing object.
+ * Verifies the signature. Returns undefined for a missing object.
  * @throws validationFailed for one that is altered, forged or renamed; wrongState for one of another key.
  */
 export async function getObject<Header extends { format: number }>(

@@ -19,11 +19,7 @@ export const smallCallMs = 5000;
 /** The slowest connection that is supported, in bytes per millisecond. */
 const slowest = 64;
 
-/**
- * Opens an absolute directory or `s3://bucket/prefix`. Errors of its calls are unavailable.
- * @param noun names the content in errors.
- * @throws validationFailed for an S3 address without an account.
- */
+/** Errors of its calls are unavailable. `noun` names the content in errors. Throws as `openStorage`. */
 export function openPlace(
   address: string,
   { s3 }: Pick<Config, "s3">,
@@ -46,7 +42,6 @@ export function requireApart(given: string, dataDir: string): string {
   throw invalidOption(source, "must not be in the data directory, with which it would be lost");
 }
 
-/** Creates a place and checks that it is writable. */
 export async function tryPlace(address: string, config: Pick<Config, "s3">): Promise<void> {
   const place = openPlace(address, config);
   const name = `test-${randomUUID()}`;

@@ -18,7 +18,6 @@ import { writeReplicaState } from "./state.ts";
 /** The size of each part of a snapshot but the last, uncompressed. */
 export const partBytes = 1024 * pageBytes;
 
-/** A copy of the database file. The segments that were written during the copy complete it. */
 export interface SnapshotHeader {
   format: 1;
   database: string;
@@ -42,7 +41,7 @@ export interface RebuildOptions {
 }
 
 /**
- * Writes the database file of a replica, and verifies each part and each link of the chain.
+ * Verifies each part and each link of the chain.
  * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
  * newest state before it; unavailable when the place cannot be read.
  */
@@ -106,7 +105,6 @@ async function readPart(place: Replica, name: string, sha256: string): Promise<U
   return part;
 }
 
-/** Adds to an error which state can be restored instead. */
 function withOffer(error: unknown, { address, isUnchecked }: Replica, at: string | false): unknown {
   if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
   const flags = `--at ${at}${isUnchecked ? " --without-signature" : ""}`;
@@ -130,10 +128,7 @@ export async function findReplica(
   return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
 }
 
-/**
- * Rebuilds a state of a replica in a directory and verifies it, as `fetchBackup` does for a backup.
- * @throws as `rebuild` and `fetchBackup`.
- */
+/** Rebuilds and verifies a state. Throws as `rebuild` and `fetchBackup`. */
 export async function fetchReplica(place: Replica, options: FetchOptions) {
   const { folder, until, onStep, signal } = options;
   const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
@@ -153,7 +148,6 @@ export async function beginRestore(place: Replica): Promise<(dataDir: string) =>
   return (dataDir) => writeReplicaState(databaseFile(dataDir), state);
 }
 
-/** Warns that the configured replica has newer changes than a restored state. Returns undefined if it has none. */
 export async function describeNewer(config: Config, stateAt: string | undefined): Promise<string | undefined> {
   if (config.replicateTo === undefined || config.databaseUrl !== undefined) return undefined;
   const place = openReplica(config.replicateTo, config, { timeoutMs });

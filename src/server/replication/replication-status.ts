@@ -8,21 +8,16 @@ export interface ReplicationStatus {
   last_snapshot_at: string | null;
   /** It is null after a later success. */
   failure: { since: string; message: string } | null;
-  /** How often parts of the replica were missing since the server started. */
   missing: number;
 }
 
-/** A repeated message is logged again after this time. */
 const repeatMs = 3_600_000;
 /** A place works again once it has worked for this long, because it may fail every few seconds. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
-/** A longer call counts as a failure while it lasts. */
 const hangingMs = 10_000;
 
-/**
- * Notes whether a place fails, and logs when that begins and ends. A message that repeats is logged once, then hourly.
- */
+/** A message that repeats is logged once, then hourly. */
 export class Failures {
   readonly #write: LogWriter["notice"];
   readonly #texts: readonly [fails: string, works: string];

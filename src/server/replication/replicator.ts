@@ -12,7 +12,6 @@ import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
-/** The interval at which a server checks whether another one has taken over. */
 const ownCheckMs = 2000;
 /** The least time between two snapshots, unless commits were lost. */
 const snapshotMs = 3_600_000;
@@ -22,7 +21,6 @@ const lastMs = 5000;
 interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "known" | "tail"> {
   place: Replica;
   version: string;
-  /** How long each state stays restorable. */
   keepMs: number;
   /** The size up to which the WAL waits for the place, in bytes; 256 MiB by default. */
   maxWalBytes?: number | undefined;
@@ -31,8 +29,8 @@ interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "kno
 }
 
 /**
- * Sends commits to a place as segments, which follow a snapshot of the database file. It makes one call at a time. A
- * place that fails is tried again; nothing else waits for it.
+ * Sends commits as segments, which follow a snapshot. It makes one call at a time, and nothing else waits for a place
+ * that fails.
  */
 export class Replicator {
   readonly #db: FileDatabase;
@@ -79,9 +77,7 @@ export class Replicator {
     db.observeWal(this.#tail);
   }
 
-  /**
-   * Throws conflict when this server may not take over the place. A place that does not answer in time is asked later.
-   */
+  /** Throws conflict when this server may not take over. A place that does not answer in time is asked later. */
   check(): Promise<void> {
     return this.#continuity.check(this.#generation, this.#options.notice);
   }
@@ -192,7 +188,6 @@ export class Replicator {
     if (isWithCopy && snapshot === this.#snapshot) await this.#finishSnapshot(chain, snapshot);
   }
 
-  /** Continues the chain with a new snapshot, because commits were lost. */
   #beginAnew(chain: ChainWriter): true {
     this.#isLossKnown = false;
     this.#progress.loseBase();

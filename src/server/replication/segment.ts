@@ -21,9 +21,7 @@ export interface SegmentHeader {
   at: string;
   /** The last segments that are earlier than their predecessors, because the clock was set back. */
   setBacks?: { sequence: number; at: string }[];
-  /** The size of the database after it, in pages. */
   pageCount: number;
-  /** Where it ends in the WAL of its server. */
   end: WalPosition;
 }
 
@@ -37,15 +35,12 @@ export interface Segment {
 }
 
 const zstdLevel = 1;
-/**
- * The most pages of one segment. A larger transaction waits until the WAL is emptied, after which there is a snapshot.
- */
+/** A larger transaction waits until the WAL is emptied, after which there is a snapshot. */
 const maxPages = (256 * MiB) / pageBytes;
 
 /** The limit of SQLite. */
 const maxDatabasePages = 2 ** 32 - 2;
 
-/** Compresses the count, the numbers and the content of pages. */
 export function encodePages(changed: Map<number, Uint8Array>): Promise<Uint8Array> {
   if (changed.size > maxPages)
     throw unavailable("One transaction changed more than 256 MiB. A new snapshot is made next.");

@@ -11,7 +11,6 @@ const zstdLevel = 1;
 /** Files stay open for as long as the process lives, because closing any descriptor drops the process's locks. */
 const openFiles = new Map<string, number>();
 
-/** Copies the database file part by part for a snapshot, while segments go on. */
 export class SnapshotCopy {
   readonly #place: Replica;
   readonly #file: number;
@@ -22,10 +21,7 @@ export class SnapshotCopy {
   isCopied = false;
   readonly #earlier: SnapshotHeader["parts"];
 
-  /**
-   * @param link the last segment that the file surely contains.
-   * @param earlier an unfinished copy, whose equal parts are not sent again.
-   */
+  /** `link` is the last segment that the file surely contains. Equal parts of `earlier` are not sent again. */
   constructor(place: Replica, databasePath: string, link: ClaimedLink, earlier?: SnapshotCopy) {
     this.#place = place;
     this.link = link;
@@ -87,7 +83,6 @@ export class Purge {
     this.#isDue = true;
   }
 
-  /** Returns false when nothing is left to remove. */
   async step(): Promise<boolean> {
     if (this.#isDue) {
       this.#names = await this.#findOld();
@@ -97,7 +92,6 @@ export class Purge {
     return this.#names.length > 0;
   }
 
-  /** Finds everything before the newest snapshot that is older than the kept time, and unfinished snapshots. */
   async #findOld(): Promise<string[]> {
     const snapshots = parseLinks(await this.#place.list(prefixes.snapshot));
     let first: Link | undefined;

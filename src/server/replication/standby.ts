@@ -20,7 +20,6 @@ const maxRetryMs = 10_000;
 
 export interface StandbyState {
   place: string;
-  /** The URL where its health check last listened. */
   url: string;
   /** How far the copy is; null without a copy. */
   state: ChainState | null;
@@ -42,8 +41,8 @@ export function readStandbyState(dataDir: string): StandbyState | undefined {
 }
 
 /**
- * Keeps a copy of the database of a place current: restores the newest state once, then applies each segment. A copy
- * that cannot be continued, or was being changed when the standby was killed, is replaced by a new one.
+ * Restores the newest state once, then applies each segment. A copy that cannot be continued, or was being changed when
+ * the standby was killed, is replaced by a new one.
  */
 export class Standby {
   readonly #place: Replica;
@@ -108,8 +107,7 @@ export class Standby {
   }
 
   /**
-   * Applies what the place has; restores its newest state where the copy cannot be continued.
-   * @returns whether the copy has everything, which is not sure after a restore.
+   * Returns false while the copy may lack something, such as after a restore.
    * @throws notFound while the place has no state; unavailable when it cannot be read; validationFailed for damage.
    */
   async catchUp(): Promise<boolean> {
@@ -129,7 +127,6 @@ export class Standby {
     this.#file = undefined;
   }
 
-  /** Looks for the newest snapshot of the place every `checkMs`. */
   async #findSnapshot(): Promise<Link | undefined> {
     const { state } = this.#known;
     if (state === null) return undefined;
@@ -141,8 +138,7 @@ export class Standby {
   }
 
   /**
-   * Whether the place still has the replica that the copy follows, not one that was begun anew.
-   * @throws unavailable when it has none, wrongState when it has that of another shop.
+   * Whether the replica was not begun anew. Throws unavailable when it is gone, wrongState for that of another shop.
    */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;

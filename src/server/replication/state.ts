@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
 
-/** Describes the replica in its data directory. It is written each time the WAL is emptied into the database file. */
 export interface ReplicaState {
   place: string;
   /** The generation of the server that wrote it; 0 after a restore. */
@@ -21,11 +20,7 @@ function identify(databasePath: string) {
   return { ino, size, mtimeMs };
 }
 
-/**
- * Returns undefined without a state, or when it is of another place.
- * @returns `isSameFile`: the database file was not replaced since. `isUnchanged`: it was not written either, or is a
- * copy.
- */
+/** `isSameFile`: the database file was not replaced since. `isUnchanged`: it was not written either, or is a copy. */
 export function readReplicaState(databasePath: string, place?: string) {
   try {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;

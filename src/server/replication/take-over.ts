@@ -11,10 +11,7 @@ import { openReplica } from "./objects.ts";
 import { readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 
-/**
- * Returns the standby of a directory, or what is left of one that has become a server.
- * @throws notFound without one, validationFailed for another place.
- */
+/** Accepts also a standby that has become a server. Throws notFound without one, validationFailed for another place. */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
   const { dataDir, replicateTo } = config;
   const own = readReplicaState(databaseFile(dataDir));
@@ -32,9 +29,7 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "st
 type TakeOverOptions = Omit<StandbyOptions, "config">;
 
 /**
- * Claims the next generation of the place, which ends its server, and makes the copy of a standby the database of its
- * directory, with everything that this server sent.
- * @returns the configuration of the new server.
+ * Claims the place, which ends its server, and makes the copy of a standby the database of its directory.
  * @throws as `requireStandby` and `Standby.catchUp`; conflict when another one takes over meanwhile.
  */
 export async function takeOver(config: Config, options: TakeOverOptions): Promise<Config> {
@@ -55,10 +50,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   return { ...config, replicateTo };
 }
 
-/**
- * Claims the place, then completes the copy. Checks come before the claim, so that on a failure the other server goes
- * on.
- */
+/** Checks come before the claim, so that on a failure the other server goes on. */
 async function promote(standby: Standby, address: string, config: Config, { notice, pollMs = 1000 }: TakeOverOptions) {
   const { dataDir } = config;
   const place = openReplica(address, config);

@@ -28,8 +28,7 @@ export interface WalRead {
 }
 
 /**
- * Follows a WAL. Each read returns the commits after those that were sent. Commits that are unsent when the WAL is
- * emptied are held in memory until they were sent.
+ * Each read returns the commits after those that were sent. Unsent commits are held in memory when the WAL is emptied.
  */
 export class WalTail implements WalObserver {
   readonly #path: string;
@@ -45,10 +44,8 @@ export class WalTail implements WalObserver {
   readonly maxWalBytes: number;
 
   /**
-   * @param wal its path. It is read from its first frame on.
-   * @param end the position after the last commit in the database file.
-   * @param on `emptied` gets false when commits were discarded unseen. `wanted` runs while the WAL waits to be emptied.
-   * `maxWalBytes` limits that wait, 256 MiB by default.
+   * `emptied` gets false when commits were discarded unseen. `wanted` runs while the WAL waits to be emptied.
+   * `maxWalBytes` limits that wait.
    */
   constructor(
     wal: string,
@@ -134,7 +131,7 @@ export class WalTail implements WalObserver {
 }
 
 /**
- * Reads a WAL in chunks from a position on. Returns its commits and whether it ends there; undefined without commits.
+ * Returns the commits after a position and whether the WAL ends there; undefined without commits.
  * @param limits `limit` is about how many bytes to read, `until` the offset where the WAL is taken to end.
  */
 function* readWal(

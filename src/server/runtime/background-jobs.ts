@@ -53,10 +53,6 @@ export interface JobOptions extends Pick<BackupRun, "command" | "env"> {
   takeOver?: boolean | undefined;
 }
 
-/**
- * Starts the jobs that one process does for the whole server: checkpoints, backups, delivery of mail, webhooks and push
- * notifications, expiry, and purging old rows.
- */
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
@@ -87,8 +83,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     beginReplication: () => replicator?.begin(),
     replication: () => replicator?.status(),
     /**
-     * Resolves when this server must end: the database file was removed or replaced, so that further writes would be
-     * lost, or another server took over the replica.
+     * Resolves when another server took over the replica, or the database file is gone, so that writes would be lost.
      */
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
     async stop() {
@@ -102,7 +97,6 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   };
 }
 
-/** Logs when a libSQL server cannot be reached, refuses the token, or acknowledges writes too early. */
 function watchServer(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
   let problem: string | undefined;
   const check = async () => {

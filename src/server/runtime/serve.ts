@@ -35,7 +35,6 @@ export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
 
 interface Run extends ServerProcess {
   log: LogWriter;
-  /** Resolves with the name of the first signal to stop. */
   stopSignal: Promise<string>;
 }
 
@@ -130,7 +129,6 @@ async function runMain(given: Config, run: Run): Promise<number> {
   }
 }
 
-/** Starts a listener in this process, or workers. */
 async function startAnswering(
   config: Config,
   db: Database,

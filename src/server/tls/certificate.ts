@@ -15,7 +15,6 @@ export interface KeyPair {
   key: string;
 }
 
-/** The details are those of the first certificate. */
 export interface Certificate extends KeyPair {
   leaf: X509Certificate;
   names: string[];
@@ -43,7 +42,6 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
 }
 
-/** Throws validationFailed naming the file. */
 async function readChain(path: string): Promise<{ cert: string; leaf: X509Certificate }> {
   const cert = await readPem(path);
   try {
@@ -107,7 +105,6 @@ const problem = (severity: "warning" | "error", subject: string, message: string
   return { severity, subject, message, remedy };
 };
 
-/** Returns null when the certificate is valid and does not expire soon. */
 export function checkValidity({ from, until }: Certificate, path: string, now: number): CertificateProblem | null {
   const remedy = `Renew it and write it to ${path}; the server loads it without a restart.`;
   if (until <= now) {

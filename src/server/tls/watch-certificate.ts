@@ -18,9 +18,8 @@ interface WatchOptions {
 }
 
 /**
- * Reads the certificate that a server starts with, and reloads it when its files change. A later pair that is
- * incomplete or does not match is logged once, the previous pair stays in use, and the files are read again at each
- * poll. SIGHUP polls at once.
+ * A later pair that is incomplete or does not match is logged once, and the previous one stays in use. SIGHUP polls at
+ * once.
  * @throws validationFailed naming the file at fault.
  */
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {

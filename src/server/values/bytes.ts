@@ -4,7 +4,6 @@ export const GiB = 1024 * MiB;
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
-/** Formats a size as `512 bytes` or `1.5 GiB`. */
 export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
   const amount = bytes / 1024 ** power;

@@ -6,10 +6,7 @@ function fallbacksOf(tag: string): string[] {
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
 }
 
-/**
- * Returns the first wanted language that is available, or English. Each BCP 47 tag in `wanted` also matches its more
- * general forms.
- */
+/** A tag in `wanted` also matches its more general forms. The default is English. */
 export function chooseLanguage(
   wanted: readonly (string | null | undefined)[],
   available: Readonly<Record<string, unknown>>,

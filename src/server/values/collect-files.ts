@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Returns the files below a folder in base64, by path. Imported as a macro, it runs when the program is built, and the
- * executable contains the result.
+ * Returns files in base64, by path. Imported as a macro, it runs when the program is built.
  * @param folder path below src/server.
  */
 export function collectFiles(folder: string): Record<string, string> {

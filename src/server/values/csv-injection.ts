@@ -5,9 +5,8 @@ const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
 /**
- * Makes a cell safe in spreadsheets, which run texts that begin with = + - or @ (also full-width or after tabs and line
- * breaks) as formulas: an apostrophe is put before them, also after a semicolon, tab or line break inside the cell.
- * Where apostrophes are there already, one more is put, so that `readGuarded` restores the text exactly.
+ * Puts an apostrophe before texts that spreadsheets would run as formulas: those that begin with = + - or @, also
+ * inside a cell. Existing apostrophes get one more, so that `readGuarded` restores the text exactly.
  */
 export function guardFormula(text: string): string {
   return text.replace(guarded, "'");

@@ -14,8 +14,7 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Rounds milliseconds in the largest unit that fits, without a sign: `3 days`, `1 hour`, `0 seconds`. With `isExact`
- * the unit is the largest that divides them: `36 hours`.
+ * Formats `3 days`, `1 hour`, `0 seconds`, without a sign. `isExact` uses the largest unit that divides: `36 hours`.
  */
 export function formatDuration(ms: number, isExact = false): string {
   // With 1% of tolerance, 59 minutes and 59 seconds are an hour and not 60 minutes.

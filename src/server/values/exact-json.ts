@@ -1,6 +1,5 @@
 /**
- * A number whose text a double cannot represent (`19.990000000000000001`, `1e400`). No schema accepts it, so that no
- * amount is rounded silently; in free JSON it is the nearest double.
+ * A number whose text a double cannot represent (`1e400`). No schema accepts it, so that no amount is rounded silently.
  */
 export class InexactNumber {
   readonly nearest: number;

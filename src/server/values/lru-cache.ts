@@ -1,6 +1,6 @@
 /**
- * Drops the entries that were not used lately. Two generations cost one lookup on a hit, where a strict
- * least-recently-used order would rewrite the map at every read.
+ * Two generations cost one lookup on a hit, where a strict least-recently-used order would rewrite the map at every
+ * read.
  */
 export class LruCache<T> {
   readonly #half: number;

@@ -6,8 +6,8 @@ function exactBelow(digits: number): number {
 }
 
 /**
- * Returns exact minor units: 19.99 in EUR is 1999. It uses the shortest decimal form of the number, which is what the
- * caller wrote, so nothing is rounded.
+ * Converts 19.99 in EUR to 1999. It uses the shortest decimal form, which is what the caller wrote, so nothing is
+ * rounded.
  * @throws validationFailed naming the field, for too many decimals, negative and unsafe amounts.
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
@@ -49,8 +49,8 @@ export function moneyJson(minor: string, digits: string): string {
 }
 
 /**
- * Splits an amount in proportion to weights by the largest remainder, so that the parts add up to it exactly. Equal
- * remainders go to the earlier part. Without any weight all of it goes to the first part.
+ * Uses the largest remainder, so that the parts add up exactly. Equal remainders go to the earlier part. Without any
+ * weight all of it goes to the first part.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);

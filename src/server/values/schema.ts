@@ -46,15 +46,12 @@ export function whole(minimum: number, maximum: number, description?: string, op
   return Type.Integer({ minimum, maximum, ...(description !== undefined && { description }), ...options });
 }
 
-/** RFC 3339, UTC. */
 export const timestamp = Type.String({ format: "date-time" });
 
-/** Refuses other fields. */
 export function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/** Refuses other fields. */
 export function input<P extends TProperties>($id: string, properties: P) {
   return Type.Object(properties, { $id, additionalProperties: false });
 }

@@ -12,16 +12,11 @@ export interface SemaphoreOptions {
   maxWaiting?: number;
   /** Unlimited by default. */
   maxWaitMs?: number;
-  /** The message when too many wait, or one for too long. */
   fullMessage: string;
 }
 
-/**
- * Limits the number of callers that work at a time. The others wait: parties take turns, in a party its members, and
- * those of one member in order of arrival.
- */
+/** Parties take turns for permits, in a party its members, and those of one member in order of arrival. */
 export class Semaphore {
-  /** Changes apply to later callers. */
   readonly limits: SemaphoreOptions & { maxWaiting: number };
   #held = 0;
   /** Never empty lists, by party and member, in the order of their turns. */
@@ -40,12 +35,7 @@ export class Semaphore {
     return this.#held === 0;
   }
 
-  /**
-   * Runs `work` while it holds a permit; at once if one is free. Throws unavailable when too many wait, or this call
-   * for too long.
-   * @param party parties take turns, however many callers of each wait.
-   * @param member members of a party take turns.
-   */
+  /** Throws unavailable when too many wait, or this call for too long. */
   async run<T>(work: () => Promise<T>, party = "", member = ""): Promise<T> {
     if (this.#held < this.limits.permits) this.#held++;
     else await this.#wait(party, member);

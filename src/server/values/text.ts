@@ -6,10 +6,7 @@ export const refusedInNote = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f";
 const inLine = new RegExp(`[${refusedInLine}]`);
 const inNote = new RegExp(`[${refusedInNote}]`);
 
-/**
- * Accepts one line: not blank, at most `max` characters, without control characters or broken surrogates. Throws
- * validationFailed naming the field.
- */
+/** Accepts one line without control characters or broken surrogates. Throws validationFailed naming the field. */
 export function requireText(field: string, value: string, max: number, refused = inLine): string {
   if (value.trim() === "") throw invalidField(field, "must not be blank");
   if (value.length > max) throw invalidField(field, `must be at most ${max} characters`);
@@ -33,7 +30,6 @@ export function checkNote(field: string, value: string | null, max: number): str
   return value === null ? null : requireText(field, value, max, inNote);
 }
 
-/** Joins words as `a, b and c`. */
 export function listWords(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

@@ -22,10 +22,8 @@ export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
- * Resolves in a turn of the event loop that has time left, so that work of milliseconds does not add up. A caller whose
- * `signal` is aborted resolves without a turn, and has nothing to do.
- * @param party parties take turns, and in each the clients, however many callers wait.
- * @throws unavailable when too many wait.
+ * Resolves in a turn of the event loop that has time left. A caller whose `signal` is aborted resolves without a turn,
+ * and has nothing to do. Throws unavailable when too many wait.
  */
 export function freeTurn(party?: string, { client, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -49,7 +47,6 @@ export function partyOf(url: string): string | undefined {
   return /[?&](?:q|facets|tag|category|option|include_total)\b/.test(url) ? `${store} search` : store;
 }
 
-/** A request must wait if this turn of the event loop was long enough, or others wait. */
 export function isTurnOver(): boolean {
   return isOver() || !turns.isIdle || !checks.isIdle;
 }

@@ -3,10 +3,7 @@ import { type AppError, conflict, notFound } from "../errors.ts";
 /** A store may have millions of users, so only so many names are compared. */
 export const maxCompared = 2000;
 
-/**
- * Returns notFound with the most similar name and the command that lists all.
- * @param store its namespace; undefined if the name is a store's.
- */
+/** `store` is its namespace; undefined if the name is a store's. */
 export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
   const meant = suggestWord(given, names);
   const quoted = meant && !/^[\w@.+:/*-]+$/.test(meant) ? JSON.stringify(meant) : meant;

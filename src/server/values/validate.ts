@@ -15,9 +15,8 @@ const sizeErrors = new Set([
 ]);
 
 /**
- * The error names every field at fault and repeats no value.
- * @param root the name of the value itself, such as `body`.
- * @throws validationFailed with `details`.
+ * Names every field at fault and repeats no value. `root` names the value itself. Throws validationFailed with
+ * `details`.
  */
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
   let check = compiled.get(schema);
@@ -59,8 +58,8 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
 }
 
 /**
- * Converts texts to numbers or booleans where the schema asks for them. `option[size]` becomes a field of `option` if
- * that is a record, as do the fields of `option` as JSON, which some generated clients send.
+ * Accepts numbers and booleans as texts, and the fields of a record as `option[size]` or as JSON in `option`, which
+ * some generated clients send.
  */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string | string[]>): Static<T> {
   if (schema.required === undefined && Object.keys(query).length === 0) return {} as Static<T>;

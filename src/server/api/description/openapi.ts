@@ -59,7 +59,6 @@ const ErrorSchema = Type.Object(
   { $id: "Error" },
 );
 
-/** Generates the OpenAPI 3.1 description from the schemas that the server checks. */
 export function describeApi(routes: readonly Route[], version: string): Json {
   const schemas = new Schemas();
   schemas.reference(ErrorSchema);

@@ -54,7 +54,6 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
   return parameters;
 }
 
-/** Describes the names that `fields` may contain, which are those of the reply. */
 function withNames({ query, reply: { data } }: Route): TObject | undefined {
   const fields = query?.properties.fields;
   const properties: object | undefined = (data[Kind] === "Array" ? data.items : data).properties;

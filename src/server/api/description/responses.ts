@@ -44,7 +44,6 @@ const content = { "application/json": { schema: { $ref: "#/components/schemas/Er
 const explain = (kind: ErrorKind) =>
   `${codeOf(kind)} (${statusOf(kind)}): ${[meaningOf(kind), remedyOf(kind)].filter(Boolean).join(" ")}`;
 
-/** Groups errors by status. `route` adds the errors of most routes. */
 export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas, route?: Route): Record<string, Json> {
   const isInvalid = kinds.some((kind) => statusOf(kind) === statusOf("validationFailed"));
   const byStatus = Map.groupBy(isInvalid ? ["validationFailed" as const, ...kinds] : kinds, statusOf);

@@ -18,7 +18,6 @@ export class Schemas {
     return this.define(schema.$id, this.#convertFields(schema));
   }
 
-  /** Throws for two schemas of one name. */
   define(name: string, schema: Json): Json {
     const known = this.components[name];
     if (known && !Bun.deepEquals({ ...known, examples: undefined }, schema))

@@ -18,10 +18,7 @@ const policy =
   "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const safety = { "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer" };
 
-/**
- * Serves a text or file that stays the same while the process runs, compressed where the client allows it. Clients keep
- * it and ask whether it has changed.
- */
+/** Serves a text or file that stays the same while the process runs. Clients keep it and ask whether it has changed. */
 export function fixedPage(type: string, read: () => Content | Promise<Content>, more: Record<string, string> = {}) {
   const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
   const prepare = async () => {
@@ -61,7 +58,6 @@ export const referencePages: Record<string, typeof reference> = {
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),
 };
 
-/** Answers `/` with name and readiness, as a page for browsers. */
 export function answerHome(request: Request, version: string, hasDocs: boolean, unready: AppError | undefined): Answer {
   const isBrowser = request.headers.get("accept")?.includes("text/html");
   return (headers, requestId) => {

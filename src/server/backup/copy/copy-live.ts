@@ -19,9 +19,8 @@ const smallWalBytes = 16 * MiB;
 const maxWaitMs = 5000;
 
 /**
- * Copies a database file while others write: first the file, then its WAL. The WAL is not reset meanwhile, so pages
- * that are checkpointed during the copy are in the WAL as well. `VACUUM INTO` would write as fast as it can, and
- * commits of the server would wait for the disk.
+ * Copies a database file while others write: first the file, then its WAL, which is not reset meanwhile. `VACUUM INTO`
+ * would write as fast as it can, and commits of the server would wait for the disk.
  * @throws unavailable for a full or faulty disk, or when more is written than can be copied.
  */
 export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {

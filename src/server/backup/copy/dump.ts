@@ -24,10 +24,8 @@ const cacheKiB = 64 * 1024;
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
- * Writes the content of a libSQL server at one moment to a new SQLite file, while others write there. At most one page
- * of a table is in memory. A failed dump removes the file.
- * @throws unavailable when the server cannot be reached or the file cannot be written; conflict when the file exists;
- * wrongState while the server's database is being restored; the signal's reason.
+ * Writes the content of a libSQL server at one moment to a new SQLite file, with one page of a table in memory.
+ * @throws unavailable for the server or the disk; conflict when the file exists; wrongState during a restore.
  */
 export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<void> {
   options.signal?.throwIfAborted();

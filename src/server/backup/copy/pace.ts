@@ -7,8 +7,8 @@ const minPauseMs = 5;
 const maxPauseMs = 50;
 
 /**
- * Flushes each batch and then pauses. Otherwise the system would collect hundreds of megabytes and flush them at once,
- * and every commit on that disk would wait.
+ * Flushes and pauses regularly. Otherwise the system would collect hundreds of megabytes, and commits would wait for
+ * them.
  */
 export function createPacer(signal: AbortSignal) {
   let waiting = 0;

@@ -15,7 +15,6 @@ export interface TablePlan {
   key: number[];
 }
 
-/** Contains everything that a copy creates, without SQLite's and libSQL's own tables. */
 export interface CopyPlan {
   tables: TablePlan[];
   indexes: string[];
@@ -36,7 +35,6 @@ const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'
 /** `place` is the position in the primary key, from 1; 0 for other columns. */
 type Column = { name: string; place: number; type: string };
 
-/** Reads the schema and plans how to copy it. */
 export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   const kinds = new Map((await read(selectTables)).map(([name, type, wr]) => [name, { type, hasRowid: !Number(wr) }]));
   const columns = new Map<CopiedValue, Column[]>();
@@ -126,10 +124,7 @@ export interface CopyOptions {
   signal?: AbortSignal;
 }
 
-/**
- * Copies the rows of all tables but virtual ones, page by page, and returns the number of rows of each.
- * @param write gets as its last argument the number of rows already written to the table.
- */
+/** Copies all tables but virtual ones. `write` gets the number of rows already written to the table. */
 export async function copyRows(
   read: ReadRows,
   tables: readonly TablePlan[],

@@ -23,7 +23,6 @@ interface FetchOptions {
   config: Pick<Config, "s3">;
   folder: string;
   stdin: () => Readable;
-  /** Whether to take the newest backup from a directory of backups. */
   newest?: boolean;
   onStep: (step: FetchStep) => void;
   signal: AbortSignal;
@@ -34,9 +33,7 @@ const sqliteHeader = "SQLite format 3\0";
 const defaultSilenceMs = 5 * 60_000;
 
 /**
- * Reads a backup into a directory and verifies its checksum, its database with all references, its schema and its key.
- * @returns `manifest` is null for a plain database file; `missing` lists migrations of this program that the backup
- * lacks.
+ * Reads and verifies a backup. `manifest` is null for a plain database file; `missing` lists migrations that it lacks.
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
  * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
  */
@@ -46,7 +43,6 @@ export async function fetchBackup(source: BackupLocation, options: FetchOptions)
   return verifyFetched(options.folder, manifest, key);
 }
 
-/** Verifies an unpacked database. Throws as `fetchBackup`. */
 export async function verifyFetched(
   folder: string,
   manifest: Pick<Manifest, "created_at" | "version"> | null,
@@ -135,7 +131,7 @@ async function openSource(
   }
 }
 
-/** Copies a plain database file, such as one kept before a migration, with its WAL. */
+/** Copies a plain database file, such as one kept before a migration. */
 async function copyPlain(path: string, target: string, { onStep, signal }: FetchOptions) {
   onStep({ step: "reading", done: 0, total: statSync(path).size });
   await pipeline(createReadStream(path), createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });

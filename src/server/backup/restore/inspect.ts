@@ -10,7 +10,6 @@ import { damaged, type Manifest } from "../manifest.ts";
 
 export type Inspection = ReturnType<typeof inspectCopy>;
 
-/** Opens a database file read-only. Nobody else may use it meanwhile. */
 export async function withCopy<T>(path: string, work: (connection: Connection) => T | Promise<T>): Promise<T> {
   const connection = new Connection(await loadLibsql(), path, { readOnly: true, keepFormat: true });
   try {
@@ -20,11 +19,7 @@ export async function withCopy<T>(path: string, work: (connection: Connection) =
   }
 }
 
-/**
- * Inspects a database file and checks all of its pages and references, which takes as long as reading it twice.
- * @param what names the file in errors.
- * @throws validationFailed that names the first fault.
- */
+/** Reads every page twice and checks all references. `what` names the file in errors. Throws validationFailed. */
 export async function inspectIntact<T>(
   path: string,
   what: string,
@@ -46,7 +41,7 @@ export async function inspectIntact<T>(
   }
 }
 
-/** Reads what a database file contains. Tables that an earlier schema lacks count as empty. */
+/** Tables that an earlier schema lacks count as empty. */
 export function inspectCopy(connection: Connection) {
   const tables = new Set(
     connection.values("SELECT name FROM sqlite_schema WHERE type = 'table'").map(([name]) => name),
@@ -79,8 +74,8 @@ const maxNamed = 5;
 const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
 
 /**
- * Verifies that this version knows the schema, and that it has exactly the tables, indexes and triggers of its
- * migrations: a missing trigger protects nothing, and a foreign one writes by itself.
+ * Verifies that the schema is exactly that of its migrations: a missing trigger protects nothing, and a foreign one
+ * writes by itself.
  * @throws unavailable for a newer schema, validationFailed that names what differs.
  */
 export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {
@@ -96,7 +91,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
-/** Describes how a schema differs from its migrations, as the predicate of "it". Returns undefined for none. */
+/** Describes the faults as the predicate of "it". Returns undefined for none. */
 export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;

@@ -28,10 +28,8 @@ const maxParameters = 2000;
 const migrationsTable = "__bodega_migrations";
 
 /**
- * Loads a verified SQLite file into a libSQL server's database, in batches. No server accepts the database until it is
- * complete. A restore that fails empties the database where it can; the next one removes what a killed one left.
- * @throws conflict as `inspectTarget`, and when another restore begins; unavailable when the server cannot be reached;
- * the signal's reason.
+ * Loads a verified SQLite file into a libSQL server's database. No server accepts the database until it is complete.
+ * @throws conflict as `inspectTarget`, and when another restore begins; unavailable when the server cannot be reached.
  */
 export async function loadDatabase(sourcePath: string, db: Database, options: CopyOptions = {}): Promise<void> {
   options.signal?.throwIfAborted();
@@ -78,7 +76,6 @@ function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
   return statements;
 }
 
-/** Completes a filled database with triggers, AUTOINCREMENT numbers and migrations. */
 async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number): Promise<InStatement[]> {
   const migrations = plan.tables.find(({ name }) => name === migrationsTable) as TablePlan;
   const statements: InStatement[] = ["DELETE FROM sqlite_sequence"];
@@ -113,10 +110,8 @@ const insertMarker = `INSERT INTO ${restoreMarker} (id, loader) VALUES (1, ?)`;
 const insertMarkerUnlessUsed = `INSERT INTO ${restoreMarker} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
 
 /**
- * Checks that a backup may be loaded into a libSQL server's database: "empty", "fresh" with the schema and no stores, or
- * "interrupted" with what an interrupted restore left.
+ * Refuses with conflict a database that contains a store or tables of another program.
  * @returns `clearing`: statements that remove its tables; `revision`: a value that servers must not see again.
- * @throws conflict when it contains a store or tables of another program.
  */
 export async function inspectTarget(db: Database) {
   const { rows } = await db.execute(selectTables);
@@ -144,8 +139,7 @@ export async function inspectTarget(db: Database) {
 }
 
 /**
- * Empties the database and creates the tables and indexes, in one transaction. Creating indexes at the end could take
- * longer than a server waits.
+ * Creates tables and indexes in one transaction. Indexes at the end could take longer than a server waits.
  * @throws conflict when the database has changed since it was inspected; unavailable without the server.
  */
 export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {

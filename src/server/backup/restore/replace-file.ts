@@ -9,9 +9,8 @@ import { keptPrefix } from "./temp-dir.ts";
 
 interface Replacement {
   dataDir: string;
-  /** The path of the database file, with links resolved. */
   path: string;
-  /** The path of the new file, which has no WAL and is on the same disk. */
+  /** It has no WAL and is on the same disk as `path`. */
   newPath: string;
   now: Date;
   /** Runs when only the swap is left. If it throws, nothing has changed. */
@@ -19,10 +18,8 @@ interface Replacement {
 }
 
 /**
- * Replaces the database file while nobody has it open, and keeps the old one with the backups. It yields between its
- * steps; a process that ends at any of them leaves the old database or the new one, whole. The old file of a standby's
- * directory is its copy; afterwards it is no standby's directory.
- * @returns where the old file is kept; null where there was none.
+ * Replaces the database file while nobody has it open, and returns where the old one is kept. It yields between its
+ * steps; a process that ends at any of them leaves the old database or the new one, whole.
  */
 export async function* replaceFile(replacement: Replacement): AsyncGenerator<string, string | null> {
   const { dataDir, path, newPath, now, beforeSwap } = replacement;

@@ -17,12 +17,11 @@ import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import { inspectTarget, loadDatabase } from "./load-server.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Compares the secret key here with that of the backup's database; "unused" when that database has none. */
+/** "unused" when the backup's database has no secrets. */
 type KeyState = "same" | "missing" | "other" | "unused";
 
 export interface RestorePlan {
   fetched: FetchedBackup;
-  /** Null when there is no present database, or none that can be read. */
   present: Inspection | null;
   key: KeyState;
   warnings: string[];
@@ -38,7 +37,7 @@ interface RestoreOptions {
 }
 
 /**
- * Compares a backup with the present database.
+ * Changes nothing.
  * @throws conflict when a database server already contains stores, unavailable when it cannot be reached.
  */
 export async function planRestore(fetched: FetchedBackup, config: Config): Promise<RestorePlan> {
@@ -56,9 +55,8 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
 }
 
 /**
- * Replaces the database by a backup. A file is replaced by renaming, so that the old or the new one exists at any
- * moment; until then the signal can abort the restore without a change. The database of a server is loaded in batches.
- * @returns where the previous file is kept, null where there was none; and whether the key was restored.
+ * Replaces a file by renaming, so that the old or the new one exists at any moment; until then the signal aborts
+ * without a change. The database of a server is loaded in batches.
  * @throws wrongState while a server runs on the data directory, conflict for `withKey` when another key exists,
  * unavailable when a command keeps the database open or the disk cannot be written.
  */

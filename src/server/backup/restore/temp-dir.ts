@@ -12,8 +12,7 @@ export const keptPrefix = "before-restore-";
 
 /**
  * Creates a directory on the disk of the database, so that a rename can put the new file into place. If the data
- * directory does not exist and may not be created, it is in the system's temporary directory.
- * @throws unavailable when it cannot be created.
+ * directory does not exist and may not be created, the system's temporary directory is used. Throws unavailable.
  */
 export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   const beside = dirname(databaseFile(dataDir));
@@ -30,7 +29,6 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   }
 }
 
-/** Removes the files of killed restores, unless a restore is running. */
 export async function removeStaleRestores(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
   if (listStale(dataDir).length === 0) return;
@@ -43,10 +41,7 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/**
- * Lists temporary directories, each as large as a database, and links to the present database of restores that never
- * swapped.
- */
+/** Lists temporary directories, and links to the present database of restores that never swapped. */
 function listStale(dataDir: string): string[] {
   const path = databaseFile(dataDir);
   const list = (folder: string, start: string) =>
