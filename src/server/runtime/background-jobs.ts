@@ -82,9 +82,6 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     /** Takes over the replica, which stops another server. So this server must be able to start. */
     beginReplication: () => replicator?.begin(),
     replication: () => replicator?.status(),
-    /**
-     * Resolves when another server took over the replica, or the database file is gone, so that writes would be lost.
-     */
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
     async stop() {
       clearInterval(checkingFile);
@@ -127,7 +124,6 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   return replicator;
 }
 
-/** Only a server that sends mail loads the SMTP library. */
 async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: ChannelDeps & { db: Database }) {
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;
@@ -145,10 +141,7 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
 
 type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
 
-/**
- * Each job handles one batch and is repeated until it finds none. They wait while the clock is not steady, because with
- * a wrong time they would do harm.
- */
+/** Each job handles one batch and is repeated until it finds none. With a wrong clock they would do harm. */
 const purgeJobs: PurgeJob[] = [
   expireDueOrders,
   expireDuePoints,
@@ -200,7 +193,7 @@ type Course = Record<"isStopping" | "isSteady", () => boolean> & {
   keepAddressesMs: number;
 };
 
-/** Runs all purge jobs, with room for other writers in between; one that fails does not stop the others. */
+/** Leaves room for other writers. A job that fails does not stop the others. */
 export async function purgeAll(db: Database, course: Course): Promise<void> {
   const { now, isStopping, isSteady, media, keepAddressesMs } = course;
   const failures: unknown[] = [];

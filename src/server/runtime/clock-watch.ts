@@ -4,10 +4,7 @@ import { formatDuration } from "../values/duration.ts";
 const maxJumpMs = 60_000;
 const steadyMs = 10 * 60_000;
 
-/**
- * Compares the wall clock (`now`) with the monotonic one at each call; both in milliseconds. After a jump of more than
- * a minute the clock is not steady until ten minutes pass without another.
- */
+/** After a jump of more than a minute the clock is not steady until ten minutes pass without another. */
 export function createClockWatch(now: () => number, monotonic: () => number, notice: LogWriter["notice"]) {
   let offset = now() - monotonic();
   let steadyFrom = monotonic();

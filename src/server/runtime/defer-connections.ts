@@ -13,7 +13,7 @@ const filter = Uint8Array.from([
 
 /**
  * Has Linux ignore attempts to connect to a port of this process; clients repeat them a second later. Closing the port
- * would reset connections that the process has not accepted yet. Does nothing on other systems.
+ * would reset connections that the process has not accepted yet.
  */
 export function deferConnections(port: number): void {
   const libc = openLibc();
@@ -30,7 +30,6 @@ export function deferConnections(port: number): void {
   }
 }
 
-/** Opens glibc or musl; undefined on other systems. */
 function openLibc() {
   if (process.platform !== "linux") return undefined;
   const functions = {

@@ -5,16 +5,13 @@ import { AppError } from "../errors.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { addressOf, bindPort } from "./port.ts";
 
-/** The shop's pages load this as `/config.json`. */
 interface ShopConfig {
   api: string;
   namespace: string;
   key: { id: string; secret: string };
-  /** The command that lists the store's mail. */
   mail: string;
 }
 
-/** The files of `examples/storefront` by path, in base64. */
 const files = collectFiles("../../examples/storefront") as Record<string, string>;
 const json = "application/json; charset=utf-8";
 const text = /^(?:text|image\/svg|application)/;
@@ -30,9 +27,8 @@ const types: Record<string, string> = {
 };
 
 /**
- * Opens a port for the example shop, so that its pages have another origin than the API. Requests wait until `present`
- * says where the API is.
- * @param port undefined takes the port after that of the API, or any free one if that is in use.
+ * The shop's pages have another origin than the API. Requests wait until `present` says where the API is. Without
+ * `port` it uses the port after that of the API, or any free one if that is in use.
  * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
 export function openDemoShop(config: Config, port: number | undefined) {

@@ -23,7 +23,6 @@ interface ListenOptions {
   log: LogWriter;
   monitor: Monitor;
   shared: boolean;
-  /** Null serves without TLS. */
   certificate: KeyPair | null;
 }
 
@@ -82,7 +81,6 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     url: open.url,
     port: open.port,
     present: open.present,
-    /** Lets requests in flight finish, closes the rest after `graceMs`, and flushes buffers. */
     async stop(graceMs: number) {
       isDraining = true;
       await open.stop(graceMs);
@@ -101,10 +99,7 @@ function hasHost(url: string): boolean {
   );
 }
 
-/**
- * Completes the URL of a request without a usable `Host`, such as a health check in HTTP/1.0, for which Bun gives only
- * the path. Nothing depends on the host.
- */
+/** Bun gives only the path of a request without a usable `Host`, such as a health check in HTTP/1.0. */
 function withHost(request: Request): Request {
   const { url } = request;
   const path = url.startsWith("/") ? url : url.slice(url.indexOf("/", "https://".length));

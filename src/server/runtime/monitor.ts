@@ -67,11 +67,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     metricsText,
     /** Undefined where the main process answers requests itself. */
     registry,
-    /**
-     * Opens the control socket and the configured listener for metrics, whose URL it returns. `at` is the server's
-     * address.
-     * @throws unavailable when the listener's port cannot be opened.
-     */
+    /** Returns the URL of the configured listener for metrics. Throws unavailable when its port cannot be opened. */
     async open(at: string) {
       url = at;
       listener = await openMetrics(config, log, metricsText);
@@ -126,7 +122,6 @@ export function startWorkerMonitor(db: Database) {
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
-    /** Throws unavailable when the main process does not answer. */
     async fetchCertificate() {
       const answer = await channel.ask({ kind: "certificate" }, certificateTimeoutMs);
       const { cert, key } = (answer ?? {}) as Partial<KeyPair>;

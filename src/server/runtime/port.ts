@@ -71,10 +71,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
       current = begin(port, pair);
       before.retire();
     },
-    /**
-     * Asks clients to reconnect elsewhere, then accepts no new connections, lets requests in flight finish, and closes
-     * what is left after `graceMs`.
-     */
+    /** Asks clients to reconnect elsewhere, lets requests in flight finish, and closes what is left after `graceMs`. */
     async stop(graceMs: number) {
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
@@ -128,7 +125,6 @@ export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: str
   }
 }
 
-/** Mentions further addresses after the URL of a server. */
 export function othersOf({ host }: Pick<Config, "host">): string {
   return host === "0.0.0.0" || host === "::" ? " and all other addresses of this machine" : "";
 }

@@ -11,10 +11,7 @@ import { recordAudit } from "../modules/audit/service.ts";
 import { makeVapidKeys } from "../modules/notifications/providers/vapid.ts";
 import { claimDatabase, closedVault, openVault } from "../security/secret-key.ts";
 
-/**
- * Migrates a database before it is served, binds it to the server's key, and creates the keys for push services.
- * @throws unavailable as `migrate`; wrongState as `openServerVault`.
- */
+/** Throws unavailable as `migrate`; wrongState as `openServerVault`. */
 export async function prepareDatabase(config: Config, db: Database, log: LogWriter) {
   const keptWals = db.kind === "file" ? describeKeptWals(databaseFile(config.dataDir)) : [];
   for (const { message, remedy } of keptWals) log.notice("error", `${message} ${remedy}`);
@@ -32,7 +29,7 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 
 /**
  * The only server of a file refuses to start with another key. A server of a libSQL database, which may be one of
- * several, logs an error and runs without the features that need the key.
+ * several, runs without the features that need the key.
  * @throws wrongState for the key of another database, unavailable when the key can be neither read nor created.
  */
 export async function openServerVault(config: Config, db: Database, log: LogWriter) {

@@ -39,9 +39,7 @@ interface Run extends ServerProcess {
 }
 
 /**
- * Serves until SIGTERM, SIGINT or the end of its terminal, and then gives requests in flight ten seconds. A second
- * signal ends the process at once.
- * @returns the exit code, 0 after a clean stop.
+ * Returns the exit code after SIGTERM, SIGINT or the end of its terminal. A second signal ends the process at once.
  * @throws unavailable with exit code 1 when the port, the data directory or the database cannot be opened; conflict
  * when another server has taken over the replica; wrongState when the database is gone or needs a person.
  */
@@ -87,7 +85,6 @@ async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run
   return (await import("../replication/take-over.ts")).takeOver(config, { notice, signal: stop.signal });
 }
 
-/** With workers the main process answers no requests, but runs the jobs that run once for all of them. */
 async function runMain(given: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
   for (const { message } of findUnknownSettings(run.env, given.dataDir)) log.notice("warn", message);
@@ -169,10 +166,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   }
 }
 
-/**
- * Closing would merge the WAL and remove it by its name. If the database file was removed or replaced, that name may
- * belong to another file, so the WAL is moved aside.
- */
+/** Closing removes the WAL by its name, which may belong to another file if the database file was replaced. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();
   const aside = db.setWalAside();

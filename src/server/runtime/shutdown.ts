@@ -7,12 +7,11 @@ const echoMs = 500;
 export const graceMs = 10_000;
 /** After this further time the process ends, even if something hangs. */
 const hardExitMs = lastWritesMs + 5000;
-/** How long the last lines of the log may delay the exit. */
 export const lastLinesMs = 1000;
 
 /**
- * Resolves with the first signal to stop; a second one ends the process at once. A worker gets each signal several
- * times, from its parent, the terminal or a supervisor. So only its first SIGTERM counts, and it ends with its parent.
+ * A second signal ends the process at once. A worker gets each signal several times, from its parent, the terminal or a
+ * supervisor. So only its first SIGTERM counts, and it ends with its parent.
  */
 export function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {

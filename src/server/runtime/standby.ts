@@ -23,9 +23,7 @@ const stopMs = 30_000;
 const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
 
 /**
- * Keeps the data directory current with a place until a signal, or until another command takes over. Answers health
- * checks on the port of the later server.
- * @returns the exit code.
+ * Answers health checks on the port of the later server. Returns the exit code.
  * @throws wrongState for a directory with a database of its own or of another place; unavailable when the directory or
  * the port is in use.
  */
@@ -62,7 +60,6 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
   }
 }
 
-/** Stops the standby of a directory, if one runs. Throws unavailable when it does not stop. */
 export async function stopStandby(dataDir: string): Promise<void> {
   const deadline = performance.now() + stopMs;
   while (existsSync(standbyFile(dataDir)) && (await isServerRunning(dataDir))) {

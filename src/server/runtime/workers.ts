@@ -77,7 +77,6 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   return {
     /** Kills the workers that are left after `graceMs` and the time of their last writes. */
     stop,
-    /** Throws when a worker cannot present it. */
     async present({ cert, key }: KeyPair) {
       const answers = await registry.askAll({ kind: "present", cert, key }, presentTimeoutMs);
       const failure = answers.find((answer) => typeof answer === "string");
@@ -87,8 +86,8 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
 }
 
 /**
- * Starts one worker, which does not run the jobs that the parent runs for all. `ready` is resolved when it answers
- * requests, and rejected when it ends by itself before that; one that is killed is only replaced.
+ * `ready` is resolved when the worker answers requests, and rejected when it ends by itself before that; one that is
+ * killed is only replaced.
  */
 function startWorker(
   config: Config,
