@@ -123,6 +123,27 @@ describe.if(hasSqld)("a database server", () => {
     expect(seen).toContain("Bearer two");
   });
 
+  test("statements that a transaction starts together go in one message, in its transaction", async () => {
+    const db = await connect();
+    await db.execute(insertRow("first"));
+    const other = await connect();
+    const [a, b, c] = await db.transaction(async (tx) => {
+      const both = await Promise.all([
+        tx.execute(insertRow("together")),
+        tx.execute("SELECT count(*) AS n FROM things"),
+        tx.execute("SELECT name FROM things ORDER BY id DESC LIMIT 1"),
+      ]);
+      expect(await namesIn(other)).toEqual(["first"]);
+      return both;
+    });
+    expect([a.rowsAffected, b.rows[0]?.n, c.rows[0]?.name]).toEqual([1, 2, "together"]);
+    const failing = db.transaction((tx) =>
+      Promise.all([tx.execute(insertRow("half")), tx.execute(insertRow("first")), tx.execute(insertRow("more"))]),
+    );
+    expect(String(await failing.catch((error) => error))).toContain("UNIQUE");
+    expect(await namesIn(db)).toEqual(["first", "together"]);
+  });
+
   describe.each(ways)("over %s", (way) => {
     test("that cannot be reached is 5001 for every call, and works again once it is back", async () => {
       const db = await connectThrough(way);
@@ -235,12 +256,14 @@ describe.if(hasSqld)("a database server", () => {
 
     test("a transaction that takes longer than a second is ended, and the others of its group are written", async () => {
       const db = await connectThrough(way);
+      // The first of a group has the time for the lock, too.
+      const before = [db.execute(insertRow("beside"))];
       const slow = db.transaction(async (tx) => {
         await tx.execute(insertRow("slow"));
         await Bun.sleep(1300);
         await tx.execute(insertRow("slow too"));
       });
-      const others = [db.execute(insertRow("beside")), db.transaction((tx) => tx.execute(insertRow("behind")))];
+      const others = [...before, db.transaction((tx) => tx.execute(insertRow("behind")))];
       await expect(slow).rejects.toMatchObject({ code: 5001 });
       await Promise.all(others);
       expect(await namesIn(db)).toEqual(["behind", "beside", "first"]);
@@ -248,16 +271,20 @@ describe.if(hasSqld)("a database server", () => {
 
     test("units that a server's time limit ended are 5001, and none of their statements is committed alone", async () => {
       const db = await connectThrough(way);
-      // The server ends a transaction after five seconds; the statements behind the first arrive later.
+      // The server ends a transaction after five seconds when another writer waits.
+      const other = await connect({ lockDeadlineMs: 10_000 });
       const ended = db.transaction(async (tx) => {
         await tx.execute(insertRow("before the limit"));
-        Bun.sleepSync(5500);
+        const waiting = other.execute(insertRow("other"));
+        await Bun.sleep(5300);
+        await waiting;
         await tx.execute(insertRow("behind the limit"));
       });
       const neighbour = db.transaction((tx) => tx.execute(insertRow("neighbour")));
       const outcomes = await Promise.allSettled([ended, neighbour]);
       expect(outcomes[0]).toMatchObject(refused);
       const names = await namesIn(db);
+      expect(names).toContain("other");
       expect(names).not.toContain("before the limit");
       expect(names).not.toContain("behind the limit");
       expect(names.includes("neighbour")).toBe(outcomes[1].status === "fulfilled");

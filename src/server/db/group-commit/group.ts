@@ -21,6 +21,8 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
+  /** Milliseconds that the first unit may take more, where it takes the lock. */
+  lockMs?: number;
   beforeCommit?: BeforeCommit | undefined;
 }
 
@@ -45,17 +47,19 @@ export async function runGroup(
   options: GroupOptions,
 ): Promise<"changed" | "unchanged" | "lost"> {
   const outcomes: Outcome[] = [];
-  const endsAt = performance.now() + options.groupMs;
+  let endsAt = Number.POSITIVE_INFINITY;
   let loss: unknown;
   let hasChanged = false;
   try {
     while (outcomes.length < options.maxGroup && performance.now() < endsAt && loss === undefined) {
       const jobs = take(writer.maxTogether);
       if (jobs.length === 0) break;
-      const ended = await runJobs(writer, jobs, hasChanged, options.writeTimeoutMs);
-      outcomes.push(...ended);
-      if (!writer.inTransaction) loss = ended.at(-1)?.error ?? new Error("The transaction was rolled back.");
-      hasChanged ||= ended.some(({ hasFailed }) => !hasFailed);
+      const isFirst = outcomes.length === 0;
+      const timeoutMs = options.writeTimeoutMs + ((isFirst && options.lockMs) || 0);
+      outcomes.push(...(await runJobs(writer, jobs, hasChanged, timeoutMs)));
+      if (isFirst) endsAt = performance.now() + options.groupMs;
+      if (!writer.inTransaction) loss = outcomes.at(-1)?.error ?? new Error("The transaction was rolled back.");
+      hasChanged ||= outcomes.some(({ hasFailed }) => !hasFailed);
     }
     if (loss === undefined) await commit(writer, options.beforeCommit);
   } catch (error) {
@@ -69,7 +73,11 @@ export async function runGroup(
 
 async function commit(writer: Writer, { reads, finish }: BeforeCommit = { reads: [], finish: () => [] }) {
   let left = await writer.commit([], reads);
-  while (left !== undefined) left = await writer.commit(finish(left), reads);
+  while (left !== undefined) {
+    const stmts = finish(left);
+    if (stmts.length === 0) throw new Error("The work before a commit does not end.");
+    left = await writer.commit(stmts, reads);
+  }
 }
 
 async function runJobs(writer: Writer, jobs: Job[], afterOthers: boolean, timeoutMs: number): Promise<Outcome[]> {
@@ -86,7 +94,7 @@ async function runJobs(writer: Writer, jobs: Job[], afterOthers: boolean, timeou
   for (const job of jobs) {
     const isLost = !writer.inTransaction;
     const ended = isLost ? value : await runUnit(writer, job.unit, timeoutMs);
-    const isTainted = afterOthers || outcomes.some(({ hasFailed }) => !hasFailed);
+    const isTainted = isLost || afterOthers || outcomes.some(({ hasFailed }) => !hasFailed);
     outcomes.push({ job, ...ended, isTainted });
   }
   return outcomes;

@@ -98,7 +98,8 @@ export class WriteQueue {
   }
 
   #push<T>(unit: Unit, exclusive?: () => unknown): Promise<T> {
-    if (this.waiting >= this.#options.maxWaiting) return Promise.reject(unavailable("Too many writes are waiting."));
+    if (!exclusive && this.waiting >= this.#options.maxWaiting)
+      return Promise.reject(unavailable("Too many writes are waiting."));
     return new Promise<T>((resolve, reject) => {
       const deadline = performance.now() + this.#options.lockDeadlineMs;
       const job: QueuedJob = { unit, resolve: resolve as (value: never) => void, reject, deadline };

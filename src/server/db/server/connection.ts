@@ -12,8 +12,9 @@ export interface ServerAddress {
   url: string;
   /** Read at each connection, so that a token can be replaced. */
   readToken: () => string | undefined;
-  /** Whether the server takes WebSockets; undefined until it was asked. */
+  /** Whether the server takes WebSockets; undefined until it was asked, which was at `askedAt`. */
   takesWebSockets?: boolean;
+  askedAt?: number;
 }
 
 /** A statement of a batch. */
@@ -25,7 +26,7 @@ export interface Step {
 }
 
 /** What became of a step; undefined when the one before it had failed. */
-export type Outcome = Result | LibsqlError | undefined;
+export type Outcome = Result | Error | undefined;
 
 /** A stream, which ends with its connection. */
 export interface KeptStream {
@@ -36,6 +37,8 @@ export interface KeptStream {
 /** A call that takes longer has failed, since a stopped server never answers a WebSocket. */
 const callTimeoutMs = 10_000;
 const connectTimeoutMs = 5000;
+/** How long HTTP is used after a refused WebSocket, before one is tried again. */
+const askAgainMs = 10 * 60_000;
 /** A connection that was not used for so long may have been cut without a sign. */
 const maxIdleMs = 30_000;
 
@@ -79,7 +82,10 @@ export class ServerConnection {
       const step = added[index] as (typeof added)[number];
       const before = after === undefined ? undefined : added[after];
       if (before) step.condition(BatchCond.ok(before));
-      return step.query([sql, args]).then((result) => result && toResult(result), toError);
+      return step
+        .query([sql, args])
+        .then((result) => result && toResult(result))
+        .catch(toError);
     });
     await withTimeout(batch.execute(), timeoutMs);
     this.#usedAt = performance.now();
@@ -93,10 +99,10 @@ export class ServerConnection {
   }
 
   async #connect(): Promise<Client> {
-    const { url, readToken, takesWebSockets } = this.#address;
+    const { url, readToken, takesWebSockets, askedAt = 0 } = this.#address;
     const token = readToken();
     this.#usedAt = performance.now();
-    if (takesWebSockets !== false) {
+    if (takesWebSockets !== false || performance.now() - askedAt > askAgainMs) {
       const client = openWs(url.replace(/^http/, "ws"), token);
       try {
         await this.#use(client);
@@ -113,7 +119,7 @@ export class ServerConnection {
       return fetch(request, { signal: AbortSignal.timeout(callTimeoutMs) });
     });
     await this.#use(client);
-    this.#address.takesWebSockets = false;
+    Object.assign(this.#address, { takesWebSockets: false, askedAt: performance.now() });
     return client;
   }
 
@@ -123,6 +129,10 @@ export class ServerConnection {
     await withTimeout(stream.query("SELECT 1"), connectTimeoutMs);
     stream.close();
   }
+}
+
+export function isResult(outcome: Outcome): outcome is Result {
+  return outcome !== undefined && !(outcome instanceof Error);
 }
 
 const rowMakers = new LruCache<RowMaker>(512);
@@ -135,6 +145,8 @@ function toResult({ columnNames, rows, affectedRowCount }: StreamRows): Result {
 
 type StreamRows = Awaited<ReturnType<Stream["query"]>>;
 
-function toError(error: Error & { code?: string }): LibsqlError {
+/** An integer that is too large for a number is the fault of the row maker. */
+function toError(error: Error & { code?: string }): Error {
+  if (error instanceof RangeError) return error;
   return new LibsqlError(error.message, error.code ?? "UNKNOWN", undefined, undefined, error);
 }

@@ -7,8 +7,9 @@ import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { type ServerAddress, ServerConnection } from "./connection.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
-import { bindForServer, ServerWriter } from "./server-writer.ts";
+import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
+import { bindForServer } from "./statements.ts";
 
 /** Of calls that read a whole database, or index it. */
 const copyTimeoutMs = 600_000;
@@ -48,7 +49,7 @@ export class ServerDatabase implements Database {
     this.#connections = [forReads, forWrites];
     this.#reads = new SharedReads(forReads);
     this.#writer = new ServerWriter(forWrites, lockDeadlineMs);
-    this.queue = new WriteQueue(this.#writer, { ...limits, lockDeadlineMs, beforeCommit });
+    this.queue = new WriteQueue(this.#writer, { ...limits, lockMs: lockDeadlineMs, lockDeadlineMs, beforeCommit });
   }
 
   async execute(stmt: InStatement): Promise<Result> {

@@ -1,46 +1,34 @@
 import { randomBytes } from "node:crypto";
 import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
-import { argsOf, type BoundValue, bindArgs, sqlOf } from "../bind-args.ts";
 import { isBusy, isOwnFailure, mapServerError } from "../db-errors.ts";
 import type { Writer } from "../group-commit/writer.ts";
-import { shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
-import type { KeptStream, Outcome, ServerConnection, Step } from "./connection.ts";
-
-interface Bound {
-  sql: string;
-  args: BoundValue[];
-}
-
-const control = (sql: string): Bound => ({ sql, args: [] });
-const begin = control("BEGIN IMMEDIATE");
-const savepoint = control("SAVEPOINT bodega_unit");
-const rollbackTo = control("ROLLBACK TO bodega_unit");
-const release = control("RELEASE bodega_unit");
-// SQLite has no function that fails, but the smallest integer has no absolute value.
-const failing = "abs(-9223372036854775808)";
-const [keepGroup, checkGroup, readGroup] = [
-  `INSERT INTO write_groups (writer, last_group) VALUES (?, ?)
-  ON CONFLICT (writer) DO UPDATE SET last_group = excluded.last_group`,
-  `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?) THEN 1 ELSE ${failing} END`,
-  "SELECT last_group FROM write_groups WHERE writer = ?",
-];
+import { isResult, type KeptStream, type Outcome, type ServerConnection, type Step } from "./connection.ts";
+import { GatheredCalls } from "./gathered-calls.ts";
+import {
+  type Bound,
+  begin,
+  bindForServer,
+  checkGroup,
+  control,
+  dropOldWriters,
+  failing,
+  keepGroup,
+  readGroup,
+  release,
+  rollbackTo,
+  savepoint,
+} from "./statements.ts";
 
 /** How long a waiting writer pauses at most, in milliseconds. */
 const maxPauseMs = 5;
 const pause = () => Bun.sleep(1 + Math.random() * (maxPauseMs - 1));
 
-/** Binds a statement's arguments as both engines store them. Errors: those of `bindArgs`. */
-export function bindForServer(stmt: InStatement): Bound {
-  const sql = sqlOf(stmt);
-  return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };
-}
-
 /**
  * Writes to a libSQL server over one kept stream. What needs no answer, such as the beginning of a unit, waits for the next
- * statements and goes with them. A group writes its number into a row of its own, which each unit reads before it begins: a
- * server that ended the transaction would commit each further statement alone.
+ * statements and goes with them, and so do calls that arrive together. A group writes its number into a row of its own,
+ * which each later message reads first: a server that ended the transaction would commit each further statement alone.
  */
 export class ServerWriter implements Writer {
   readonly maxTogether = 32;
@@ -51,21 +39,26 @@ export class ServerWriter implements Writer {
   readonly #connection: ServerConnection;
   readonly #lockDeadlineMs: number;
   /** Another one at each start, so that numbers of groups never meet. */
-  readonly #writer = randomBytes(12).toString("hex");
+  readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #stream: KeptStream | undefined;
+  /** Statements that wait for the next message. */
   #unsent: Bound[] = [];
-  #unitAt = 0;
+  /** Where those of the current unit begin; undefined once they were sent. */
+  #unitAt: number | undefined;
+  readonly #calls = new GatheredCalls((stmts) => this.#send(stmts));
 
   constructor(connection: ServerConnection, lockDeadlineMs: number) {
     this.#connection = connection;
     this.#lockDeadlineMs = lockDeadlineMs;
   }
 
+  /** The lock is taken with the first statements. */
   begin(): boolean {
     this.#group++;
-    const keep = { sql: keepGroup, args: [this.#writer, BigInt(this.#group)] };
+    const keep = { sql: keepGroup, args: [this.#writerId, BigInt(this.#group)] };
     this.#unsent = [begin, control("PRAGMA synchronous"), keep];
+    if (this.#group === 1) this.#unsent.push(control(dropOldWriters));
     this.inTransaction = true;
     return true;
   }
@@ -76,11 +69,11 @@ export class ServerWriter implements Writer {
 
   beginUnit(): void {
     this.#unitAt = this.#unsent.length;
-    this.#unsent.push(this.#checkGroup(), savepoint);
+    this.#unsent.push(savepoint);
   }
 
   run(stmts: readonly InStatement[]): Promise<Result[]> {
-    return this.#send(stmts.map(bindForServer));
+    return this.#calls.run(stmts.map(bindForServer));
   }
 
   endUnit(): void {
@@ -88,35 +81,35 @@ export class ServerWriter implements Writer {
   }
 
   async undoUnit(): Promise<void> {
-    if (this.#unsent.includes(savepoint, this.#unitAt)) this.#unsent.length = this.#unitAt;
-    else await this.#send([rollbackTo, release]);
+    // A unit that was ended for its time may still wait for an answer.
+    await this.#calls.underWay;
+    if (this.#unitAt === undefined) await this.#send([rollbackTo, release]);
+    else this.#unsent.length = this.#unitAt;
   }
 
   async commit(first: readonly InStatement[], unless: readonly InStatement[]): Promise<Result[] | undefined> {
-    if (this.#unsent[0] === begin) {
-      // No unit has sent anything.
+    if (this.#isUnsent) {
       this.#end();
       return undefined;
     }
     const reads = unless.map(bindForServer);
     const found = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
     const check = { sql: `SELECT CASE WHEN ${found} THEN ${failing} END`, args: reads.flatMap(({ args }) => args) };
-    this.#unsent.push(this.#checkGroup());
     const before = [...first.map(bindForServer), ...reads];
     const outcomes = await this.#trip([...before, check, control("COMMIT")]).catch((error) => this.#findOut(error));
-    if (outcomes === undefined) return undefined;
-    const own = outcomes.slice(-before.length - 2);
-    if (isResult(own.at(-1))) {
+    const [checked, committed] = outcomes?.slice(-2) ?? [];
+    if (outcomes === undefined || isResult(committed)) {
       this.#end();
       return undefined;
     }
-    const results = own.slice(first.length, before.length);
-    if (isOwnFailure(own.at(-2)) && results.every(isResult)) return results;
+    const results = outcomes.slice(-2 - reads.length, -2);
+    if (isOwnFailure(checked) && results.every(isResult)) return results;
     throw this.#lose(outcomes.find((outcome) => outcome instanceof Error));
   }
 
   async abandon(): Promise<void> {
-    const isBegun = this.inTransaction && this.#unsent[0] !== begin;
+    await this.#calls.underWay;
+    const isBegun = this.inTransaction && !this.#isUnsent;
     this.#end();
     if (isBegun) await this.#runOn(this.#stream, [control("ROLLBACK")]).catch(() => this.#connection.close());
   }
@@ -136,38 +129,58 @@ export class ServerWriter implements Writer {
     }
   }
 
+  /** Whether nothing of the group was sent yet, its BEGIN included. */
+  get #isUnsent(): boolean {
+    return this.#unsent[0] === begin;
+  }
+
   /** Runs statements after those that wait, and returns their results. Errors: of the first that fails; unavailable. */
   async #send(stmts: Bound[]): Promise<Result[]> {
     const before = [...this.#unsent];
-    const outcomes = await this.#trip(stmts).catch((error) => {
-      if (!isOwnFailure(error)) throw this.#lose(error);
-      // The server refuses a whole batch for a statement that it cannot parse, and has run nothing.
-      this.#unsent.unshift(...before);
-      throw mapServerError(error);
-    });
+    const { outcomes, count } = await this.#trip(stmts).then(
+      (outcomes) => ({ outcomes, count: outcomes.length - stmts.length }),
+      (error) => {
+        if (!isOwnFailure(error)) throw this.#lose(error);
+        // The server refuses a whole batch for a statement that it cannot parse, and has run nothing.
+        this.#unsent = before;
+        throw mapServerError(error);
+      },
+    );
+    this.#unitAt = undefined;
     const failedAt = outcomes.findIndex((outcome) => !isResult(outcome));
-    if (failedAt === -1) return outcomes.slice(-stmts.length) as Result[];
+    if (failedAt === -1) return outcomes.slice(count) as Result[];
     const failure = outcomes[failedAt];
-    if (failedAt < outcomes.length - stmts.length || !isOwnFailure(failure)) throw this.#lose(failure);
+    if (failedAt < count || !isOwnFailure(failure)) throw this.#lose(failure);
     throw mapServerError(failure);
   }
 
-  /** Sends what waits and these statements, each only after the one before it; a busy server is asked again. */
+  /** Sends what waits and these statements, each only after the one before it. The first message takes the lock. */
   async #trip(stmts: Bound[]): Promise<Outcome[]> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
+    const isFirst = this.#isUnsent;
     const steps = [...this.#unsent.splice(0), ...stmts];
-    const isFirst = steps[0] === begin;
+    if (isFirst) return this.#takeLock(steps);
+    return this.#runOn(this.#stream, [{ sql: checkGroup, args: [this.#writerId, BigInt(this.#group)] }, ...steps]);
+  }
+
+  /** Sends the first message of a group until the lock is free; once more over a new connection, as nothing was committed. */
+  async #takeLock(steps: Bound[]): Promise<Outcome[]> {
     const deadline = performance.now() + this.#lockDeadlineMs;
-    const stream = isFirst ? await this.#openStream() : this.#stream;
+    let isKept = this.#connection.isOpen(this.#stream);
     for (;;) {
-      // A server may let a BEGIN wait for the lock instead of refusing it.
-      const left = isFirst ? deadline - performance.now() : undefined;
-      const outcomes = await this.#runOn(stream, steps, left);
-      if (isFirst && isBusy(outcomes[0]) && performance.now() < deadline) await pause();
-      else {
-        if (isFirst && isResult(outcomes[1])) this.#noteDurability(outcomes[1]);
-        return outcomes;
+      try {
+        // A server may let a BEGIN wait for the lock instead of refusing it.
+        const outcomes = await this.#runOn(await this.#openStream(), steps, Math.max(1, deadline - performance.now()));
+        if (!isBusy(outcomes[0]) || performance.now() > deadline) {
+          this.#noteDurability(outcomes[1]);
+          return outcomes;
+        }
+      } catch (error) {
+        if (!isKept || isOwnFailure(error) || performance.now() > deadline) throw error;
+        isKept = false;
+        this.#connection.close();
       }
+      await pause();
     }
   }
 
@@ -183,7 +196,8 @@ export class ServerWriter implements Writer {
   }
 
   #noteDurability(mode: Outcome): void {
-    this.isDurable = isResult(mode) && mode.rows[0]?.synchronous === 2;
+    if (!isResult(mode)) return;
+    this.isDurable = mode.rows[0]?.synchronous === 2;
     this.durabilityReadAt = performance.now();
   }
 
@@ -193,7 +207,7 @@ export class ServerWriter implements Writer {
    */
   async #findOut(cause: unknown): Promise<undefined> {
     const deadline = performance.now() + this.#lockDeadlineMs;
-    const steps = [begin, { sql: readGroup, args: [this.#writer] }, control("ROLLBACK")];
+    const steps = [begin, { sql: readGroup, args: [this.#writerId] }, control("ROLLBACK")];
     this.#connection.close();
     while (performance.now() < deadline) {
       const outcomes = await this.#openStream()
@@ -202,17 +216,12 @@ export class ServerWriter implements Writer {
       const [, last, ended] = outcomes;
       if (isResult(last) && isResult(ended)) {
         if (last.rows[0]?.last_group !== this.#group) break;
-        this.#end();
         return undefined;
       }
       if (!isBusy(outcomes[0])) this.#connection.close();
       await pause();
     }
     throw this.#lose(cause);
-  }
-
-  #checkGroup(): Bound {
-    return { sql: checkGroup, args: [this.#writer, BigInt(this.#group)] };
   }
 
   #end(): void {
@@ -227,8 +236,4 @@ export class ServerWriter implements Writer {
     const mapped = mapServerError(error);
     return isOwnFailure(mapped) ? unavailable(undefined, { cause: error }) : mapped;
   }
-}
-
-function isResult(outcome: Outcome): outcome is Result {
-  return outcome !== undefined && !(outcome instanceof Error);
 }

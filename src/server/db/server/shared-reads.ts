@@ -2,10 +2,10 @@ import { LruCache } from "../../values/lru-cache.ts";
 import { isOwnFailure, mapServerError } from "../db-errors.ts";
 import type { Result } from "../session.ts";
 import type { KeptStream, Outcome, ServerConnection, Step } from "./connection.ts";
-import type { bindForServer } from "./server-writer.ts";
+import type { Bound } from "./statements.ts";
 
 interface Read {
-  stmts: ReturnType<typeof bindForServer>[];
+  stmts: Bound[];
   resolve: (results: Result[]) => void;
   reject: (error: unknown) => void;
 }

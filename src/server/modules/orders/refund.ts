@@ -20,7 +20,7 @@ import { returnSpentPoints } from "./return-points.ts";
 import { orderStateError, requireOrderId, selectState, touched } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
-// As the first statement of the transaction, this write locks the database for the reads after it.
+// Changes nothing for an order in another state or version.
 const lockOrder = statement((q) =>
   q
     .update(orders)

@@ -1,0 +1,29 @@
+import type { InStatement } from "@libsql/core/api";
+import { argsOf, type BoundValue, bindArgs, sqlOf } from "../bind-args.ts";
+import { shapeOf } from "../scan-sql.ts";
+
+export interface Bound {
+  sql: string;
+  args: BoundValue[];
+}
+
+export const control = (sql: string): Bound => ({ sql, args: [] });
+export const begin = control("BEGIN IMMEDIATE");
+export const savepoint = control("SAVEPOINT bodega_unit");
+export const rollbackTo = control("ROLLBACK TO bodega_unit");
+export const release = control("RELEASE bodega_unit");
+// SQLite has no function that fails, but the smallest integer has no absolute value.
+export const failing = "abs(-9223372036854775808)";
+export const keepGroup = `INSERT INTO write_groups (writer, last_group) VALUES (?, ?)
+  ON CONFLICT (writer) DO UPDATE SET last_group = excluded.last_group`;
+export const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
+  THEN 1 ELSE ${failing} END`;
+export const readGroup = "SELECT last_group FROM write_groups WHERE writer = ?";
+/** Rows of processes that have long ended. */
+export const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
+
+/** Binds a statement's arguments as both engines store them. Errors: those of `bindArgs`. */
+export function bindForServer(stmt: InStatement): Bound {
+  const sql = sqlOf(stmt);
+  return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };
+}
