@@ -63,7 +63,8 @@ export function createApp(deps: AppDeps) {
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);
   const answerNone = (request: Request) => answerNoRoute(pipeline, noRouteMeter(request.method), request);
   for (const route of routes) mountRoute(server, pipeline, route);
-  for (const [path, methods] of methodsByPath(routes)) {
+  for (const [path, group] of Map.groupBy(routes, (route) => route.path)) {
+    const methods = group.map((route) => route.method);
     const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
     const meterOf = pipeline.meter.anyMethod(path);
     const answer = (request: Request) => answerOtherMethod(pipeline, meterOf(request.method), request, allow);
@@ -98,12 +99,6 @@ function mountRoute(server: Elysia, pipeline: PipelineDeps, route: Route): void 
       answerRoute(pipeline, endpoint, request, params);
     server.route(method, route.path, handle as never, { parse: "none" } as never);
   }
-}
-
-function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
-  const byPath = new Map<string, string[]>();
-  for (const { path, method } of routes) byPath.set(path, [...(byPath.get(path) ?? []), method]);
-  return byPath;
 }
 
 function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string) {

@@ -1,9 +1,6 @@
 import { unavailable } from "../errors.ts";
 
-export interface Hold {
-  add(bytes: number): void;
-  release(): void;
-}
+export type Hold = ReturnType<typeof holdMemory>;
 
 /** Limits the memory for bodies that are being received. Each process has one. */
 export interface BodyMemory {
@@ -15,7 +12,7 @@ export interface BodyMemory {
  * Of a JSON body, only bytes beyond the first 64 KiB count, so that idle connections do not use the memory up.
  * @param store holds at most as much as it leaves to the others.
  */
-export function holdMemory(memory: BodyMemory, store?: string): Hold {
+export function holdMemory(memory: BodyMemory, store?: string) {
   let own = 0;
   let isReleased = false;
   memory.held ??= new Map();
@@ -26,7 +23,7 @@ export function holdMemory(memory: BodyMemory, store?: string): Hold {
     if (store !== undefined && !held.set(store, (held.get(store) ?? 0) + bytes).get(store)) held.delete(store);
   };
   return {
-    add(bytes) {
+    add(bytes: number) {
       const most = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
       // A body that timed out may still be arriving.
       if (isReleased || bytes > most) throw unavailable("Too many large bodies are being received.");

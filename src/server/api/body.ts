@@ -2,6 +2,7 @@ import { AppError, bodyTooLarge, malformedRequest, unsupportedMediaType } from "
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
 import { freeTurn, partyOf } from "../values/turns.ts";
+import { withTimeout } from "../values/with-timeout.ts";
 import { type BodyMemory, type Hold, holdMemory } from "./body-memory.ts";
 
 /** Contains a request's JSON object, or its error, which is thrown only after the caller is authenticated. */
@@ -30,6 +31,7 @@ const deepest = 64;
 const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
+const closing = { headers: { Connection: "close" } };
 
 /**
  * Returns an error (malformedRequest, unsupportedMediaType, bodyTooLarge) instead of throwing it, so that an invalid
@@ -105,7 +107,12 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
 export function collectInTime(request: Request, limits: BodyLimits, held: Pick<Hold, "add">): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length) > limits.bytes + maxDropped) throw tooLarge(limits, true);
-  return inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
+  const expect = request.headers.get("expect");
+  // Bun answers an expectation in lower case only (oven-sh/bun#30248), and some clients send no body without the answer.
+  const isUnanswered = expect !== null && expect !== "100-continue";
+  const remedy = isUnanswered ? "Send `Expect: 100-continue` in lower case, or leave it out." : undefined;
+  const late = () => malformedRequest("The body did not arrive in time.", { ...closing, remedy });
+  return withTimeout(collect(request, length, limits, held), limits.ms, late);
 }
 
 /** Reads a too large body to its end and drops it, for the reason that `dropBody` states. */
@@ -128,8 +135,7 @@ async function collect(
     size += chunk.length;
     // Each chunk costs as much as a hundred bytes, and a body can come in chunks of one.
     if (++count > maxSmallChunks && size < count * smallChunkBytes) {
-      const headers = { Connection: "close" };
-      throw malformedRequest("The body comes in too many small chunks.", { headers });
+      throw malformedRequest("The body comes in too many small chunks.", closing);
     }
     if (size <= limits.bytes) {
       if (size > smallBytes) held.add(chunk.length);
@@ -139,18 +145,6 @@ async function collect(
   }
   if (size > limits.bytes) throw tooLarge(limits, false);
   return Buffer.concat(chunks);
-}
-
-function inTime<T>(work: Promise<T>, ms: number, expect: string | null): Promise<T> {
-  // Bun answers an expectation in lower case only (oven-sh/bun#30248), and some clients send no body without the answer.
-  const isUnanswered = expect !== null && expect !== "100-continue";
-  const remedy = isUnanswered ? { remedy: "Send `Expect: 100-continue` in lower case, or leave it out." } : {};
-  return new Promise((resolve, reject) => {
-    const headers = { Connection: "close" };
-    const late = () => reject(malformedRequest("The body did not arrive in time.", { headers, ...remedy }));
-    const timer = setTimeout(late, ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 function parse(bytes: Uint8Array, isExact: boolean): Body {
@@ -177,7 +171,7 @@ function parse(bytes: Uint8Array, isExact: boolean): Body {
 function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   const message = `The body is larger than ${formatBytes(limits.bytes)}.`;
   // Unread bytes would be taken for the next request, so the connection is closed.
-  return bodyTooLarge(message, mustClose ? { headers: { Connection: "close" } } : {});
+  return bodyTooLarge(message, mustClose ? closing : {});
 }
 
 /** Returns the exceeded limit. Building a huge value would block all other requests. */

@@ -31,26 +31,17 @@ export interface AppCredentials {
 /** Errors wait until the store was checked. Null means not sent. */
 type SentApp = { value: AppCredentials } | { error: AppError } | null;
 
-const bearer = /^bearer(?: |$)/i;
-
-interface BearerPair {
-  id: string;
-  secret: string | undefined;
-  isUser: boolean;
-}
-
 /** Parses `Authorization: Bearer <id>:<secret>`. Only ids of users begin with `usr_`. */
-function readBearer(authorization: string | null): BearerPair | null {
-  if (authorization === null || !bearer.test(authorization)) return null;
+function readBearer(authorization: string | null) {
+  if (authorization === null || !/^bearer(?: |$)/i.test(authorization)) return null;
   const value = authorization.slice("bearer".length).trim();
   const colon = value.indexOf(":");
-  const isUser = value.startsWith("usr_");
-  if (colon === -1) return { id: value, secret: undefined, isUser };
-  return { id: value.slice(0, colon), secret: value.slice(colon + 1), isUser };
+  const [id, secret] = colon === -1 ? [value] : [value.slice(0, colon), value.slice(colon + 1)];
+  return { id, secret, isUser: id.startsWith("usr_") };
 }
 
 /** Prefers the header (specification, section 5). The error is invalidAppCredentials. */
-function readAppCredentials(header: BearerPair | null, common: Common): SentApp {
+function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): SentApp {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
     if (header.secret === undefined) return { error: invalidAppCredentials(form) };

@@ -26,14 +26,9 @@ const uncounted: ReadonlySet<ErrorKind> = new Set([
   "notFound",
 ] as const);
 
-interface Deps {
-  memory: Pick<ProcessMemory, "writes">;
-  clientIpOf: (request: Request) => string | null;
-}
-
 /** Counts a refused public write for its address. Returns its error, or that of the limit once it is reached. */
 export async function countRefusal(
-  { memory, clientIpOf }: Deps,
+  { memory, clientIpOf }: { memory: Pick<ProcessMemory, "writes">; clientIpOf: (request: Request) => string | null },
   { request, route }: { request: Request; route: Route },
   tenant: Tenant,
   failure: unknown,

@@ -33,15 +33,12 @@ export async function readUpload(request: Request, upload: Upload, memory: BodyM
 
 async function readForm(request: Request, type: string, bytes: Uint8Array, store: string): Promise<Uint8Array> {
   await freeTurn(store, request);
-  const form = new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
-  const fields = await form.then(
-    (parsed) => [...parsed.values()],
-    (cause) => {
-      throw malformedRequest("The body is not a valid form.", { cause });
-    },
-  );
-  const [file] = fields;
-  if (fields.length !== 1 || !(file instanceof Blob)) {
+  const sent = new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
+  const form = await sent.formData().catch((cause) => {
+    throw malformedRequest("The body is not a valid form.", { cause });
+  });
+  const [file, ...others] = form.values();
+  if (others.length > 0 || !(file instanceof Blob)) {
     throw malformedRequest("The form must have one field, which is the file.");
   }
   return file.bytes();

@@ -30,14 +30,11 @@ export function createLogWriter(
     buffered = "";
     if (waiting > maxWaiting) return;
     waiting += text.length;
-    writing = writing
-      .then(() => write(text))
-      .catch(() => {
-        // A log that cannot be written cannot report that.
-      })
-      .then(() => {
-        waiting -= text.length;
-      });
+    const end = () => {
+      waiting -= text.length;
+    };
+    // A log that cannot be written cannot report that.
+    writing = writing.then(() => write(text)).then(end, end);
   }
 
   function add(line: string): void {
@@ -53,11 +50,8 @@ export function createLogWriter(
     notice: (level: "info" | "warn" | "error", message: string) => {
       if (!written.has(level)) return;
       const time = new Date().toISOString();
-      add(
-        form === "json"
-          ? `${JSON.stringify({ time, level, message })}\n`
-          : `${time} ${level.toUpperCase()} ${message}\n`,
-      );
+      const json = JSON.stringify({ time, level, message });
+      add(form === "json" ? `${json}\n` : `${time} ${level.toUpperCase()} ${message}\n`);
     },
     flush: () => {
       send();

@@ -110,19 +110,17 @@ async function applySegment(file: FileHandle, { header, hash, numbers, pages }: 
   return { generation, sequence, hash, database, claimed, at, end };
 }
 
+type Origin = Pick<SegmentHeader, "database" | "generation" | "claimed">;
+
 /** Writes the segments of one generation. Each names the segment before it. */
 export class ChainWriter {
   readonly #place: Replica;
-  readonly #origin: Pick<SegmentHeader, "database" | "generation" | "claimed">;
+  readonly #origin: Origin;
   #previous: { link: ClaimedLink; hash: string | undefined };
   #last: SegmentHeader | undefined;
   #checks = 0;
 
-  constructor(
-    place: Replica,
-    origin: Pick<SegmentHeader, "database" | "generation" | "claimed">,
-    head: Head | undefined,
-  ) {
+  constructor(place: Replica, origin: Origin, head: Head | undefined) {
     this.#place = place;
     this.#origin = origin;
     const { generation, sequence } = head?.link ?? { generation: origin.generation, sequence: 0 };

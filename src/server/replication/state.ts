@@ -45,9 +45,7 @@ export function writeReplicaState(databasePath: string, state: Omit<ReplicaState
 }
 
 /** An S3 prefix is the same with and without a slash at its end. */
-function withoutSlash(place: string): string {
-  return place.endsWith("/") ? place.slice(0, -1) : place;
-}
+const withoutSlash = (place: string) => place.replace(/\/$/, "");
 
 function statePath(databasePath: string): string {
   return join(dirname(databasePath), "replication.json");

@@ -75,7 +75,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     );
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
-  const purging = startPurging(db, { notice, isSteady: isClockSteady, media: openMedia(config), keepAddressesMs });
+  const purging = startPurging(db, notice, { isSteady: isClockSteady, media: openMedia(config), keepAddressesMs });
   const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
     isClockSteady,
@@ -164,11 +164,7 @@ const purgeJobs: PurgeJob[] = [
   purgeRejections,
 ];
 
-interface PurgeOptions extends Pick<Course, "isSteady" | "media" | "keepAddressesMs"> {
-  notice: LogWriter["notice"];
-}
-
-function startPurging(db: Database, { notice, ...options }: PurgeOptions) {
+function startPurging(db: Database, notice: LogWriter["notice"], options: Omit<Course, "now" | "isStopping">) {
   let running: Promise<void> | undefined;
   let isStopping = false;
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { fixedPage, script } from "../api/pages/pages.ts";
+import { fixedPage } from "../api/pages/pages.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
@@ -15,16 +15,7 @@ interface ShopConfig {
 const files = collectFiles("../../examples/storefront") as Record<string, string>;
 const json = "application/json; charset=utf-8";
 const text = /^(?:text|image\/svg|application)/;
-const types: Record<string, string> = {
-  ".html": "text/html; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".js": script,
-  ".json": json,
-  ".webmanifest": "application/manifest+json",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".webp": "image/webp",
-};
+const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
 
 /**
  * The shop's pages have another origin than the API. Requests wait until `present` says where the API is. Without
@@ -65,14 +56,11 @@ export function openDemoShop(config: Config, port: number | undefined) {
 
 function answerShop(shop: ShopConfig) {
   const pages = new Map([["/config.json", fixedPage(json, () => JSON.stringify(shop))]]);
-  for (const [name, content] of Object.entries(files)) {
-    const type = types[extname(name)];
-    const bytes = Buffer.from(content, "base64");
-    if (type)
-      pages.set(
-        `/${name}`,
-        fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes)),
-      );
+  for (const name of Object.keys(files).filter((name) => served.test(name))) {
+    const type = Bun.file(name).type.replace(";", "; ");
+    const bytes = Buffer.from(files[name] as string, "base64");
+    const page = fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes));
+    pages.set(`/${name}`, page);
   }
   const safety = {
     "Content-Security-Policy":

@@ -97,28 +97,19 @@ function explain({ type, schema, value }: ValueError): string {
 /** Describes accepted values by `expects` if the schema has it, otherwise by its limits. */
 function describe(schema: TSchema): string {
   if (typeof schema.expects === "string") return schema.expects;
-  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
-  switch (schema[Kind]) {
-    case "String":
-      return `a string${range(minLength, maxLength, "characters")}`;
-    case "Integer":
-      return `a whole number${range(minimum, maximum, "")}`;
-    case "Number":
-      return `a number${range(minimum, maximum, "")}`;
-    case "Boolean":
-      return "true or false";
-    case "Array":
-      return `an array${range(minItems, maxItems, "items")}`;
-    case "Null":
-      return "null";
-    case "Literal":
-      return JSON.stringify(schema.const);
-    case "Union":
-      return (schema.anyOf as TSchema[]).map(describe).join(" or ");
-    default:
-      return "an object";
-  }
+  return descriptions[schema[Kind]]?.(schema) ?? "an object";
 }
+
+const descriptions: Record<string, (schema: TSchema) => string> = {
+  String: ({ minLength, maxLength }) => `a string${range(minLength, maxLength, "characters")}`,
+  Integer: ({ minimum, maximum }) => `a whole number${range(minimum, maximum, "")}`,
+  Number: ({ minimum, maximum }) => `a number${range(minimum, maximum, "")}`,
+  Boolean: () => "true or false",
+  Array: ({ minItems, maxItems }) => `an array${range(minItems, maxItems, "items")}`,
+  Null: () => "null",
+  Literal: (schema) => JSON.stringify(schema.const),
+  Union: (schema) => (schema.anyOf as TSchema[]).map(describe).join(" or "),
+};
 
 function range(min: number | undefined, max: number | undefined, unit: string): string {
   const tail = unit && ` ${unit}`;

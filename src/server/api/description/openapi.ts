@@ -127,17 +127,12 @@ export function describeApi(routes: readonly Route[], version: string): Json {
 const usual: Json[] = [{ app: [] }, { appId: [], appSecret: [] }, { user: [] }, { userId: [], token: [] }];
 const binary = { type: "string", format: "binary" };
 
-interface Example {
-  params?: Record<string, string>;
-  body?: unknown;
-  reply?: unknown;
-}
-
 function operation(route: Route, schemas: Schemas): Json {
   const { data, status = 200, page, single, type } = route.reply;
   const name = `${route.id.slice(0, 1).toUpperCase()}${route.id.slice(1)}`;
   const ways = [...new Map(route.access.flatMap(security).map((way) => [JSON.stringify(way), way])).values()];
-  const example: Example = (examples as Record<string, Example>)[route.id] ?? {};
+  const example: { params?: Record<string, string>; body?: unknown; reply?: unknown } =
+    examples[route.id as keyof typeof examples] ?? {};
   const answer = () => {
     const usual = schemas.reply(name, data, page);
     const anyOf = [usual, ...(single ?? []).map((one) => schemas.reply(name, one))];

@@ -11,10 +11,6 @@ const namespaceForm = { type: "string", minLength: 1 };
 const tag = '(W/)?"[^",]*"';
 const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
 
-interface Described {
-  parameters: Json[];
-}
-
 export function parametersOf(route: Route, schemas: Schemas, examples: Record<string, string> = {}): Json[] {
   const parameters = [
     parameter("query", "namespace", {
@@ -85,7 +81,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
 
 /** Moves parameters that several operations share to the components. */
 export function shareParameters(paths: Record<string, Json>): Record<string, Json> {
-  const operations = Object.values(paths).flatMap((path) => Object.values(path) as Described[]);
+  const operations = Object.values(paths).flatMap((path) => Object.values(path) as { parameters: Json[] }[]);
   const all = operations.flatMap(({ parameters }) => parameters);
   const byText = Map.groupBy(all, (one) => JSON.stringify(one));
   const shared: Record<string, Json> = {};

@@ -32,24 +32,17 @@ const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m,
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";
 
-/** `place` is the position in the primary key, from 1; 0 for other columns. */
-type Column = { name: string; place: number; type: string };
-
 export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   const kinds = new Map((await read(selectTables)).map(([name, type, wr]) => [name, { type, hasRowid: !Number(wr) }]));
-  const columns = new Map<CopiedValue, Column[]>();
-  for (const [table, name, place, type] of await read(selectColumns)) {
-    const one = { name: String(name), place: Number(place), type: String(type).toUpperCase() };
-    columns.set(table as CopiedValue, [...(columns.get(table as CopiedValue) ?? []), one]);
-  }
+  const columns = Map.groupBy(await read(selectColumns), ([table]) => table);
   const plan: CopyPlan = { tables: [], indexes: [], reactions: [], sequences: [] };
   for (const [type, name, text] of await read(selectObjects)) {
     const sql = String(text);
     if (type === "index") plan.indexes.push(sql);
     else if (type !== "table") plan.reactions.push(sql);
     else {
-      const { type: kind, hasRowid } = kinds.get(name as CopiedValue) ?? { type: "table", hasRowid: true };
-      const shape = planColumns(columns.get(name as CopiedValue) ?? [], hasRowid);
+      const { type: kind, hasRowid } = kinds.get(name) ?? { type: "table", hasRowid: true };
+      const shape = planColumns(columns.get(name) ?? [], hasRowid);
       plan.tables.push({ name: String(name), sql, kind: kind as TablePlan["kind"], ...shape });
     }
   }
@@ -85,10 +78,12 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function planColumns(columns: Column[], hasRowid: boolean): Pick<TablePlan, "columns" | "key"> {
+/** `pk` is the position of a column in the primary key, from 1; 0 for others. */
+function planColumns(rows: CopiedValue[][], hasRowid: boolean): Pick<TablePlan, "columns" | "key"> {
+  const columns = rows.map(([, name, pk, type]) => ({ name: String(name), pk: Number(pk), type: String(type) }));
   const names = columns.map(({ name }) => name);
-  const primary = columns.filter(({ place }) => place > 0).sort((a, b) => a.place - b.place);
-  const isAlias = primary.length === 1 && primary[0]?.type === "INTEGER";
+  const primary = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+  const isAlias = primary.length === 1 && primary[0]?.type.toUpperCase() === "INTEGER";
   if (hasRowid && !isAlias) return { columns: ["rowid", ...names], key: [0] };
   return { columns: names, key: primary.map(({ name }) => names.indexOf(name)) };
 }

@@ -69,16 +69,13 @@ async function verify(databasePath: string, key: string | undefined): Promise<In
 
 async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {
   const { onStep, signal } = options;
-  const plain = source.kind === "folder" && formatLocation(source);
   try {
-    // A file that cannot be read is read as an archive, which reports why.
-    const beginning =
-      plain &&
-      (await Bun.file(plain)
-        .slice(0, sqliteHeader.length)
-        .text()
-        .catch(() => ""));
-    if (plain && beginning === sqliteHeader) return await copyPlain(plain, databasePath, options);
+    if (source.kind === "folder") {
+      const path = formatLocation(source);
+      const start = Bun.file(path).slice(0, sqliteHeader.length);
+      // A file that cannot be read is read as an archive, which reports why.
+      if ((await start.text().catch(() => "")) === sqliteHeader) return await copyPlain(path, databasePath, options);
+    }
     return await limitSilence(source, options, async (progress, limited) => {
       const { stream, bytes: total } = await openSource(source, options);
       const onBytes = (done: number) => {
