@@ -5,6 +5,7 @@ import type { BeforeCommit } from "../../src/server/db/group-commit/writer.ts";
 import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
 import type { ServerDatabase } from "../../src/server/db/server/server-database.ts";
 import type { Database } from "../../src/server/db/session.ts";
+import { startHttpFront } from "../support/http-front.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
@@ -24,20 +25,9 @@ describe.if(hasSqld)("a database server", () => {
   /** The address of the server through the proxy, which over HTTP refuses WebSockets as hosted servers do. */
   function addressOf(way: Way): string {
     if (way === "websocket") return `http://127.0.0.1:${proxy.port}`;
-    const front = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      async fetch(request) {
-        if (request.headers.has("upgrade")) return new Response("no WebSockets", { status: 426 });
-        const { method, headers } = request;
-        const body = method === "GET" ? null : await request.arrayBuffer();
-        const { pathname } = new URL(request.url);
-        const passed = fetch(`http://127.0.0.1:${proxy.port}${pathname}`, { method, headers, body, keepalive: false });
-        return passed.catch(() => new Response(null, { status: 502 }));
-      },
-    });
-    stopping.push(() => front.stop(true));
-    return `http://127.0.0.1:${front.port}`;
+    const front = startHttpFront(`http://127.0.0.1:${proxy.port}`);
+    stopping.push(front.stop);
+    return front.url;
   }
 
   async function connect(options: Partial<DatabaseOptions> = {}) {
@@ -187,8 +177,20 @@ describe.if(hasSqld)("a database server", () => {
       expect((await Promise.all(reads)).map(({ rows }) => rows[0]?.n)).toEqual(Array.from({ length: 20 }, (_, i) => i));
       expect(await wrong).toInclude("no such table");
       expect(trips).toBeLessThanOrEqual(2);
-      const [first, second] = await Promise.allSettled([db.execute("SELECT 1 AS n"), db.execute("SELECT FROM WHERE")]);
-      expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
+      for (const bad of ["SELECT FROM WHERE", "SELECT 9007199254740993"]) {
+        const outcomes = await Promise.allSettled([db.execute("SELECT 1 AS n"), db.execute(bad)]);
+        expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+      }
+    });
+
+    test("equal reads of one turn are answered once, and a number is not its text", async () => {
+      const db = await connectThrough(way);
+      const random = await Promise.all(
+        [1, 1, "1"].map((arg) => db.execute({ sql: "SELECT hex(randomblob(8)), ?", args: [arg] })),
+      );
+      const [one, same, text] = random.map(({ rows }) => [rows[0]?.[0], rows[0]?.[1]]);
+      expect(same).toEqual(one as unknown[]);
+      expect([text?.[0] === one?.[0], text?.[1]]).toEqual([false, "1"]);
     });
 
     test("answers that are too large together are fetched one by one", async () => {

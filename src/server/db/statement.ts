@@ -112,7 +112,7 @@ export async function run(executor: Executor, stmt: CompiledStatement<unknown>, 
   return (await executor.execute(bind(stmt, params))).rowsAffected;
 }
 
-/** Returns a copy: a transaction at a server compares the rows that it has seen with those that it reads later. */
+/** Returns a copy, because equal reads of a libSQL server share their rows. */
 function decode(row: Record<string, unknown>, decoders: readonly Decoder[]): object {
   const decoded = { ...row };
   for (const { name, decode } of decoders) decoded[name] = row[name] === null ? null : decode(row[name]);

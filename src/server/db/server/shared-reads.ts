@@ -15,7 +15,7 @@ const maxTrips = 4;
 const maxStatements = 64;
 /** How long reads gather while a trip is under way. */
 const gatherMs = 3;
-/** Statements of a trip that took longer make trips of their own, such as searches. */
+/** Statements of a trip that took longer than this and a millisecond each make trips of their own, such as searches. */
 const slowMs = 15;
 
 /**
@@ -85,16 +85,15 @@ export class SharedReads {
   }
 
   async #trip(reads: Read[]): Promise<void> {
-    const stmts = reads.flatMap((read) => read.stmts);
+    const { stmts, positions } = mergeEqual(reads);
     const isSnapshot = reads.some((read) => read.stmts.length > 1);
     const begunAt = performance.now();
     const outcomes = await this.#run(isSnapshot ? inSnapshot(stmts) : stmts);
-    const isSlow = performance.now() - begunAt > slowMs;
+    const isSlow = performance.now() - begunAt > slowMs + stmts.length;
     for (const { sql } of stmts) if (isSlow !== (this.#slow.get(sql) ?? false)) this.#slow.set(sql, isSlow);
-    let at = isSnapshot ? 1 : 0;
-    for (const { stmts, resolve, reject } of reads) {
-      const own = outcomes.slice(at, at + stmts.length);
-      at += stmts.length;
+    const first = isSnapshot ? 1 : 0;
+    for (const [index, { resolve, reject }] of reads.entries()) {
+      const own = (positions[index] as number[]).map((at) => outcomes[first + at]);
       const failed = own.find((outcome) => outcome === undefined || outcome instanceof Error);
       if (own.includes(failed)) reject(mapServerError(failed ?? outcomes[0]));
       else resolve(own as Result[]);
@@ -113,6 +112,21 @@ export class SharedReads {
       if (connection.isOpen(stream)) this.#idle.push(stream);
     }
   }
+}
+
+/** Each statement once, since clients often read the same, and where the statements of each read are among them. */
+function mergeEqual(reads: Read[]) {
+  const stmts: Read["stmts"] = [];
+  const known = new Map<string, number>();
+  const place = (stmt: Read["stmts"][number]) => {
+    const key = [stmt.sql, ...stmt.args].join("\0");
+    const at = known.get(key) ?? -1;
+    // A number and its text have the same key.
+    if (stmts[at]?.args.every((arg, index) => arg === stmt.args[index])) return at;
+    known.set(key, stmts.length);
+    return stmts.push(stmt) - 1;
+  };
+  return { positions: reads.map((read) => read.stmts.map(place)), stmts };
 }
 
 /** Whether the server refused a batch for what is in it: a statement that it cannot parse, or too large an answer. */

@@ -1,0 +1,21 @@
+/** A front before a libSQL server that refuses WebSockets, as hosted servers do. */
+export interface HttpFront {
+  url: string;
+  stop: () => void;
+}
+
+/** Starts a front that passes each request on over a connection of its own. */
+export function startHttpFront(to: string): HttpFront {
+  const front = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.headers.has("upgrade")) return new Response("no WebSockets", { status: 426 });
+      const { method, headers } = request;
+      const body = method === "GET" ? null : await request.arrayBuffer();
+      const passed = fetch(to + new URL(request.url).pathname, { method, headers, body, keepalive: false });
+      return passed.catch(() => new Response(null, { status: 502 }));
+    },
+  });
+  return { url: `http://127.0.0.1:${front.port}`, stop: () => void front.stop(true) };
+}
