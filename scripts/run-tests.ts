@@ -1,4 +1,5 @@
 // The whole check: every step runs even when an earlier one fails. `--randomize [--seed=N]` runs the tests in random order.
+// With paths of tests, only these run.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -71,24 +72,27 @@ process.on("SIGTERM", () => {
   process.exit(143);
 });
 
-console.log("Checking lint, types and migrations, and building the executable…");
-const browser = installChromium();
-const results = await Promise.all([
-  runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
-  // By default, several checkers each work out the types that files share; the other cores have the other checks to do.
-  runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit", "--checkers", "1"]),
-  runCheck("migrations", ["scripts/check-migrations.ts"]),
-  runCheck("build", ["scripts/build.ts"]),
-]);
+const args = process.argv.slice(2);
+const paths = args.filter((arg) => !arg.startsWith("-"));
+const build = () => runCheck("build", ["scripts/build.ts"]);
+let results: StepResult[] = [];
+let missing: string | null = null;
+if (paths.length === 0) {
+  console.log("Checking lint, types and migrations, and building the executable…");
+  const browser = installChromium();
+  results = await Promise.all([
+    runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
+    // By default, several checkers each work out the types that files share; the other cores have the other checks to do.
+    runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit", "--checkers", "1"]),
+    runCheck("migrations", ["scripts/check-migrations.ts"]),
+    build(),
+  ]);
+  missing = await browser;
+  console.log("Running the tests…");
+} else if (paths.some((path) => /binary|browser|tooling/.test(path))) results = [await build()];
 const isBuilt = results.at(-1)?.failed === 0;
-const missing = await browser;
-console.log("Running the tests…");
-results.push(
-  await runTests(
-    [...process.argv.slice(2), "--path-ignore-patterns=test/bench/**"],
-    isBuilt ? join(root, "dist", "bodega") : undefined,
-  ),
-);
+const executable = isBuilt ? join(root, "dist", "bodega") : undefined;
+results.push(await runTests([...args, "--path-ignore-patterns=test/bench/**"], executable));
 if (missing !== null) console.log(`\n${missing}`);
 console.log(`\n${renderReport(results)}`);
 process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;

@@ -1,5 +1,3 @@
-// Likes, views, bookmarks and notification registration are not part of the service yet; of the public endpoints that
-// section 4 lists, the two of the password reset are covered here.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { systemPages } from "../../src/server/api/description/pages.ts";
 import { type ServedShop, type Session, useServedShops } from "../support/served-shop.ts";

@@ -20,7 +20,7 @@ function cloneCheckout(): string {
   return dir;
 }
 
-// In the order of the README. One file of tests stands for all, which would run this test again.
+// In the order of the README. The linter and one file of tests stand for all, which would run this test again.
 test("npm start and then npm test succeed in one checkout", async () => {
   const cwd = cloneCheckout();
   try {
@@ -33,11 +33,9 @@ test("npm start and then npm test succeed in one checkout", async () => {
     expect(printed).toContain("http://");
     demo.kill("SIGTERM");
     await demo.exited;
-    const check = Bun.spawn(["npm", "test", "--", "test/service/money.test.ts"], {
-      cwd,
-      stdout: "pipe",
-      stderr: "pipe",
-    });
+    const lint = Bun.spawnSync(["npm", "run", "lint"], { cwd });
+    expect({ code: lint.exitCode, output: lint.stdout.toString() }).toMatchObject({ code: 0 });
+    const check = Bun.spawn(["npm", "test", "test/service/money.test.ts"], { cwd, stdout: "pipe", stderr: "pipe" });
     const [output, code] = await Promise.all([check.stdout.text(), check.exited]);
     expect({ output, code }).toEqual({ output: expect.stringMatching(/\d+ passed, 0 failed\n$/), code: 0 });
   } finally {
