@@ -188,9 +188,9 @@ describe.if(hasSqld)("a database server", () => {
       const random = await Promise.all(
         [1, 1, "1"].map((arg) => db.execute({ sql: "SELECT hex(randomblob(8)), ?", args: [arg] })),
       );
-      const [one, same, text] = random.map(({ rows }) => [rows[0]?.[0], rows[0]?.[1]]);
-      expect(same).toEqual(one as unknown[]);
-      expect([text?.[0] === one?.[0], text?.[1]]).toEqual([false, "1"]);
+      const [one = [], same = [], text = []] = random.map(({ rows }) => [rows[0]?.[0], rows[0]?.[1]]);
+      expect(same).toEqual(one);
+      expect([text[0] === one[0], text[1]]).toEqual([false, "1"]);
     });
 
     test("answers that are too large together are fetched one by one", async () => {
