@@ -149,21 +149,18 @@ async function collect(
 
 function parse(bytes: Uint8Array, isExact: boolean): Body {
   const excess = findExcess(bytes);
-  if (excess !== undefined) return { error: malformedRequest(`The body ${excess}.`) };
-  let text: string;
-  try {
-    text = decoder.decode(bytes);
-  } catch (cause) {
-    return { error: malformedRequest("The body is not valid UTF-8.", { cause }) };
-  }
+  if (excess !== undefined) throw malformedRequest(`The body ${excess}.`);
+  let form = "UTF-8";
   let value: unknown;
   try {
+    const text = decoder.decode(bytes);
+    form = "JSON";
     value = isExact ? parseExactJson(text) : JSON.parse(text);
   } catch (cause) {
-    return { error: malformedRequest("The body is not valid JSON.", { cause }) };
+    throw malformedRequest(`The body is not valid ${form}.`, { cause });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { error: malformedRequest("The body must be a JSON object.") };
+    throw malformedRequest("The body must be a JSON object.");
   }
   return { value: value as Record<string, unknown> };
 }

@@ -73,20 +73,16 @@ function mountPage(
 }
 
 export function describeArrival(request: Request): Pick<RecentRequest, "request_id" | "at" | "host" | "forwarded"> {
+  const read = (name: string) => request.headers.get(name)?.slice(0, 500);
   const forwarded: Record<string, string> = {};
   for (const name of forwardedHeaders) {
-    const value = request.headers.get(name);
-    if (value !== null) forwarded[name] = value.slice(0, maxHeader);
+    const value = read(name);
+    if (value !== undefined) forwarded[name] = value;
   }
-  return {
-    request_id: request.headers.get("x-request-id")?.slice(0, maxHeader) ?? "",
-    at: new Date().toISOString(),
-    host: request.headers.get("host")?.slice(0, maxHeader) ?? null,
-    forwarded,
-  };
+  const at = new Date().toISOString();
+  return { request_id: read("x-request-id") ?? "", at, host: read("host") ?? null, forwarded };
 }
 
-const maxHeader = 500;
 const forwardedHeaders = [
   "forwarded",
   "via",

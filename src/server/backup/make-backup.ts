@@ -48,10 +48,8 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
   if (config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir))) {
-    throw notFound("database", undefined, {
-      in: config.dataDir,
-      remedy: "Name its directory with --data-dir or BODEGA_DATA_DIR.",
-    });
+    const remedy = "Name its directory with --data-dir or BODEGA_DATA_DIR.";
+    throw notFound("database", undefined, { in: config.dataDir, remedy });
   }
   const key = options.includeKey ? copySecret(config) : undefined;
   if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
@@ -69,10 +67,8 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
       await copyDatabase(config, copy, options);
       onStep({ step: "checking" });
       const { found, result: faults } = await inspect(copy, key);
-      const manifest = await describeCopy(copy, found, options, {
-        createdAt,
-        source: config.databaseUrl === undefined ? "file" : "server",
-      });
+      const source = config.databaseUrl === undefined ? "file" : "server";
+      const manifest = await describeCopy(copy, found, options, { createdAt, source });
       const total = manifest.database.bytes;
       const onBytes = (done: number) => onStep({ step: "packing", done, total });
       await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
@@ -158,9 +154,8 @@ async function copyDatabase(config: Config, copy: string, { onStep, signal }: Ba
     if (config.databaseUrl === undefined) await copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
     else await withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
   } catch (error) {
-    throw signal.aborted
-      ? error
-      : storageError(error, backupsFolder(config.dataDir), "The database cannot be copied to");
+    if (signal.aborted) throw error;
+    throw storageError(error, backupsFolder(config.dataDir), "The database cannot be copied to");
   }
 }
 
@@ -223,8 +218,7 @@ async function audit(config: Config, actor: Actor, report: BackupReport): Promis
       return recordAudit(ctx, { event: "database.backed_up", details });
     });
   } catch (error) {
-    report.warnings.push(
-      `it is not in the audit log: ${error instanceof AppError ? error.message : "unexpected error"}`,
-    );
+    const reason = error instanceof AppError ? error.message : "unexpected error";
+    report.warnings.push(`it is not in the audit log: ${reason}`);
   }
 }

@@ -10,9 +10,7 @@ export function app(scope: Scope): Access {
 }
 
 export const anyKey: Access = { kind: "app" };
-
 export const token: Access = { kind: "token" };
-
 export const staff: Access = { kind: "token", role: "staff" };
 
 /**

@@ -24,14 +24,8 @@ export interface Head {
   hash?: string;
 }
 
-export interface PlaceState {
-  /** 0 for an empty place. */
-  generation: number;
-  /** It is not verified, because it may be signed with an earlier key. */
-  claim: Claim | undefined;
-  head: Head | undefined;
-  newest: string;
-}
+/** The claim is not verified, because it may be signed with an earlier key. */
+export type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
 /** Claims a generation of a place, so that servers of earlier ones stop. Returns undefined if it is taken. */
 export async function claimGeneration(
@@ -44,7 +38,7 @@ export async function claimGeneration(
 }
 
 /** Throws validationFailed for damage, unavailable without an answer. */
-export async function readPlace(place: Replica): Promise<PlaceState> {
+export async function readPlace(place: Replica) {
   const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
   const head = await readHead(place);
   const snapshots = parseLinks(await place.list(prefixes.snapshot));

@@ -77,23 +77,3 @@ export class Failures {
     this.#write("info", this.#texts[1]);
   }
 }
-
-/** Tracks until when a restore would have everything, in epoch milliseconds. */
-export class Progress {
-  /** All commits until then were sent. */
-  sentAt = Date.now();
-  #restorableAt: number | undefined;
-
-  get restorableAt(): number {
-    return this.#restorableAt ?? this.sentAt;
-  }
-
-  /** A restore needs a new snapshot for the segments from now on. */
-  loseBase(): void {
-    this.#restorableAt ??= this.sentAt;
-  }
-
-  findBase(): void {
-    this.#restorableAt = undefined;
-  }
-}

@@ -7,7 +7,7 @@ import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./che
 import { Continuity, type ContinuityOptions, describeKept, requireNewest } from "./generation.ts";
 import type { ClaimedLink } from "./names.ts";
 import type { Replica } from "./objects.ts";
-import { Failures, Progress, type ReplicationStatus } from "./replication-status.ts";
+import { Failures, type ReplicationStatus } from "./replication-status.ts";
 import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
@@ -46,7 +46,10 @@ export class Replicator {
   #snapshot: SnapshotCopy | undefined;
   #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
   #bytesSinceSnapshot = 0;
-  readonly #progress = new Progress();
+  /** All commits until then were sent. Epoch milliseconds. */
+  #sentAt = Date.now();
+  /** A restore needs a new snapshot for what was committed since then. */
+  #baseLostAt: number | undefined;
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
   readonly #missing: MissingCheck;
@@ -89,7 +92,7 @@ export class Replicator {
   status(): ReplicationStatus {
     return {
       place: this.#options.place.address,
-      lag_seconds: Math.max(0, Date.now() - this.#progress.restorableAt) / 1000,
+      lag_seconds: Math.max(0, Date.now() - (this.#baseLostAt ?? this.#sentAt)) / 1000,
       last_snapshot_at: this.#lastSnapshot.at,
       failure: this.#failures.present(this.#options.place.address),
       missing: this.#missing.count,
@@ -100,7 +103,8 @@ export class Replicator {
     this.#isStopping = true;
     this.#wake();
     await Promise.race([this.#running, Bun.sleep(lastMs)]);
-    noteUnsent(this.#options, this.#tail.unsentBytes(), new Date(this.#progress.restorableAt).toISOString());
+    const restorableAt = new Date(this.#baseLostAt ?? this.#sentAt);
+    noteUnsent(this.#options, this.#tail.unsentBytes(), restorableAt.toISOString());
   }
 
   async #run(): Promise<void> {
@@ -138,7 +142,7 @@ export class Replicator {
     this.#generation = generation;
     noteUnsent(this.#options, 0);
     this.#ownCheckedAt = performance.now();
-    if (head?.header) this.#progress.sentAt = Date.parse(head.header.at);
+    if (head?.header) this.#sentAt = Date.parse(head.header.at);
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
       // The size and time of the last snapshot are unknown.
@@ -171,7 +175,7 @@ export class Replicator {
     if (read === "lost") return this.#beginAnew(chain);
     if (read !== "nothing") await this.#send(chain, read, readAt);
     else if (this.#snapshot?.isCopied) await this.#finishSnapshot(chain, this.#snapshot);
-    else this.#progress.sentAt = readAt.getTime();
+    else this.#sentAt = readAt.getTime();
     if (this.#isStopping || this.#isReplaced) return read !== "nothing";
     return (await this.#copySnapshot()) || (await this.#purge.step()) || (read !== "nothing" && !read.isAll);
   }
@@ -181,16 +185,16 @@ export class Replicator {
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
     // A partial read does not reach the state at its time.
-    const at = read.isAll ? readAt : new Date(this.#progress.sentAt);
+    const at = read.isAll ? readAt : new Date(this.#sentAt);
     this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);
-    if (read.isAll) this.#progress.sentAt = readAt.getTime();
+    if (read.isAll) this.#sentAt = readAt.getTime();
     if (isWithCopy && snapshot === this.#snapshot) await this.#finishSnapshot(chain, snapshot);
   }
 
   #beginAnew(chain: ChainWriter): true {
     this.#isLossKnown = false;
-    this.#progress.loseBase();
+    this.#baseLostAt ??= this.#sentAt;
     this.#tail.restart();
     this.#writeState(null);
     this.#purge.stop();
@@ -216,7 +220,7 @@ export class Replicator {
     const at = new Date().toISOString();
     await snapshot.finish({ database, version, at, through: chain.last.sequence });
     this.#snapshot = undefined;
-    this.#progress.findBase();
+    this.#baseLostAt = undefined;
     this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };
     this.#bytesSinceSnapshot = 0;
     this.#purge.begin();

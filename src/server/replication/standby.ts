@@ -147,7 +147,7 @@ export class Standby {
     const claim = await readClaim(this.#place, generation).catch(ignoreUnverified);
     if (claim?.at === claimed) return true;
     const newest = await readNewestClaim(this.#place);
-    if (newest?.claim === undefined) {
+    if (newest === undefined) {
       // A directory that is not mounted is empty.
       const remedy = "Mount its disk, or start the server that replicates there.";
       throw unavailable(`The replica is no longer in ${place}.`, { remedy });

@@ -15,16 +15,11 @@ export interface KeyPair {
   key: string;
 }
 
-export interface Certificate extends KeyPair {
-  leaf: X509Certificate;
-  names: string[];
-  /** Epoch milliseconds. */
-  from: number;
-  until: number;
-}
+/** `from` and `until` are epoch milliseconds. */
+export type Certificate = Awaited<ReturnType<typeof readCertificate>>;
 
 /** Verifies that certificate and key belong together. Throws validationFailed naming the file and the remedy. */
-export async function readCertificate(files: TlsFiles): Promise<Certificate> {
+export async function readCertificate(files: TlsFiles) {
   const [{ cert, leaf }, key] = await Promise.all([readChain(files.cert), readPem(files.key)]);
   const privateKey = parseKey(files.key, key);
   if (!leaf.checkPrivateKey(privateKey)) {

@@ -39,15 +39,10 @@ export function parseEmail(field: string, email: string): { email: string; email
   return { email: email.normalize("NFKC").trim(), emailKey: key };
 }
 
-export interface FromAddress {
-  address: string;
-  domain: string;
-  /** The store's title replaces this display name. */
-  name: string;
-}
+export type FromAddress = NonNullable<ReturnType<typeof parseFromAddress>>;
 
 /** Parses `shop@example.com` or `Some shop <shop@example.com>`; null for anything else. */
-export function parseFromAddress(text: string): FromAddress | null {
+export function parseFromAddress(text: string) {
   const match = /^(?:"?([^"<>]*?)"?\s*<([^<>]+)>|([^<>\s]+))$/.exec(text.trim());
   const address = (match?.[2] ?? match?.[3])?.trim();
   const key = address === undefined ? null : emailKey(address);

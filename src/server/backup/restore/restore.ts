@@ -17,15 +17,7 @@ import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import { inspectTarget, loadDatabase } from "./load-server.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** "unused" when the backup's database has no secrets. */
-type KeyState = "same" | "missing" | "other" | "unused";
-
-export interface RestorePlan {
-  fetched: FetchedBackup;
-  present: Inspection | null;
-  key: KeyState;
-  warnings: string[];
-}
+export type RestorePlan = Awaited<ReturnType<typeof planRestore>>;
 
 interface RestoreOptions {
   actor: Actor;
@@ -40,18 +32,17 @@ interface RestoreOptions {
  * Changes nothing.
  * @throws conflict when a database server already contains stores, unavailable when it cannot be reached.
  */
-export async function planRestore(fetched: FetchedBackup, config: Config): Promise<RestorePlan> {
+export async function planRestore(fetched: FetchedBackup, config: Config) {
   const warnings: string[] = [];
   const key = compareKeys(fetched, config);
   if (key === "other" || key === "missing") warnings.push(describeKey(key, fetched.key !== undefined));
   if (fetched.missing.length > 0) {
     warnings.push("The backup has an earlier schema. bodega serve and bodega db migrate update it.");
   }
-  if (config.databaseUrl === undefined) {
-    return { fetched, key, warnings, present: await readPresentFile(config, warnings) };
-  }
-  await withConfiguredDatabase(config, inspectTarget);
-  return { fetched, key, warnings, present: null };
+  let present: Inspection | null = null;
+  if (config.databaseUrl === undefined) present = await readPresentFile(config, warnings);
+  else await withConfiguredDatabase(config, inspectTarget);
+  return { fetched, key, warnings, present };
 }
 
 /**
@@ -127,7 +118,8 @@ export function serverRuns(dataDir: string): AppError {
   return wrongState(`A server is running on ${dataDir}. Stop it before you restore a backup.`);
 }
 
-function compareKeys({ inspection }: FetchedBackup, config: Config): KeyState {
+/** Returns "unused" when the backup's database has no secrets. */
+function compareKeys({ inspection }: FetchedBackup, config: Config) {
   if (inspection.keyFingerprint === null) return "unused";
   const secret = copySecret(config);
   if (secret === null) return "missing";
@@ -144,7 +136,7 @@ function describeKey(key: "missing" | "other", isIncluded: boolean): string {
   );
 }
 
-async function readPresentFile(config: Config, warnings: string[]): Promise<RestorePlan["present"]> {
+async function readPresentFile(config: Config, warnings: string[]): Promise<Inspection | null> {
   const path = databaseFile(config.dataDir);
   if (existsSync(standbyFile(config.dataDir))) {
     warnings.push(
