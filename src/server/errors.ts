@@ -203,8 +203,8 @@ export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }
 
-/** An error about one field, which its message names: `fieldFault(conflict, "email", "belongs to another user")`. */
-export function fieldFault(error: Constructor, field: string, message: string, cause?: unknown): AppError {
+/** An error about one field, which its message names: `fieldError(conflict, "email", "belongs to another user")`. */
+export function fieldError(error: Constructor, field: string, message: string, cause?: unknown): AppError {
   return error(`${field}: ${message}`, { details: [{ field, message }], cause });
 }
 

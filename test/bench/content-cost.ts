@@ -9,7 +9,7 @@ import { react } from "../../src/server/modules/reactions/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { noteView } from "../../src/server/modules/views/service.ts";
 import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
-import { mintVisitor } from "../../src/server/modules/visitors/actor.ts";
+import { issueVisitorToken } from "../../src/server/modules/visitors/actor.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type Comparison, comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";
@@ -54,7 +54,7 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
       resources.push({ resource_type: "product", resource_id: (JSON.parse(json) as { id: string }).id });
     }
     const pairs = (products: number) => {
-      const visitors = Array.from({ length: people }, () => mintVisitor(vault, ctx.tenant.id).visitor);
+      const visitors = Array.from({ length: people }, () => issueVisitorToken(vault, ctx.tenant.id).visitor);
       return visitors.flatMap((visitor) => resources.slice(0, products).map((resource) => ({ ...resource, visitor })));
     };
     return await comparePairs(

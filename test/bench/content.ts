@@ -18,7 +18,7 @@ export function compareViews(bench: Bench, onLoaded: OnLoaded): Promise<Compared
   const prepare = async (side: Side, server: Running) => {
     const visitors = await Promise.all(
       Array.from({ length: viewers }, (_, number) =>
-        side === "bare" ? `visitor ${number}` : mintVisitor(bench, server),
+        side === "bare" ? `visitor ${number}` : issueVisitorToken(bench, server),
       ),
     );
     return bench.store.productIds.flatMap((resource_id) =>
@@ -32,7 +32,7 @@ export function compareViews(bench: Bench, onLoaded: OnLoaded): Promise<Compared
 }
 
 /** A visitor's first write creates the token for later ones. */
-async function mintVisitor({ store }: Bench, { url }: Running): Promise<string> {
+async function issueVisitorToken({ store }: Bench, { url }: Running): Promise<string> {
   const response = await fetch(`${url}/likes/${namespaceQuery}`, {
     method: "POST",
     headers: { ...store.headers, "Content-Type": "application/json" },

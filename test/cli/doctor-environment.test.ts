@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { noteResult } from "../../src/server/backup/last.ts";
+import { recordResult } from "../../src/server/backup/last.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import type { Report } from "../../src/server/health/run.ts";
@@ -325,7 +325,7 @@ const reported: [name: string, expected: string, remedy: RegExp, fault: (shop: S
     ({ dataDir, dir }) => {
       const place = join(dir, "replica");
       writeFileSync(join(dataDir, "bodega.env"), `BODEGA_REPLICATE_TO=${place}\n`, { mode: 0o600 });
-      noteResult(dataDir, "replica", { last_failure: { at: inDays(-1), message: `${place} is gone` } });
+      recordResult(dataDir, "replica", { last_failure: { at: inDays(-1), message: `${place} is gone` } });
     },
   ],
   [

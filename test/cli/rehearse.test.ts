@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { noteResult } from "../../src/server/backup/last.ts";
+import { recordResult } from "../../src/server/backup/last.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
@@ -113,7 +113,7 @@ test("a rehearsal of a damaged segment fails with the segment's name, and doctor
 
 test("the remedy of a failed rehearsal clears it, where the server has its place from a flag", async () => {
   copyReplica();
-  noteResult(dataDir, "rehearsal", { last_failure: { at: new Date().toISOString(), message: "Failed.", place } });
+  recordResult(dataDir, "rehearsal", { last_failure: { at: new Date().toISOString(), message: "Failed.", place } });
   const withoutPlace = async () => {
     const { stdout } = await run(["doctor", "--json"]);
     return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === "rehearsal");

@@ -5,7 +5,7 @@ import { fetchBackup } from "../../src/server/backup/restore/fetch-backup.ts";
 import { applyRestore, planRestore } from "../../src/server/backup/restore/restore.ts";
 import { makeRestoreTempDir } from "../../src/server/backup/restore/temp-dir.ts";
 import { readConfig } from "../../src/server/config/config.ts";
-import { shareFile } from "../../src/server/db/local/open-file-lock.ts";
+import { lockShared } from "../../src/server/db/local/open-file-lock.ts";
 import { failureOf } from "../support/failure.ts";
 import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";
@@ -72,7 +72,7 @@ test("a restore stopped at any time before the rename changes nothing", async ()
 test("ctrl-C ends it with exit code 130, also while it waits for commands that use the database", async () => {
   const { dataDir, environment } = await openOther();
   const before = await readContents(dataDir);
-  const users = await shareFile(join(dataDir, "bodega.db"));
+  const users = await lockShared(join(dataDir, "bodega.db"));
   const child = Bun.spawn([...command, "db", "restore", path, "--confirm", "other"], {
     env: environment(),
     stdio: ["ignore", "ignore", "pipe"],

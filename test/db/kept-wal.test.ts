@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeKeptWals, keepDamagedWal } from "../../src/server/db/local/kept-wal.ts";
-import { claimFile } from "../../src/server/db/local/open-file-lock.ts";
+import { describeKeptWals, preserveCorruptWal } from "../../src/server/db/local/kept-wal.ts";
+import { lockExclusive } from "../../src/server/db/local/open-file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -100,7 +100,7 @@ test("a damaged header is damage too, and a restore over the database also keeps
       damage(wal);
       return wal;
     });
-    (await claimFile(path)).close();
+    (await lockExclusive(path)).close();
     expect(keptIn(dataDir).length).toBe(1);
     expect(describeKeptWals(path)[0]?.message).toContain("damaged at frame 0");
   }
@@ -134,6 +134,6 @@ test("a sound WAL and one that ends within a write are not kept", async () => {
 });
 
 test("a WAL that another process has removed before it is read is no damage", () => {
-  keepDamagedWal(join(dir, "bodega.db"));
+  preserveCorruptWal(join(dir, "bodega.db"));
   expect(readdirSync(dir)).toEqual(["killed"]);
 });

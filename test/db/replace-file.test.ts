@@ -94,19 +94,19 @@ test("a damaged file is kept unchanged, with its WAL, and replaced", async () =>
 });
 
 test("a database cannot be opened while it is replaced, nor replaced while it is open", async () => {
-  const { claimFile } = await import("../../src/server/db/local/open-file-lock.ts");
+  const { lockExclusive } = await import("../../src/server/db/local/open-file-lock.ts");
   const { failureOf } = await import("../support/failure.ts");
   const dataDir = mkdir(`${++count}`);
   const path = join(dataDir, "bodega.db");
   const child = spawnChild("hold-open", dataDir);
   expect(await child.nextLine()).toBe("open");
-  expect(await failureOf(claimFile(path, { timeoutMs: 50 }))).toMatchObject({
+  expect(await failureOf(lockExclusive(path, { timeoutMs: 50 }))).toMatchObject({
     code: 5001,
     message: expect.stringMatching(/in use \(.*, pid \d+\)/),
   });
   child.kill();
   await child.exited;
-  const claim = await claimFile(path, { timeoutMs: 5000 });
+  const claim = await lockExclusive(path, { timeoutMs: 5000 });
   const late = spawnChild("hold-open", dataDir);
   const opened = late.nextLine();
   expect(await Promise.race([opened, Bun.sleep(100).then(() => "waits")])).toBe("waits");

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { noteResult, readLast } from "../../src/server/backup/last.ts";
+import { readLast, recordResult } from "../../src/server/backup/last.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
@@ -368,7 +368,7 @@ describe("a replica", () => {
     startReplicator();
     await notice("snapshot made");
     const at = new Date().toISOString();
-    noteResult(dir, "rehearsal", { last_failure: { at, message: "The replica is damaged: a segment is missing." } });
+    recordResult(dir, "rehearsal", { last_failure: { at, message: "The replica is damaged: a segment is missing." } });
     await until("a snapshot", () => objects("snapshot-").length === 2);
     await until("it", () => notices.filter((one) => one.includes("snapshot made")).length === 2);
     expect(notices.join()).toContain("as a rehearsal found");

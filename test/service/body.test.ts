@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hasLongBody, readBody } from "../../src/server/api/body.ts";
-import { freeTurn, partyOf } from "../../src/server/values/turns.ts";
+import { partyOf, yieldToEventLoop } from "../../src/server/values/turns.ts";
 import { until } from "../support/until.ts";
 
 const limits = { bytes: 1_000_000, ms: 5000 };
@@ -73,7 +73,7 @@ test("a long body that arrives in a long turn of the event loop is parsed in a l
     expect((await readBody(request, limits, { left: 1e6 })).value?.text).toHaveLength(length);
     return turns;
   };
-  await freeTurn();
+  await yieldToEventLoop();
   for (const end = performance.now() + 20; performance.now() < end; );
   const [short, long] = await Promise.all([read(1000), read(20_000)]);
   clearImmediate(next);
@@ -106,7 +106,7 @@ test("large bodies of a store do not hold up its short requests, however many wa
   const headers = { "content-type": "application/json", "content-length": String(body.length) };
   const send = () => readBody(new Request(url, { method: "POST", body, headers }), limits, { left: 200_000 });
   const bodies = Array.from({ length: 100 }, () => send().then(() => order.push("body")));
-  const short = Promise.any(bodies).then(() => freeTurn(partyOf(url)));
+  const short = Promise.any(bodies).then(() => yieldToEventLoop(partyOf(url)));
   await Promise.all([...bodies, short.then(() => order.push("short"))]);
   expect(order.indexOf("short")).toBeLessThan(80);
 });

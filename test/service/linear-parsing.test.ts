@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
 import { readBody } from "../../src/server/api/body.ts";
 import { parseIfMatch, parseQuery } from "../../src/server/api/check-input.ts";
-import { readSent } from "../../src/server/api/credentials.ts";
+import { extractCredentials } from "../../src/server/api/credentials.ts";
 import { clientAddressReader, requestIdOf } from "../../src/server/api/headers.ts";
 import { routes } from "../../src/server/api/routes.ts";
 import { formatRequest } from "../../src/server/logging/request-log.ts";
@@ -155,7 +155,7 @@ const parsers: Record<string, Parse> = {
   "the header X-Request-Id": (text) => requestIdOf(new Headers({ "x-request-id": text })),
   "the header X-Forwarded-For": (text) => readAddress("10.0.0.1", text),
   "the header Authorization": (text) =>
-    tryEach(routes, (route) => readSent(route, {}, `Bearer ${text}`, { user_id: text, token: text })),
+    tryEach(routes, (route) => extractCredentials(route, {}, `Bearer ${text}`, { user_id: text, token: text })),
   "the header Content-Type": (text) => receive("{}", { "content-type": text }),
   "the header User-Agent": isBot,
   "a path for the log": (text) => {

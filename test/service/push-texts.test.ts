@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { mailTemplates } from "../../src/server/modules/mail/render.ts";
 import {
   composePayload,
+  notifiableEvents,
   type OrderTexts,
   orderText,
   orderTexts,
   type ToldEvent,
-  toldEvents,
 } from "../../src/server/modules/notifications/messages/compose.ts";
 
 const folder = join(import.meta.dir, "../../src/server/modules/notifications/messages/texts");
@@ -21,8 +21,8 @@ test("every text file is a language, and each language of the mails has one", ()
 
 for (const [language, texts] of Object.entries(orderTexts)) {
   test(`${language} has its own text for each change, with the order's number once and no other placeholder`, () => {
-    expect(Object.keys(texts)).toEqual([...toldEvents]);
-    expect(new Set(Object.values(texts)).size).toBe(toldEvents.length);
+    expect(Object.keys(texts)).toEqual([...notifiableEvents]);
+    expect(new Set(Object.values(texts)).size).toBe(notifiableEvents.length);
     for (const text of Object.values(texts)) expect(text.match(/\{.*?\}/g)).toEqual(["{number}"]);
   });
 }

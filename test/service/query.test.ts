@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { parseIfMatch, parseQuery } from "../../src/server/api/check-input.ts";
-import { takeCommon } from "../../src/server/api/credentials.ts";
+import { popCommonParams } from "../../src/server/api/credentials.ts";
 import { requestIdOf } from "../../src/server/api/headers.ts";
 
 const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`).query });
@@ -42,14 +42,14 @@ test("no name of a query has a special meaning", () => {
   const { query } = parseQuery("http://h/?__proto__=x&constructor=y&toString=z");
   expect(Object.keys(query)).toEqual(["__proto__", "constructor", "toString"]);
   expect(Object.getPrototypeOf(query)).toBeNull();
-  expect(takeCommon(JSON.parse('{"__proto__":{"namespace":"x"}}'))).toEqual({});
+  expect(popCommonParams(JSON.parse('{"__proto__":{"namespace":"x"}}'))).toEqual({});
 });
 
 test("the six common parameters are taken from query and body", () => {
   const { common, query } = parseQuery("http://h/?namespace=q&lang=&x=1");
   const body: Record<string, unknown> = { namespace: "b", lang: "b", app_id: "b", app_secret: 5, user_id: null, y: 1 };
   expect(common).toEqual({ namespace: "q", lang: "" });
-  expect(takeCommon(body)).toEqual({ namespace: "b", lang: "b", app_id: "b", app_secret: "", user_id: "" });
+  expect(popCommonParams(body)).toEqual({ namespace: "b", lang: "b", app_id: "b", app_secret: "", user_id: "" });
   expect([{ ...query }, body]).toEqual([{ x: "1" }, { y: 1 }]);
 });
 

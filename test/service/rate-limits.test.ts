@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import {
   bindLimit,
+  checkLimit,
   countHit,
-  peekLimit,
   purgeRateLimits,
   type RateLimit,
 } from "../../src/server/modules/rate-limits/service.ts";
@@ -115,29 +115,29 @@ onEachDatabase((suite) => {
       const subject = newSubject();
       for (let n = 0; n < 3; n++) await countHit(ctx, limit, subject);
       clock.advance(-backMs);
-      expect(await peekLimit(ctx, limit, subject)).toBe(0);
+      expect(await checkLimit(ctx, limit, subject)).toBe(0);
       for (const wait of [0, 0, 0, 1000, 1000]) expect(await countHit(ctx, limit, subject)).toBe(wait);
-      expect(await peekLimit(ctx, limit, subject)).toBe(1000);
+      expect(await checkLimit(ctx, limit, subject)).toBe(1000);
       clock.advance(1000);
       expect(await countHit(ctx, limit, subject)).toBe(0);
     }
   });
 
-  test("peekLimit returns the wait of a hit, and counts nothing", async () => {
+  test("checkLimit returns the wait of a hit, and counts nothing", async () => {
     const { clock, hit } = counter();
     const subject = newSubject();
     const ctx = { db: suite.app.db, now: clock.now };
-    expect(await peekLimit(ctx, limit, subject)).toBe(0);
+    expect(await checkLimit(ctx, limit, subject)).toBe(0);
     for (let n = 0; n < 3; n++) {
-      expect(await peekLimit(ctx, limit, subject)).toBe(0);
+      expect(await checkLimit(ctx, limit, subject)).toBe(0);
       await countHit(ctx, limit, subject);
       clock.advance(100);
     }
-    for (let n = 0; n < 3; n++) expect(await peekLimit(ctx, limit, subject)).toBe(700);
+    for (let n = 0; n < 3; n++) expect(await checkLimit(ctx, limit, subject)).toBe(700);
     clock.advance(699);
-    expect(await peekLimit(ctx, limit, subject)).toBe(1);
+    expect(await checkLimit(ctx, limit, subject)).toBe(1);
     clock.advance(1);
-    expect(await peekLimit(ctx, limit, subject)).toBe(0);
+    expect(await checkLimit(ctx, limit, subject)).toBe(0);
     expect(await hit()).toBe(0);
   });
 

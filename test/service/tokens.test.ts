@@ -3,13 +3,13 @@ import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import {
   endOwnToken,
-  endTokens,
   type IssuedToken,
   issueToken,
   listTokens,
   purgeTokens,
   revokeAllTokens,
   revokeToken,
+  revokeTokens,
   revokeTokensOf,
   rotateToken,
   spendToken,
@@ -195,14 +195,14 @@ onEachDatabase((suite) => {
     const old = await openHolder(shop);
     clock.advance(30 * day);
     expect(await revokeToken(ctx, old.own.tokenId)).toBe(0);
-    expect(await inTransaction(ctx, (tx) => endTokens(tx, userId, "revoked"))).toBe(0);
+    expect(await inTransaction(ctx, (tx) => revokeTokens(tx, userId, "revoked"))).toBe(0);
   });
 
   test("a failed act does not change the token", async () => {
     const { ctx, userId, issued, codeOf } = await openHolder();
     const failure = await failureOf(
       inTransaction(ctx, async (tx) => {
-        await endTokens(tx, userId, "revoked");
+        await revokeTokens(tx, userId, "revoked");
         await issueToken(tx, userId);
         throw new Error("no");
       }),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atTurnEnd, freeTurn, isTurnOver, partyOf } from "../../src/server/values/turns.ts";
+import { atTurnEnd, isTickOverBudget, partyOf, yieldToEventLoop } from "../../src/server/values/turns.ts";
 
 /** Counts the turns of the event loop. */
 function countTurns() {
@@ -18,7 +18,7 @@ function work(ms: number) {
 
 /** The next turn of the event loop that has all its time, and nobody waiting. */
 async function quiet() {
-  while (isTurnOver()) await Bun.sleep(1);
+  while (isTickOverBudget()) await Bun.sleep(1);
   await Bun.sleep(1);
 }
 
@@ -26,7 +26,7 @@ test("long work of callers that arrive together is spread over turns, the first 
   await quiet();
   const turns = countTurns();
   const enter = async () => {
-    await freeTurn();
+    await yieldToEventLoop();
     work(12);
     return turns.count;
   };
@@ -39,7 +39,7 @@ test("long work of callers that arrive together is spread over turns, the first 
 test("short work shares a turn until its time is used up", async () => {
   await quiet();
   const turns = countTurns();
-  await Promise.all(Array.from({ length: 200 }, () => freeTurn()));
+  await Promise.all(Array.from({ length: 200 }, () => yieldToEventLoop()));
   turns.stop();
   expect(turns.count).toBeLessThan(20);
 });
@@ -47,7 +47,7 @@ test("short work shares a turn until its time is used up", async () => {
 test("a party with one caller does not wait for all callers of another", async () => {
   await quiet();
   const order: string[] = [];
-  const enter = (party: string) => freeTurn(party).then(() => order.push(party));
+  const enter = (party: string) => yieldToEventLoop(party).then(() => order.push(party));
   await Promise.all([...Array.from({ length: 20 }, () => enter("busy")), enter("calm")]);
   expect(order.indexOf("calm")).toBeLessThan(3);
 });
@@ -55,7 +55,7 @@ test("a party with one caller does not wait for all callers of another", async (
 test("a request of a store does not wait for all of its searches", async () => {
   await quiet();
   const order: string[] = [];
-  const enter = (url: string) => freeTurn(partyOf(url)).then(() => order.push(url));
+  const enter = (url: string) => yieldToEventLoop(partyOf(url)).then(() => order.push(url));
   const list = "http://shop/products/?namespace=acme";
   const searches = ["q=shirt", "facets=tags", "tag=red", "category=mugs", "option[colour]=blue", "include_total=true"];
   const many = Array.from({ length: 5 }, () => searches.map((query) => `${list}&${query}`)).flat();
@@ -67,7 +67,7 @@ test("a client of a store does not wait for all requests of another, nor a store
   await quiet();
   const order: string[] = [];
   const enter = (party: string, clientIp: string) =>
-    freeTurn(party, { client: { ip: clientIp } }).then(() => order.push(`${party} ${clientIp}`));
+    yieldToEventLoop(party, { client: { ip: clientIp } }).then(() => order.push(`${party} ${clientIp}`));
   const flood = Array.from({ length: 20 }, () => enter("acme", "2001:db8::1"));
   const many = Array.from({ length: 20 }, (_, index) => enter("acme", `2001:db8:0:1::${index}`));
   const others = [enter("acme", "198.51.100.7"), enter("beta", "198.51.100.8")];
@@ -80,7 +80,7 @@ test("a health check does not wait for the parties before it, however many there
   await quiet();
   const order: string[] = [];
   const enter = async (url: string) => {
-    await freeTurn(partyOf(url));
+    await yieldToEventLoop(partyOf(url));
     work(12);
     order.push(url);
   };
@@ -92,9 +92,9 @@ test("a health check does not wait for the parties before it, however many there
 test("callers that are gone take no turn, so that those behind them do not wait", async () => {
   await quiet();
   const turns = countTurns();
-  await freeTurn();
+  await yieldToEventLoop();
   work(12);
-  await Promise.all(Array.from({ length: 20 }, () => freeTurn("busy", { signal: AbortSignal.abort() })));
+  await Promise.all(Array.from({ length: 20 }, () => yieldToEventLoop("busy", { signal: AbortSignal.abort() })));
   turns.stop();
   expect(turns.count).toBe(0);
 });
@@ -102,31 +102,31 @@ test("callers that are gone take no turn, so that those behind them do not wait"
 test("after a long turn the event loop turns without work, so that TLS handshakes get through", async () => {
   await quiet();
   const turns = countTurns();
-  await freeTurn();
+  await yieldToEventLoop();
   work(20);
-  await freeTurn();
+  await yieldToEventLoop();
   turns.stop();
   expect(turns.count).toBeGreaterThanOrEqual(10);
 });
 
 test("a request that arrives while others wait waits too", async () => {
   await quiet();
-  expect(isTurnOver()).toBe(false);
+  expect(isTickOverBudget()).toBe(false);
   work(12);
-  const late = freeTurn().then(() => isTurnOver());
-  while (!isTurnOver()) await Promise.resolve();
+  const late = yieldToEventLoop().then(() => isTickOverBudget());
+  while (!isTickOverBudget()) await Promise.resolve();
   // It still holds the turn when it begins.
   expect(await late).toBe(true);
   await quiet();
-  expect(isTurnOver()).toBe(false);
+  expect(isTickOverBudget()).toBe(false);
 });
 
 test("what a late request has read is not shared with those that arrive after it in its turn", async () => {
   await quiet();
   const turns = countTurns();
-  await freeTurn();
+  await yieldToEventLoop();
   work(12);
-  await freeTurn();
+  await yieldToEventLoop();
   const began = turns.count;
   const ended = await new Promise<number>((resolve) => atTurnEnd(() => resolve(turns.count)));
   turns.stop();

@@ -9,7 +9,7 @@ import {
   disableTwoFactor,
   renewRecoveryCodes,
 } from "../../src/server/modules/two-factor/enrolment.ts";
-import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
+import { consumeCode, isTwoFactorOn, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
 import { updateUser } from "../../src/server/modules/users/change.ts";
 import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
@@ -45,7 +45,7 @@ onEachDatabase((suite) => {
       const given = { password: goodPassword, otp: await account.code() };
       expect(await codeOf(disableTwoFactor(before, given))).toBe(5207);
       if (what.includes("deleted")) return;
-      expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, given.otp))).toBe(true);
+      expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, given.otp))).toBe(true);
     });
 
     suite.testOnFile(`nothing begins when ${what} after authentication and before the act (5207)`, async () => {
@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5306);
     expect(await isOn()).toBe(true);
     const otp = await account.code();
-    expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, otp))).toBe(true);
+    expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, otp))).toBe(true);
   });
 
   suite.testOnFile("a code of a secret replaced meanwhile confirms nothing (5212)", async () => {

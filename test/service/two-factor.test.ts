@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
+import { consumeCode, isTwoFactorOn, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type Account, openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -12,7 +12,7 @@ import { onDatabase } from "../support/suite.ts";
 
 /** Spends a code; "used" for one that is refused without counting as a failure. */
 const spend = (ctx: Ctx, userId: string, otp: string): Promise<boolean | "used"> =>
-  inTransaction(ctx, (tx) => spendCode(tx, userId, otp)).catch((error) => {
+  inTransaction(ctx, (tx) => consumeCode(tx, userId, otp)).catch((error) => {
     if ((error as AppError).kind !== "invalidLogin") throw error;
     return "used";
   });
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     const { ctx, account, codes } = await enrolled();
     for (const otp of [await account.code(), codes[0] as string]) {
       const stopped = inTransaction(ctx, async (tx) => {
-        expect(await spendCode(tx, account.id, otp)).toBe(true);
+        expect(await consumeCode(tx, account.id, otp)).toBe(true);
         throw new Error("stopped");
       });
       expect(String(await failureOf(stopped))).toContain("stopped");

@@ -22,6 +22,27 @@ const retired: [pattern: RegExp, term: string][] = [
   [/\b\w*(?:foldLog|fold-log|FoldedLog)\w*/, "merge WAL"],
   [/\b\w*(?:loadMark|load-mark|[tT]akingFolder|taking-folder)\w*/, "restore marker, restore temp dir"],
   [/\b\w*(?:[uU]sersLock|users-lock)\w*/, "open-file lock"],
+  [/\b(?:summarizedOnce|followPrice)\b/, "withDeferredSummaries, syncVariantPrices"],
+  [/\b(?:finishChange|closeUnpaid|toldEvents)\b/, "commitTransition, releaseOrder, notifiableEvents"],
+  [/\b(?:requireShare|stockShare|fewPieces)\b/, "enforceReservationCap, maxReservationPercent"],
+  [/\b(?:peekLimit|requireHit)\b/, "checkLimit, consumeLimit"],
+  [
+    /\b(?:spendCode|endTokens|mintVisitor|claimReactions)\b/,
+    "consumeCode, revokeTokens, issueVisitorToken, transferReactions",
+  ],
+  [/\b(?:fieldFault|RowFault|cannotOrder)\b/, "fieldError, RowError, orderItemError"],
+  [
+    /\b(?:servedJson|is_unserved|waysToChange|holdMemory|ListShape)\b/,
+    "localizedJson, requireAny, reserveMemory, ListPlan",
+  ],
+  [
+    /\b(?:noteResult|noteUse|readState|takeCommon|mayNameCaller)\b/,
+    "recordResult, recordUse, readEtagSource, popCommonParams",
+  ],
+  [
+    /\b(?:WalEmptier|DiskReserve|setWalAside|shareFile|claimFile|giveToOwner)\b/,
+    "WalTruncator, BallastFile, quarantineWal, lockShared",
+  ],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],
 ];
 

@@ -50,7 +50,7 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
   return { ...command, meta, args, examples, notes, longRunning, oneOf };
 }
 
-export function waysToChange(...names: string[]) {
+export function requireAny(...names: string[]) {
   return { question: "What should change?", several: true, ways: Object.fromEntries(names.map((name) => [name, ""])) };
 }
 

@@ -21,7 +21,7 @@ export async function answerRead(
   headers["Cache-Control"] = "private, no-cache";
   headers.Vary = "Accept-Encoding, Authorization, Origin";
   const tags = request.headers.get("if-none-match");
-  const present = tags === null ? undefined : await route.readState?.(call as never);
+  const present = tags === null ? undefined : await route.readEtagSource?.(call as never);
   if (tags !== null && present) {
     headers.ETag = entityTag(call, present, release);
     if (isListed(tags, headers.ETag)) return new Response(null, { status: 304, headers });

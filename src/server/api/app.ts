@@ -44,7 +44,7 @@ export function createApp(deps: AppDeps) {
     logFrom: logLevels.indexOf(deps.logLevel),
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, vault, now),
-    noteUse: createUsageRecorder(db),
+    recordUse: createUsageRecorder(db),
     bodyMemory: { left: 64 * MiB },
     uploadMemory: { left: 128 * MiB },
     clientIpOf: (request) => {

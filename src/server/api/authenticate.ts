@@ -14,7 +14,7 @@ import { type AppCredentials, type Sent, type TokenCredentials, tokenCredentials
 export interface AuthDeps {
   db: Session;
   countAttempt: CountAttempt;
-  noteUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
+  recordUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
   memory: Pick<ProcessMemory, "rejections">;
   now: () => number;
   clientIpOf: (request: Request) => string | null;
@@ -153,7 +153,7 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
     deps.memory.rejections.note(key.appId, origin, now);
     throw appAuthFailed(verdict.reason, { remedy: originRemedy });
   }
-  deps.noteUse(secret, now);
+  deps.recordUse(secret, now);
   const isWeb = origin !== null || (key.enforceOrigins && key.patterns.length > 0);
   return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb } as const;
 }

@@ -1,6 +1,6 @@
 import { unavailable } from "../errors.ts";
 
-export type Hold = ReturnType<typeof holdMemory>;
+export type Hold = ReturnType<typeof reserveMemory>;
 
 /** Limits the memory for bodies that are being received. Each process has one. */
 export interface BodyMemory {
@@ -12,7 +12,7 @@ export interface BodyMemory {
  * Of a JSON body, only bytes beyond the first 64 KiB count, so that idle connections do not use the memory up.
  * @param store holds at most as much as it leaves to the others.
  */
-export function holdMemory(memory: BodyMemory, store?: string) {
+export function reserveMemory(memory: BodyMemory, store?: string) {
   let own = 0;
   let isReleased = false;
   memory.held ??= new Map();

@@ -1,9 +1,9 @@
 import { AppError, bodyTooLarge, malformedRequest, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
-import { freeTurn, partyOf } from "../values/turns.ts";
+import { partyOf, yieldToEventLoop } from "../values/turns.ts";
 import { withTimeout } from "../values/with-timeout.ts";
-import { type BodyMemory, type Hold, holdMemory } from "./body-memory.ts";
+import { type BodyMemory, type Hold, reserveMemory } from "./body-memory.ts";
 
 /** Contains a request's JSON object, or its error, which is thrown only after the caller is authenticated. */
 export interface Body {
@@ -46,7 +46,7 @@ export async function readBody(
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   const unsupported = checkType(request.headers, allowsText);
-  const held = holdMemory(memory);
+  const held = reserveMemory(memory);
   try {
     const bytes = await collectInTime(request, limits, held);
     if (bytes.length === 0) return none;
@@ -54,10 +54,10 @@ export async function readBody(
     if (bytes.length <= quickBytes) return parse(bytes, isExact);
     // Beside the other requests of its store, which are short.
     const party = `${partyOf(request.url)} body`;
-    await freeTurn(party, request);
+    await yieldToEventLoop(party, request);
     request.signal.throwIfAborted();
     const body = parse(bytes, isExact);
-    await freeTurn(party, request);
+    await yieldToEventLoop(party, request);
     return body;
   } catch (error) {
     if (error instanceof AppError) return { error };

@@ -12,7 +12,7 @@ export type Common = Partial<Record<CommonParameter, string>>;
 /**
  * A value that is no string becomes empty, which every check refuses. `own` is a field of this body and stays there.
  */
-export function takeCommon(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
+export function popCommonParams(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
   for (const name of commonParameters) {
     if (!body || name === own || !Object.hasOwn(body, name)) continue;
@@ -88,7 +88,7 @@ export interface Sent {
 }
 
 /** Whether the body can hold the namespace or credentials, and so must be read before they are checked. */
-export function mayNameCaller(route: Route, query: Common, authorization: string | null): boolean {
+export function bodyMayCarryCredentials(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;
   if (query.namespace === undefined) return true;
   if (isUnsigned(route.access)) return false;
@@ -100,7 +100,7 @@ export function mayNameCaller(route: Route, query: Common, authorization: string
 }
 
 /** Collects the common parameters and credentials from query, header and body, and removes them from the body. */
-export function readSent(
+export function extractCredentials(
   route: Route,
   query: Common,
   authorization: string | null,
@@ -108,7 +108,7 @@ export function readSent(
 ): Sent {
   const header = readBearer(authorization);
   const { user_id, token } = query;
-  const common = body ? { ...takeCommon(body, route.ownField), ...query } : query;
+  const common = body ? { ...popCommonParams(body, route.ownField), ...query } : query;
   const key = readAppCredentials(header, common);
   // The query takes precedence over the header. A body may contain user credentials where the call is about the token
   // itself, and on public routes, where ignoring them would attribute the request to another caller.

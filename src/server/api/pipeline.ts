@@ -19,7 +19,7 @@ import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./auth
 import { type Body, type BodyLimits, dropBody, readBody } from "./body.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./check-input.ts";
-import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
+import { bodyMayCarryCredentials, extractCredentials, popCommonParams, type Sent } from "./credentials.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
@@ -106,7 +106,7 @@ async function answer(found: Found, incoming: Incoming, sources: Sources): Promi
   let { common } = sent;
   if (found.body === undefined && route.method !== "GET") {
     found.body = await sources.receive(namespace);
-    common = { ...takeCommon(found.body.value, route.ownField), ...common };
+    common = { ...popCommonParams(found.body.value, route.ownField), ...common };
   }
   if (found.body?.error) throw found.body.error;
   const headers = baseHeaders(requestId);
@@ -114,7 +114,7 @@ async function answer(found: Found, incoming: Incoming, sources: Sources): Promi
   if (origin !== null) allowOrigin(headers, origin);
   const ctx = createContext(found.deps, incoming, tenant, actor);
   const call = checkCall(incoming, ctx, { query, body: found.body, common });
-  return route.readState
+  return route.readEtagSource
     ? answerRead(found.deps, incoming, call, headers)
     : answerCall(found.deps, incoming, call, headers);
 }
@@ -123,8 +123,8 @@ async function answer(found: Found, incoming: Incoming, sources: Sources): Promi
 async function identify(found: Found, { request, route }: Incoming, { receive, find }: Sources) {
   const { query, common } = parseQuery(request.url, route.query);
   const authorization = request.headers.get("authorization");
-  if (mayNameCaller(route, common, authorization)) found.body = await receive();
-  const sent = readSent(route, common, authorization, found.body?.value);
+  if (bodyMayCarryCredentials(route, common, authorization)) found.body = await receive();
+  const sent = extractCredentials(route, common, authorization, found.body?.value);
   found.sent = sent;
   const namespace = requireNamespace(sent, found.body);
   const app = request.headers.has("x-client-address") ? sent.key : sent.app;

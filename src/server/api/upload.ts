@@ -1,9 +1,9 @@
 import { AppError, bodyTooLarge, malformedRequest } from "../errors.ts";
 import type { Upload } from "../http/route.ts";
 import { formatBytes, KiB } from "../values/bytes.ts";
-import { freeTurn } from "../values/turns.ts";
+import { yieldToEventLoop } from "../values/turns.ts";
 import { type Body, collectInTime } from "./body.ts";
-import { type BodyMemory, holdMemory } from "./body-memory.ts";
+import { type BodyMemory, reserveMemory } from "./body-memory.ts";
 
 /** The time for an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
 const maxMs = 90_000;
@@ -14,7 +14,7 @@ const formBytes = 16 * KiB;
  * is answered.
  */
 export async function readUpload(request: Request, upload: Upload, memory: BodyMemory, store: string): Promise<Body> {
-  const held = holdMemory(memory, store);
+  const held = reserveMemory(memory, store);
   const { release } = held;
   const type = request.headers.get("content-type") ?? "";
   const isForm = /^multipart\/form-data *;/i.test(type);
@@ -32,7 +32,7 @@ export async function readUpload(request: Request, upload: Upload, memory: BodyM
 }
 
 async function readForm(request: Request, type: string, bytes: Uint8Array, store: string): Promise<Uint8Array> {
-  await freeTurn(store, request);
+  await yieldToEventLoop(store, request);
   const sent = new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
   const form = await sent.formData().catch((cause) => {
     throw malformedRequest("The body is not a valid form.", { cause });

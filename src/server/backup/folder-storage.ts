@@ -2,7 +2,7 @@ import { createReadStream, realpathSync, renameSync, rmSync, statSync } from "no
 import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
-import { giveToOwner } from "../config/data-dir.ts";
+import { chownLike } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { createPacer } from "./copy/pace.ts";
 import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
@@ -55,13 +55,13 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       const first = await mkdir(folder, { recursive: true, mode: 0o700 });
       const isOwned = dataDir !== undefined && `${realpathSync(folder)}${sep}`.startsWith(realpathSync(dataDir) + sep);
       if (isOwned && first !== undefined) {
-        for (let one = folder; one.length >= first.length; one = dirname(one)) giveToOwner(one, dataDir);
+        for (let one = folder; one.length >= first.length; one = dirname(one)) chownLike(one, dataDir);
       }
       await removeStale(folder);
       const partial = partialPath(folder, id);
       // Opened now, so that a missing permission is reported before the database is copied.
       const file = await open(partial, "wx", 0o600);
-      if (isOwned) giveToOwner(partial, dataDir);
+      if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);
     },
     // A folder whose network hangs must not hold up the process.

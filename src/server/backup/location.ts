@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
-import { giveToOwner } from "../config/data-dir.ts";
+import { chownLike } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
 import { attempt, notFound } from "../errors.ts";
 import type { ObjectStorage } from "./storage.ts";
@@ -41,7 +41,7 @@ export function rehearsedPlace(config: Pick<Config, "replicateTo" | "backupTo" |
 
 export function makeBackupsFolder(dataDir: string): string {
   const folder = backupsFolder(dataDir);
-  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder, dataDir);
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chownLike(folder, dataDir);
   return folder;
 }
 

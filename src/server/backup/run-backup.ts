@@ -6,7 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { partialPath } from "./folder-storage.ts";
 import { type BackupJob, type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
-import { noteResult } from "./last.ts";
+import { recordResult } from "./last.ts";
 import { stagingFolder } from "./location.ts";
 import { createWatchdog } from "./storage.ts";
 
@@ -44,11 +44,11 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   }
   const at = new Date().toISOString();
   if (outcome instanceof AppError) {
-    noteResult(config.dataDir, "backup", { last_failure: { at, message: outcome.message } });
+    recordResult(config.dataDir, "backup", { last_failure: { at, message: outcome.message } });
     throw outcome;
   }
   const { backup, bytes } = outcome;
-  noteResult(config.dataDir, "backup", { last_success: { at, place: backup, bytes }, last_failure: null });
+  recordResult(config.dataDir, "backup", { last_success: { at, place: backup, bytes }, last_failure: null });
   return outcome;
 }
 

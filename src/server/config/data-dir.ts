@@ -45,7 +45,7 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
     writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
-    giveToOwner(temporary, dataDir);
+    chownLike(temporary, dataDir);
     if (isNew) linkSync(temporary, path);
     else renameSync(temporary, path);
   } catch (cause) {
@@ -83,7 +83,7 @@ export function restrictFile(path: string, mode = 0o600): void {
 }
 
 /** Gives a file that root has created to the owner of `like`, so that a server of that account can open it. */
-export function giveToOwner(path: string, like: string): void {
+export function chownLike(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   try {
     const { uid, gid } = statSync(like);

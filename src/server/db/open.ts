@@ -4,9 +4,9 @@ import { quoteWord } from "../values/shell-quote.ts";
 import type { BeforeCommit } from "./group-commit/writer.ts";
 import { FileDatabase } from "./local/file-database.ts";
 import { isServerRunning } from "./local/file-lock.ts";
-import { findClosed, modeKeeper } from "./local/keep-modes.ts";
+import { findClosed, restrictFileModes } from "./local/file-modes.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
-import { shareFile } from "./local/open-file-lock.ts";
+import { lockShared } from "./local/open-file-lock.ts";
 import type { Database } from "./session.ts";
 
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
@@ -50,8 +50,8 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
   if (closed !== undefined && !leaveModes && process.getuid?.() !== 0) {
     throw unavailable(`${closed} cannot be read and written.`, { remedy: `chmod 600 ${quoteWord(closed)}` });
   }
-  const users = await shareFile(path);
-  const closeToOthers = modeKeeper(path, leaveModes);
+  const users = await lockShared(path);
+  const closeToOthers = restrictFileModes(path, leaveModes);
   try {
     const db = new FileDatabase(libsql, path, {
       lockDeadlineMs,

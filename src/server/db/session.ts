@@ -45,7 +45,7 @@ export interface Database extends Session {
   /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */
   isInPlace(): boolean;
   /** Renames the WAL of a database file that has been removed or replaced, and returns its new path. */
-  setWalAside(): string | undefined;
+  quarantineWal(): string | undefined;
   /** Resolves when every write that was queued before the call is answered. */
   drain(): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { withConfiguredDatabase } from "../admin/open-database.ts";
-import { noteResult, readLast } from "../backup/last.ts";
+import { readLast, recordResult } from "../backup/last.ts";
 import { maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
 import { damaged } from "../backup/manifest.ts";
 import { fetchBackup } from "../backup/restore/fetch-backup.ts";
@@ -35,12 +35,12 @@ export async function rehearse(config: Config, place: string) {
   try {
     const result = await restoreAside(config, place, isOwn);
     const success = { at: now(), place, bytes: result.bytes };
-    if (isOwn) noteResult(dataDir, "rehearsal", { last_success: success, last_failure: null });
+    if (isOwn) recordResult(dataDir, "rehearsal", { last_success: success, last_failure: null });
     return { place, ...result };
   } catch (cause) {
     const error = storageError(cause, dataDir, "A restore cannot be rehearsed in") as AppError;
     const failure = { at: now(), message: error.message, place };
-    if (isOwn) noteResult(dataDir, "rehearsal", { last_failure: failure });
+    if (isOwn) recordResult(dataDir, "rehearsal", { last_failure: failure });
     throw error;
   }
 }

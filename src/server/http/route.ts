@@ -52,8 +52,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
    * Reads a text that changes with the reply; undefined if there is nothing. The reply has a weak `ETag` and is
    * compressed, so it must contain no secrets.
    */
-  readState?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
-  /** If there is `readState`, the reply has the same `state`. */
+  readEtagSource?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
+  /** If there is `readEtagSource`, the reply has the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
-import { noteResult, readLast } from "../backup/last.ts";
+import { readLast, recordResult } from "../backup/last.ts";
 import { replicaDamage } from "../backup/manifest.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
@@ -27,7 +27,7 @@ export async function checkPlace(place: Replica, known: number, dataDir: string,
   const message = `The replica that was in ${place.address} is gone, and another one begins there. Is its disk mounted?`;
   if (newest === 0) notice("error", message);
   // An earlier generation is the replica that was gone for a while.
-  noteResult(dataDir, "replica", { last_failure: newest > 0 ? null : { at: new Date().toISOString(), message } });
+  recordResult(dataDir, "replica", { last_failure: newest > 0 ? null : { at: new Date().toISOString(), message } });
 }
 
 /** `database` is as `readBirth`, and empty for a new one. Throws as `Continuity.check`. */
@@ -86,7 +86,7 @@ export class MissingCheck {
     if (missing === undefined) return false;
     const message = `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`;
     notice("error", message);
-    noteResult(dataDir, "replica", { last_failure: { at: new Date().toISOString(), message } });
+    recordResult(dataDir, "replica", { last_failure: { at: new Date().toISOString(), message } });
     this.count++;
     return true;
   }
@@ -115,5 +115,5 @@ export function noteUnsent(options: MissingOptions & { place: Replica }, bytes: 
   if (bytes === 0 && !readLast(dataDir, "left").last_failure) return;
   const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;
   if (bytes > 0) notice("error", message);
-  noteResult(dataDir, "left", { last_failure: bytes > 0 ? { at, message } : null });
+  recordResult(dataDir, "left", { last_failure: bytes > 0 ? { at, message } : null });
 }

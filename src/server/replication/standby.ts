@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
-import { copyFile, giveToOwner, standbyFile, writeWhole } from "../config/data-dir.ts";
+import { chownLike, copyFile, standbyFile, writeWhole } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { AppError, unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -195,7 +195,7 @@ export class Standby {
       // Until the new copy is in place, no state describes it.
       this.#write({ isApplying: true });
       syncFile(databasePath);
-      giveToOwner(databasePath, dataDir);
+      chownLike(databasePath, dataDir);
       renameSync(databasePath, copyFile(dataDir));
       syncFile(dataDir);
       this.#write({ state, isApplying: false });

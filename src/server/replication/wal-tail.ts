@@ -1,5 +1,4 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import type { WalObserver } from "../db/local/wal-emptier.ts";
 import {
   type Changes,
   FrameReader,
@@ -9,6 +8,7 @@ import {
   type WalPosition,
   walHeaderBytes,
 } from "../db/local/wal-frames.ts";
+import type { WalObserver } from "../db/local/wal-truncator.ts";
 import { MiB } from "../values/bytes.ts";
 
 /** Bytes of the WAL that are read in one turn of the event loop, about the maximum of one segment. */

@@ -13,7 +13,7 @@ import { freeDiskBytes } from "../monitoring/readiness.ts";
 import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
-import { freeTurn, isTurnOver, partyOf } from "../values/turns.ts";
+import { isTickOverBudget, partyOf, yieldToEventLoop } from "../values/turns.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
@@ -64,7 +64,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     // Read before the client can go, because Bun tells of it only then.
     const { signal } = request;
     try {
-      await freeTurn(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });
+      await yieldToEventLoop(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });
     } catch (error) {
       const requestId = requestIdOf(request.headers);
       return errorResponse(requestId, error, baseHeaders(requestId));
@@ -74,7 +74,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   const open = openPort(config, {
     shared,
     certificate,
-    fetch: (request) => (isTurnOver() && !hasLongBody(request.headers) ? answerLater(request) : answer(request)),
+    fetch: (request) => (isTickOverBudget() && !hasLongBody(request.headers) ? answerLater(request) : answer(request)),
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {

@@ -1,4 +1,4 @@
-import { noteResult, readLast } from "../backup/last.ts";
+import { readLast, recordResult } from "../backup/last.ts";
 import { maxRehearsalMs, rehearsedPlace } from "../backup/location.ts";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { BackupRun } from "../backup/run-backup.ts";
@@ -66,6 +66,6 @@ async function runProcess(config: Config, { command, env }: Deps, signal: AbortS
   const message = `Its process was ended by ${child.signalCode}.`;
   const at = new Date().toISOString();
   if (child.signalCode !== null)
-    noteResult(dataDir, "rehearsal", { last_failure: { at, message, place: rehearsedPlace(config) } });
+    recordResult(dataDir, "rehearsal", { last_failure: { at, message, place: rehearsedPlace(config) } });
   return readLast(dataDir, "rehearsal").last_failure?.message ?? "Its result could not be noted.";
 }

@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts";
 import { findUnknownSettings } from "../config/env-file.ts";
 import { locateFailure } from "../db/failure.ts";
-import { DiskReserve } from "../db/local/disk-reserve.ts";
+import { BallastFile } from "../db/local/ballast-file.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
@@ -96,7 +96,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
   // Several listeners share the port: those of workers, or of successive certificates.
   const isShared = config.workers > 1 || certificate !== null;
   const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
-  if (config.databaseUrl === undefined) new DiskReserve(databaseFile(config.dataDir)).makeRoomToStart();
+  if (config.databaseUrl === undefined) new BallastFile(databaseFile(config.dataDir)).makeRoomToStart();
   const db = await openServedDatabase(config);
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
@@ -169,7 +169,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
 /** Closing removes the WAL by its name, which may belong to another file if the database file was replaced. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();
-  const aside = db.setWalAside();
+  const aside = db.quarantineWal();
   if (aside !== undefined) log.notice("error", `The WAL of the removed database file is kept as ${aside}.`);
 }
 

@@ -25,7 +25,7 @@ const endTurn = () => void ends.splice(0).map((end) => end());
  * Resolves in a turn of the event loop that has time left. A caller whose `signal` is aborted resolves without a turn,
  * and has nothing to do. Throws unavailable when too many wait.
  */
-export function freeTurn(party?: string, { client, signal }: Caller = {}): Promise<void> {
+export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     const work = async () => {
       if (party === healthParty) await nextTurn();
@@ -47,7 +47,7 @@ export function partyOf(url: string): string | undefined {
   return /[?&](?:q|facets|tag|category|option|include_total)\b/.test(url) ? `${store} search` : store;
 }
 
-export function isTurnOver(): boolean {
+export function isTickOverBudget(): boolean {
   return isOver() || !turns.isIdle || !checks.isIdle;
 }
 

@@ -283,7 +283,13 @@ onDatabase("file", (suite) => {
 
   test("every operation lists its own errors under their status, with their meanings, and those that all can answer", () => {
     for (const [name, { parameters, responses }] of operations) {
-      const { reply, readState, errors = [], access, path } = routes.find((route) => nameOf(route) === name) as Route;
+      const {
+        reply,
+        readEtagSource,
+        errors = [],
+        access,
+        path,
+      } = routes.find((route) => nameOf(route) === name) as Route;
       for (const [status, { description }] of Object.entries(responses)) {
         if (!(Number(status) >= 400)) continue;
         for (const code of codesOf(description)) {
@@ -297,7 +303,7 @@ onDatabase("file", (suite) => {
       const successes = Object.keys(responses).filter((status) => Number(status) < 300);
       // A create returns 200 for a dry run, and for a record that exists already.
       const isTried = parameters.some((one) => one.name === "dry_run") && successes.includes("201");
-      expect("304" in responses).toBe(readState !== undefined);
+      expect("304" in responses).toBe(readEtagSource !== undefined);
       expect(successes).toHaveLength(isTried || reply.existing !== undefined ? 2 : 1);
     }
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noteResult } from "../../../src/server/backup/last.ts";
+import { recordResult } from "../../../src/server/backup/last.ts";
 import { createDatabaseReader } from "../../../src/server/monitoring/database-figures.ts";
 import { renderMetrics } from "../../../src/server/monitoring/metrics/prometheus.ts";
 import { monitorProcess } from "../../../src/server/monitoring/process-monitor.ts";
@@ -167,7 +167,7 @@ test("a backup is known at once, while figures of the database are kept", async 
   const read = createDatabaseReader({ db: database.db, dataDir, certificateEnd: () => 0, now: Date.now });
   expect(await read()).toMatchObject({ last_backup_at: null });
   const at = "2030-01-02T03:04:05.000Z";
-  noteResult(dataDir, "backup", { last_success: { at, place: "/backups/1", bytes: 1 }, last_failure: null });
+  recordResult(dataDir, "backup", { last_success: { at, place: "/backups/1", bytes: 1 }, last_failure: null });
   expect(await read()).toMatchObject({ last_backup_at: at, last_backup_failed_at: null });
   rmSync(dataDir, { recursive: true });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { loginFailures } from "../../../src/server/modules/passwords/failures.ts";
-import { countHit, peekLimit } from "../../../src/server/modules/rate-limits/service.ts";
+import { checkLimit, countHit } from "../../../src/server/modules/rate-limits/service.ts";
 import { updateUser } from "../../../src/server/modules/users/change.ts";
 import { createUser, setPassword } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
   /** Whether the user has no failed sign-ins left. */
   async function isLockedOut(shop: Shop, email: string): Promise<boolean> {
     const ctx = await tenantContext(shop);
-    return (await peekLimit(ctx, loginFailures, failuresOf(ctx.tenant.id, email))) > 0;
+    return (await checkLimit(ctx, loginFailures, failuresOf(ctx.tenant.id, email))) > 0;
   }
 
   async function lockOut(shop: Shop, email: string): Promise<void> {

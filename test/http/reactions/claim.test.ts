@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { claimReactions } from "../../../src/server/modules/reactions/service.ts";
+import { transferReactions } from "../../../src/server/modules/reactions/service.ts";
 import { type Account, goodPassword, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
@@ -138,19 +138,19 @@ onEachDatabase((suite) => {
       return ctx.db.batch(statements);
     };
     const dying = { ...ctx, db: Object.assign(Object.create(ctx.db), { batch }) as typeof ctx.db };
-    expect(await failureOf(claimReactions(dying, visitor, eve.id))).toBeInstanceOf(Error);
+    expect(await failureOf(transferReactions(dying, visitor, eve.id))).toBeInstanceOf(Error);
     const left = Number(await ofActor(visitor));
     // A batch deletes and moves at most a hundred each.
     expect(left).toBeGreaterThanOrEqual(50);
     expect(left).toBeLessThan(250);
-    await claimReactions(ctx, visitor, eve.id);
+    await transferReactions(ctx, visitor, eve.id);
     expect([await ofActor(visitor), await ofActor(eve.id)]).toEqual([0, count]);
     const sums = "select sum(likes) as likes, sum(bookmarks) as bookmarks from resource_counts where tenant_id = ?";
     const { rows } = await ctx.db.execute({ sql: sums, args: [ctx.tenant.id] });
     expect({ ...rows[0] }).toEqual({ likes: 125, bookmarks: 125 });
     // A user who was deleted meanwhile gets nothing.
     await ctx.db.execute({ sql: "update reactions set actor = ? where actor = ?", args: [visitor, eve.id] });
-    await claimReactions(ctx, visitor, "usr_deleted");
+    await transferReactions(ctx, visitor, "usr_deleted");
     expect(await ofActor(visitor)).toBe(count);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mintVisitor } from "../../../src/server/modules/visitors/actor.ts";
+import { issueVisitorToken } from "../../../src/server/modules/visitors/actor.ts";
 import { createVault } from "../../../src/server/security/vault.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, reacting } from "../../support/reactions.ts";
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
       const cursor = (await me.list({ limit: "1" })).page.next_cursor as string;
       const foreign = await becomeVisitor(other.callAnonymously, path, theirs);
       const otherKey = createVault(() => "another secret, as long as the real one is");
-      const strange = mintVisitor(otherKey, (await tenantContext(shop)).tenant.id).visitor;
+      const strange = issueVisitorToken(otherKey, (await tenantContext(shop)).tenant.id).visitor;
       const seen = new Set<string>();
       for (const forged of forgeriesOf(visitor, foreign, strange)) {
         const forger = reacting(shop.callAnonymously, path, { visitor: forged });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { endTokens } from "../../../src/server/modules/tokens/service.ts";
+import { revokeTokens } from "../../../src/server/modules/tokens/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
     const ctx = await tenantContext(shop);
     const [reply] = await Promise.all([
       change(account),
-      inTransaction(ctx, (tx) => endTokens(tx, account.id, "revoked")),
+      inTransaction(ctx, (tx) => revokeTokens(tx, account.id, "revoked")),
     ]);
     // In both orders, because hashing takes far longer than the revocation.
     expect(reply.code).toBe(5207);

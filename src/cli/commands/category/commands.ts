@@ -1,7 +1,7 @@
 import type { Category, CategoryInput } from "../../../server/modules/categories/model.ts";
 import { recordArg, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
-import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { defineCommand, requireAny } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
@@ -102,7 +102,7 @@ const update = defineCommand({
   ],
   notes: ["Fields without a flag keep their value. An empty --parent= moves the category to the top."],
   done: "Updated category {title}.",
-  oneOf: waysToChange(...Object.keys(fieldArgs)),
+  oneOf: requireAny(...Object.keys(fieldArgs)),
   async run(args, console) {
     const patch = readFields(args);
     const { updateCategory } = await import("../../../server/modules/categories/service.ts");

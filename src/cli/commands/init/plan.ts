@@ -20,7 +20,7 @@ import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
-import { askNamespace, findNamespace, takeKey, takeMail, takeOwner, takePublicUrl, takeStore } from "./questions.ts";
+import { askNamespace, findNamespace, resolveStore, takeKey, takeMail, takeOwner, takePublicUrl } from "./questions.ts";
 import { askRunMode, describeUnit, hasSystemd, readRunMode, runModes } from "./unit.ts";
 
 export type Plan = Awaited<ReturnType<typeof planShop>>;
@@ -91,7 +91,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   let named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
   const shop = await readShop(named.namespace);
-  let store = shop.store === null ? await takeStore(args, console, named) : null;
+  let store = shop.store === null ? await resolveStore(args, console, named) : null;
   let owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
   const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
   const to = owner?.email ?? shop.owner?.email;
@@ -110,7 +110,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
     if (again === "yes") return answers;
     if (again === "store") {
       named = await askNamespace(args, existing, named);
-      store = await takeStore(args, console, named, store ?? {});
+      store = await resolveStore(args, console, named, store ?? {});
     }
     if (again === "owner") owner = await takeOwner(args, console, owner ?? {});
     if (again === "key") key = await takeKey(args, console, named.namespace, key);

@@ -45,7 +45,7 @@ export async function askNamespace(args: InitArgs, existing: readonly string[], 
 }
 
 /** The fields of a new store. When it cannot ask, missing flags get the defaults of `tenant create`. `before` is suggested. */
-export async function takeStore(
+export async function resolveStore(
   args: InitArgs,
   console: Console,
   { namespace, title }: Named,

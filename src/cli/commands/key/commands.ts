@@ -2,7 +2,7 @@ import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, durationArg, valueArg } from "../../framework/args.ts";
-import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { defineCommand, requireAny } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
@@ -90,7 +90,7 @@ const update = defineCommand({
   ],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
-  oneOf: waysToChange("name", "scope", "expires"),
+  oneOf: requireAny("name", "scope", "expires"),
   async run(args, console) {
     const { name, scope, expires } = args;
     const patch = { name, scopes: scope.length > 0 ? scope : undefined, expiresAt: expires };

@@ -7,7 +7,7 @@ import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
-import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { defineCommand, requireAny } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
@@ -123,7 +123,7 @@ const update = defineCommand({
     `${variantNote} A variant with the same SKU, or without a SKU the same options, is updated; another one is added.`,
   ],
   done: "Updated product {title}.",
-  oneOf: waysToChange(...Object.keys(fieldArgs)),
+  oneOf: requireAny(...Object.keys(fieldArgs)),
   async run(args, console) {
     const patch = readFields(args);
     const variants = args.variant.map((text) => ({ line: 1, document: parseVariant(text) }));

@@ -14,7 +14,7 @@ import {
   valueArg,
   wordArg,
 } from "../../framework/args.ts";
-import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { defineCommand, requireAny } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
@@ -179,7 +179,7 @@ const update = defineCommand({
       "clears the field.",
   ],
   done: "Updated store {namespace}.",
-  oneOf: waysToChange(...Object.keys(updateFlags)),
+  oneOf: requireAny(...Object.keys(updateFlags)),
   async run(args, console) {
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
     const patch = { ...readTenantFlags(args), types: { declare, remove } };

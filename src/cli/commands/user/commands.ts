@@ -1,6 +1,6 @@
 import { withTenant } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
-import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { defineCommand, requireAny } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, passwordNote, readSecretLine, takePassword } from "../../secrets/passwords.ts";
@@ -119,7 +119,7 @@ const update = defineCommand({
       "without --email-verified yes.",
   ],
   done: "Updated user {email}.",
-  oneOf: waysToChange("email", ...Object.keys(userFlags)),
+  oneOf: requireAny("email", ...Object.keys(userFlags)),
   async run(args, console) {
     const patch = { email: args.email, ...readUserFlags(args) };
     const { updateUser } = await import("../../../server/modules/users/change.ts");

@@ -158,7 +158,7 @@ function operation(route: Route, schemas: Schemas): Json {
     responses: {
       [status]: reply,
       ...notCreated(route, reply),
-      ...(route.readState && { 304: { $ref: "#/components/responses/NotModified" } }),
+      ...(route.readEtagSource && { 304: { $ref: "#/components/responses/NotModified" } }),
       // Many ids can exceed what the runtime reads of a request before its body.
       ...(route.query?.properties.resource_id?.maxItems && {
         431: { description: "The address is too long. Without a body." },

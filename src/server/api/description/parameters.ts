@@ -31,7 +31,7 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
       "request fails with 5303.";
     parameters.push(parameter("header", "If-Match", { description, schema: ifMatchForm }));
   }
-  if (route.readState) {
+  if (route.readEtagSource) {
     const description =
       "`ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it.";
     parameters.push(parameter("header", "If-None-Match", { description }));

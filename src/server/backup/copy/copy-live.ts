@@ -4,7 +4,7 @@ import { Connection } from "../../db/local/connection.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
-import { shareFile } from "../../db/local/open-file-lock.ts";
+import { lockShared } from "../../db/local/open-file-lock.ts";
 import { unavailable } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 import { createPacer, type Pacer } from "./pace.ts";
@@ -24,7 +24,7 @@ const maxWaitMs = 5000;
  * @throws unavailable for a full or faulty disk, or when more is written than can be copied.
  */
 export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {
-  const users = await shareFile(path);
+  const users = await lockShared(path);
   const readers = new FileLock(await loadLibsql(), `${path}-readers`);
   // Closed last: closing any descriptor of the file drops this process's locks on it.
   const source = await open(path, "r");

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { copyFile, giveToOwner, standbyFile } from "../../config/data-dir.ts";
+import { chownLike, copyFile, standbyFile } from "../../config/data-dir.ts";
 import { isDamaged } from "../../db/db-errors.ts";
 import { hasWal, mergeWal, removeWal } from "../../db/local/merge-wal.ts";
 import { copyWhole, syncFile } from "../../db/local/sync-file.ts";
@@ -24,7 +24,7 @@ interface Replacement {
 export async function* replaceFile(replacement: Replacement): AsyncGenerator<string, string | null> {
   const { dataDir, path, newPath, now, beforeSwap } = replacement;
   const old = existsSync(path) ? path : copyFile(dataDir);
-  giveToOwner(newPath, existsSync(path) ? path : dataDir);
+  chownLike(newPath, existsSync(path) ? path : dataDir);
   syncFile(newPath);
   yield "the new file is on disk";
   let kept: string | null = null;

@@ -6,7 +6,7 @@ import { databaseFile, standbyFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
 import { acquireServerLock, type FileLock } from "../../db/local/file-lock.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
-import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";
+import { lockExclusive, lockShared } from "../../db/local/open-file-lock.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
@@ -93,7 +93,7 @@ async function swap(
   { signal, onWait }: RestoreOptions,
 ): Promise<string | null> {
   const path = databaseFile(dataDir);
-  const lock = await claimFile(path, { signal, onWait });
+  const lock = await lockExclusive(path, { signal, onWait });
   try {
     const steps = replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
     for (;;) {
@@ -147,7 +147,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Insp
   if (!existsSync(path)) return null;
   let lock: FileLock | undefined;
   try {
-    lock = await shareFile(path);
+    lock = await lockShared(path);
     return await withCopy(path, inspectCopy);
   } catch {
     warnings.push("The current database cannot be read. The restore keeps its file.");

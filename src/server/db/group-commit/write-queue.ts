@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
-import { isTurnOver } from "../../values/turns.ts";
+import { isTickOverBudget } from "../../values/turns.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Result, Session } from "../session.ts";
 import { type GroupOptions, type Job, runGroup, type Unit } from "./group.ts";
@@ -108,7 +108,7 @@ export class WriteQueue {
       if (this.#isDriving) return;
       this.#isDriving = true;
       // After a long turn, such as that of a large body, others come first.
-      setImmediate(isTurnOver() ? setImmediate : queueMicrotask, () => void this.#drive());
+      setImmediate(isTickOverBudget() ? setImmediate : queueMicrotask, () => void this.#drive());
     });
   }
 

@@ -6,15 +6,15 @@ import { argsOf, sqlOf } from "../bind-args.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
+import { BallastFile } from "./ballast-file.ts";
 import { Connection } from "./connection.ts";
-import { DiskReserve } from "./disk-reserve.ts";
 import { watchFile } from "./file-watch.ts";
 import { FileWriter } from "./file-writer.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
 import { watchSuspension } from "./suspension-watch.ts";
-import { WalEmptier, type WalObserver } from "./wal-emptier.ts";
+import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
@@ -42,8 +42,8 @@ export class FileDatabase implements Database {
   readonly queue: WriteQueue;
   readonly writer: Connection;
   readonly reader: Reader;
-  readonly reserve: DiskReserve;
-  readonly #emptier: WalEmptier;
+  readonly reserve: BallastFile;
+  readonly #emptier: WalTruncator;
   readonly #options: FileDatabaseOptions;
   readonly #fairness: LockFairness;
   readonly #isFileInPlace: () => boolean;
@@ -58,7 +58,7 @@ export class FileDatabase implements Database {
     const isInPlace = () => this.isInPlace();
     this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB, isInPlace });
     this.reader = new Reader(libsql, path, { deadlineMs: options.lockDeadlineMs ?? 5000, isInPlace });
-    this.reserve = new DiskReserve(path);
+    this.reserve = new BallastFile(path);
     this.#isFileInPlace = watchFile(path);
     this.#isWalInPlace = watchFile(`${path}-wal`);
     this.#isWalIndexInPlace = watchFile(`${path}-shm`);
@@ -73,7 +73,7 @@ export class FileDatabase implements Database {
     this.queue = new WriteQueue(fileWriter, { ...options, mustWait });
     const { writer, reader } = this;
     const isOverDisk = () => this.#isOverDisk(this.walBytes());
-    this.#emptier = new WalEmptier(libsql, path, { writer, reader, fairness: this.#fairness, isInPlace, isOverDisk });
+    this.#emptier = new WalTruncator(libsql, path, { writer, reader, fairness: this.#fairness, isInPlace, isOverDisk });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -159,7 +159,7 @@ export class FileDatabase implements Database {
     return this.#isFileInPlace() && this.#isWalInPlace() && this.#isWalIndexInPlace();
   }
 
-  setWalAside(): string | undefined {
+  quarantineWal(): string | undefined {
     // Beside another database file of that name, SQLite would write the WAL into that file.
     if (this.#isFileInPlace() || !this.#isWalInPlace() || !existsSync(`${this.path}-wal`)) return undefined;
     const aside = `${this.path}-wal.orphaned-${Date.now()}`;

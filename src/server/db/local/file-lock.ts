@@ -1,6 +1,6 @@
 import { chmodSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { databaseFile, giveToOwner, makeDataDir } from "../../config/data-dir.ts";
+import { chownLike, databaseFile, makeDataDir } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import { type Engine, type Libsql, loadLibsql } from "./load-libsql.ts";
 
@@ -56,7 +56,7 @@ export class FileLock {
     try {
       this.#engine.prepare("PRAGMA journal_mode").get([]);
       chmodSync(path, 0o600);
-      giveToOwner(path, dirname(path));
+      chownLike(path, dirname(path));
     } catch (error) {
       // Another process created the file at the same moment and holds its lock.
       if (!isBusy(error)) throw mapDbError(error);

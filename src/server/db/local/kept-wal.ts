@@ -9,7 +9,7 @@ import { frameBytes, isSameWal, readFrame, startOf, sumOf, walHeaderBytes } from
  * them. Nobody may have the database open.
  * @throws unavailable when it cannot be copied.
  */
-export function keepDamagedWal(path: string): void {
+export function preserveCorruptWal(path: string): void {
   const wal = `${path}-wal`;
   try {
     const damage = findDamage(wal);

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { giveToOwner } from "../../config/data-dir.ts";
+import { chownLike } from "../../config/data-dir.ts";
 import { attempt, errnoOf, unavailable } from "../../errors.ts";
 
 /** Longest pause between two tries of a waiting process, and how long a stamp counts. */
@@ -24,7 +24,7 @@ export class LockFairness {
   constructor(path: string) {
     try {
       this.#file = openSync(path, "a", 0o600);
-      giveToOwner(path, dirname(path));
+      chownLike(path, dirname(path));
     } catch (cause) {
       throw unavailable(`The data directory ${dirname(path)} cannot be written (${errnoOf(cause)}).`, { cause });
     }

@@ -4,7 +4,7 @@ import { refuseStandby } from "../../config/data-dir.ts";
 import { type AppError, unavailable, wrongState } from "../../errors.ts";
 import { describeUsers } from "./database-users.ts";
 import { FileLock } from "./file-lock.ts";
-import { keepDamagedWal } from "./kept-wal.ts";
+import { preserveCorruptWal } from "./kept-wal.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { hasWal } from "./merge-wal.ts";
 
@@ -22,11 +22,11 @@ interface WaitOptions {
 
 /**
  * Marks the database file as open in this process until the lock is closed. A WAL would be written into a file that
- * replaces an open one, so `claimFile` waits for all such locks.
+ * replaces an open one, so `lockExclusive` waits for all such locks.
  * @throws unavailable when the file is being replaced all the time; wrongState for a WAL without its file: SQLite would
  * create a database and discard the WAL; and for the directory of a standby.
  */
-export async function shareFile(path: string): Promise<FileLock> {
+export async function lockShared(path: string): Promise<FileLock> {
   refuseStandby(dirname(path));
   if (hasWal(path) && !statSync(path, { throwIfNoEntry: false })?.size) {
     const message = `${path} is missing or empty, but ${basename(path)}-wal beside it has the last writes.`;
@@ -41,7 +41,7 @@ export async function shareFile(path: string): Promise<FileLock> {
  * Waits until no process has the database file open, and keeps it from being opened until the lock is closed.
  * @throws unavailable, which names the processes that keep it open; the signal's reason.
  */
-export async function claimFile(path: string, options: WaitOptions = {}): Promise<FileLock> {
+export async function lockExclusive(path: string, options: WaitOptions = {}): Promise<FileLock> {
   const failure = () =>
     unavailable(`The database is in use (${describeUsers(path)}). Nothing was changed. Try again when it is free.`);
   return waitFor(path, (lock) => lock.tryExclusive(), failure, { timeoutMs: claimTimeoutMs, ...options });
@@ -60,7 +60,7 @@ async function waitFor(
     for (;;) {
       // The first process that opens the database makes SQLite apply the WAL.
       if (hasWal(path) && lock.tryExclusive()) {
-        keepDamagedWal(path);
+        preserveCorruptWal(path);
         lock.release();
       }
       if (tryLock(lock)) return lock;

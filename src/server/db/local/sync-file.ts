@@ -1,5 +1,5 @@
 import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync } from "node:fs";
-import { giveToOwner } from "../../config/data-dir.ts";
+import { chownLike } from "../../config/data-dir.ts";
 
 const chunkBytes = 64 * 1024;
 
@@ -28,7 +28,7 @@ export function readToEnd(path: string): void {
 export function copyWhole(path: string, target: string): void {
   const partial = `${target}.partial`;
   copyFileSync(path, partial);
-  giveToOwner(partial, path);
+  chownLike(partial, path);
   syncFile(partial);
   renameSync(partial, target);
 }

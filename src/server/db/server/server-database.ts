@@ -103,7 +103,7 @@ export class ServerDatabase implements Database {
   readonly checkpoint = async () => false;
   readonly walBytes = () => 0;
   readonly isInPlace = () => true;
-  readonly setWalAside = () => undefined;
+  readonly quarantineWal = () => undefined;
 
   drain(): Promise<void> {
     return this.queue.drain();

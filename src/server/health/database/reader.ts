@@ -5,9 +5,9 @@ import type { Config } from "../../config/config.ts";
 import { argsOf, sqlOf } from "../../db/bind-args.ts";
 import { mapServerError } from "../../db/db-errors.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
-import { modeKeeper } from "../../db/local/keep-modes.ts";
+import { restrictFileModes } from "../../db/local/file-modes.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { shareFile } from "../../db/local/open-file-lock.ts";
+import { lockShared } from "../../db/local/open-file-lock.ts";
 import { Reader } from "../../db/local/reader.ts";
 import type { Result, Session } from "../../db/session.ts";
 
@@ -33,8 +33,8 @@ export interface DatabaseReader {
 
 export async function openFileReader(path: string): Promise<DatabaseReader> {
   const libsql = await loadLibsql();
-  const openLock = await shareFile(path);
-  const restoreModes = modeKeeper(path, true);
+  const openLock = await lockShared(path);
+  const restoreModes = restrictFileModes(path, true);
   try {
     const reader = new Reader(libsql, path, { deadlineMs, keepFormat: true, cacheKiB });
     const { connection } = reader;

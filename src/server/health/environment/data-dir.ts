@@ -13,7 +13,7 @@ import {
 import { basename, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { largeWalBytes } from "../../db/local/checkpoint.ts";
-import { findClosed } from "../../db/local/keep-modes.ts";
+import { findClosed } from "../../db/local/file-modes.ts";
 import { attempt, errnoOf } from "../../errors.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";

@@ -16,7 +16,7 @@ import { explainConflicts, unknownCategory } from "../products/product-errors.ts
 import type { RenderedProduct } from "../products/rendering.ts";
 import { slugFrom } from "../products/slug.ts";
 import { products } from "../products/table.ts";
-import { languageChain, servedJson, servedLanguage } from "../products/translation.ts";
+import { languageChain, localizedJson, localizedLanguage } from "../products/translation.ts";
 import { ownLanguageError, textValues, updateStatement } from "../products/update.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import {
@@ -34,9 +34,9 @@ const select = statement((q) =>
   q
     .select({
       id: categories.id,
-      json: sql<string>`${servedJson(sql`rendered`)}`,
+      json: sql<string>`${localizedJson(sql`rendered`)}`,
       version: categories.version,
-      language: sql<string>`${servedLanguage}`,
+      language: sql<string>`${localizedLanguage}`,
     })
     .from(categories)
     .where(sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`),
@@ -79,7 +79,7 @@ const deleteCategoryRow = statement(sql`
 const readPage = keysetList({
   name: "categories",
   fields: categoryFields,
-  json: servedJson(sql`rendered`),
+  json: localizedJson(sql`rendered`),
   bytes: sql`octet_length(rendered)`,
   from: sql`from ${categories}`,
   conditions: { top: sql`${param("top")} and parent_id is null`, isOpen: isVisible },

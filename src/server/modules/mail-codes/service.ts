@@ -9,7 +9,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import type { MailKind } from "../mail/kinds.ts";
 import { type MailContents, queueMail } from "../mail/outbox.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
-import { addressSubject, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { addressSubject, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { mailCodes } from "./table.ts";
 
 /** The purpose and the subject of a code (`mailCodes`). */
@@ -153,10 +153,10 @@ export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean>
 async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   const { account, address } = subjectsOf(ctx, key);
   const [few, many] = [
-    await peekLimit(ctx, wrongTries(key.purpose, tries.few), account),
-    await peekLimit(ctx, wrongTries(key.purpose, tries.many), account),
+    await checkLimit(ctx, wrongTries(key.purpose, tries.few), account),
+    await checkLimit(ctx, wrongTries(key.purpose, tries.many), account),
   ];
-  return many > 0 || (few > 0 && (await peekLimit(ctx, triesFrom(key.purpose), address)) > 0);
+  return many > 0 || (few > 0 && (await checkLimit(ctx, triesFrom(key.purpose), address)) > 0);
 }
 
 /** The statement that uses a code, once it has been checked in the same transaction. */

@@ -12,7 +12,7 @@ import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
-import { buyerOf, countTry, requireFewPending, requireShare } from "./limits.ts";
+import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines } from "./new-order.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
@@ -77,7 +77,7 @@ export async function createOrder(
       buyer === null ? undefined : requireFewPending(tx, buyer),
     ]);
     const order = await insert(tx, { ...checked, id, userId, buyer }, found);
-    if (buyer !== null) await requireShare(tx, buyer, id);
+    if (buyer !== null) await enforceReservationCap(tx, buyer, id);
     // The number of the next order is not assigned by a dry run.
     return isDryRun ? { ...order, json: order.json.replace(/"number":\d+/, '"number":null') } : order;
   });

@@ -6,9 +6,9 @@ import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
+import { changedColumns, releaseOrder } from "./commit-transition.ts";
 import { expiryMs } from "./create.ts";
-import { changedColumns, closeUnpaid } from "./finish-change.ts";
-import { touched } from "./statements.ts";
+import { bumpVersion } from "./statements.ts";
 import { orders } from "./table.ts";
 
 // The orders of a store expire in the order of creation, for which there is an index.
@@ -21,7 +21,7 @@ const selectDue = statement<{ id: string; tenant: string }>(sql`
 const expirePending = statement((q) =>
   q
     .update(orders)
-    .set({ status: "expired", ...touched })
+    .set({ status: "expired", ...bumpVersion })
     .where(and(byId(orders), eq(orders.status, "pending"), lte(orders.expiresAt, param("now"))))
     .returning(changedColumns),
 );
@@ -34,7 +34,7 @@ export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
   return workThrough(ctx, due, (work, { id }) =>
     inTransaction(work, async (tx) => {
       const order = await get(tx.db, expirePending, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
-      if (order) await closeUnpaid(tx, order, "expire");
+      if (order) await releaseOrder(tx, order, "expire");
       return order !== undefined;
     }),
   );

@@ -5,7 +5,7 @@ import { get, param, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
 import { shortage } from "../products/stock.ts";
 import { products, productVariants } from "../products/table.ts";
-import { addressSubject, requireHit } from "../rate-limits/service.ts";
+import { addressSubject, consumeLimit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
@@ -52,12 +52,12 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
   const [name, most] = isDryRun ? ["dry runs of orders", 6 * ordersPerMinute] : ["orders", ordersPerMinute];
-  await requireHit(ctx, { name, most, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
+  await consumeLimit(ctx, { name, most, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */
-export async function requireShare(tx: Ctx, buyer: string, id: string): Promise<void> {
-  const { id: tenantId, stockShare: share } = tx.tenant;
+export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
+  const { id: tenantId, maxReservationPercent: share } = tx.tenant;
   if (share === 100) return;
   const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
   if (!excess) return;

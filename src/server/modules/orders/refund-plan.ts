@@ -1,4 +1,4 @@
-import { fieldFault, invalidField, wrongState } from "../../errors.ts";
+import { fieldError, invalidField, wrongState } from "../../errors.ts";
 import { shareOf } from "./amounts.ts";
 import type { RefundInput } from "./model.ts";
 import type { orderLines } from "./table.ts";
@@ -48,7 +48,7 @@ function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundIn
     }
     if (quantity > remaining(line)) {
       const excess = `is ${quantity}, but ${remaining(line)} of ${line.sku ?? line.title} can be refunded`;
-      throw fieldFault(wrongState, `lines.${index}.quantity`, excess);
+      throw fieldError(wrongState, `lines.${index}.quantity`, excess);
     }
     quantities.set(id, quantity);
   }

@@ -12,19 +12,19 @@ import type { Rendered } from "../products/rendering.ts";
 import { moveStock } from "../products/stock.ts";
 import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { finishChange } from "./finish-change.ts";
+import { commitTransition } from "./commit-transition.ts";
 import type { RefundInput } from "./model.ts";
 import { requireStore } from "./ownership.ts";
 import { planRefund } from "./refund-plan.ts";
 import { returnSpentPoints } from "./return-points.ts";
-import { orderStateError, requireOrderId, selectState, touched } from "./statements.ts";
+import { bumpVersion, orderStateError, requireOrderId, selectState } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
 // Changes nothing for an order in another state or version.
 const lockOrder = statement((q) =>
   q
     .update(orders)
-    .set(touched)
+    .set(bumpVersion)
     .where(and(byId(orders), inArray(orders.paymentStatus, ["paid", "partially_refunded"]), isVersion(orders)))
     .returning(),
 );
@@ -83,7 +83,7 @@ export async function refundOrder(
     const restocked = plan.lines
       .filter((line) => line.restocked > 0)
       .map(({ item, restocked: quantity }) => ({ ...item, quantity }));
-    return finishChange(tx, id, {
+    return commitTransition(tx, id, {
       event: "order.refunded",
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),

@@ -5,7 +5,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { insertEvent, type OrderCtx, touched } from "./statements.ts";
+import { bumpVersion, insertEvent, type OrderCtx } from "./statements.ts";
 import { orders } from "./table.ts";
 
 const selectOthers = statement((q) =>
@@ -19,7 +19,7 @@ const selectOthers = statement((q) =>
 const addReversed = statement((q) =>
   q
     .update(orders)
-    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...touched })
+    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion })
     .where(byId(orders)),
 );
 

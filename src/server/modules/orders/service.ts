@@ -10,10 +10,16 @@ import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
-import { type ChangedOrder, changedColumns, closeUnpaid, finishChange, type OrderChange } from "./finish-change.ts";
+import {
+  type ChangedOrder,
+  changedColumns,
+  commitTransition,
+  type OrderChange,
+  releaseOrder,
+} from "./commit-transition.ts";
 import type { PaymentInput } from "./model.ts";
 import { ownOnly, requireStore } from "./ownership.ts";
-import { orderStateError, requireOrderId, selectOrder, selectState, touched, visible } from "./statements.ts";
+import { bumpVersion, orderStateError, requireOrderId, selectOrder, selectState, visible } from "./statements.ts";
 import { orders } from "./table.ts";
 
 /** An update that changes an order only in the right state and version. `required` continues `Only …` in an error. */
@@ -22,7 +28,7 @@ function transition(from: "pending" | "paid", required: string, set: SQLiteUpdat
   const update = statement((q) =>
     q
       .update(orders)
-      .set({ ...set, ...touched })
+      .set({ ...set, ...bumpVersion })
       .where(isAllowed)
       .returning(changedColumns),
   );
@@ -60,7 +66,7 @@ export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
 
 /** Cancels a pending order and releases stock and points. Errors: notFound, preconditionFailed, wrongState. */
 export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
-  return change(ctx, cancelling, { id, ifMatch }, (tx, order) => closeUnpaid(tx, order, "cancel"));
+  return change(ctx, cancelling, { id, ifMatch }, (tx, order) => releaseOrder(tx, order, "cancel"));
 }
 
 /** Repeating a reference changes nothing. Errors: as fulfillOrder; conflict for the reference of another order. */
@@ -83,15 +89,18 @@ async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<Rendered> {
   const { id, user_id: userId, total_minor: total } = order;
   const points = userId === null ? 0 : pointsFor(total, tx.tenant);
   const paid: OrderChange = { event: "order.paid", stock: ["commit", "pay"] };
-  if (userId === null || points === 0) return finishChange(tx, id, paid);
+  if (userId === null || points === 0) return commitTransition(tx, id, paid);
   await earnPoints(tx, { userId, points, source: `order:${id}:earn`, orderId: id });
-  return finishChange(tx, id, { ...paid, first: [bind(setEarned, { tenantId: tx.tenant.id, id, earned: points })] });
+  return commitTransition(tx, id, {
+    ...paid,
+    first: [bind(setEarned, { tenantId: tx.tenant.id, id, earned: points })],
+  });
 }
 
 /** Completes a paid order. Errors: forbidden for customers, notFound, preconditionFailed, wrongState. */
 export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   requireStore(ctx);
-  return change(ctx, fulfilling, { id, ifMatch }, (tx) => finishChange(tx, id, { event: "order.fulfilled" }));
+  return change(ctx, fulfilling, { id, ifMatch }, (tx) => commitTransition(tx, id, { event: "order.fulfilled" }));
 }
 
 async function change(

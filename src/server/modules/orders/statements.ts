@@ -14,7 +14,7 @@ export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${pa
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
 /** The columns of every write, after which an order is not pending. */
-export const touched = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
+export const bumpVersion = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
 
 // The form of all amounts is determined once: a libSQL server parses the statement again for each order, and a short one
 // costs it less.

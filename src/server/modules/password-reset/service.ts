@@ -12,7 +12,7 @@ import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { parseLanguage } from "../tenants/input.ts";
-import { detachDevices, endTokens } from "../tokens/service.ts";
+import { detachDevices, revokeTokens } from "../tokens/service.ts";
 import { removeTwoFactor } from "../two-factor/service.ts";
 import { recordUserEvent } from "../users/change.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
@@ -65,7 +65,7 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
   }
   // An invitation has a code of its own.
   await endCodes(tx, key);
-  const sessionsEnded = await endTokens(tx, user.id, "revoked");
+  const sessionsEnded = await revokeTokens(tx, user.id, "revoked");
   // Access to the mailbox allows a login at once, but no further guesses at a second factor.
   if (!user.hasTwoFactor) await clearFailures(tx, key);
   const { email, name, lang } = user;

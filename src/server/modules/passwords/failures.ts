@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidLogin, tooManyAttempts } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
-import { bindLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
@@ -62,7 +62,7 @@ export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<v
 
 /** The result is 0 when the failures do not lock the account out. */
 export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
-  return peekLimit(ctx, loginFailures, failureSubject(ctx, emailKey));
+  return checkLimit(ctx, loginFailures, failureSubject(ctx, emailKey));
 }
 
 export async function clearFailures(tx: Ctx, emailKey: string): Promise<void> {

@@ -5,7 +5,7 @@ import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { twoFactorRequired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { freeTurn } from "../../values/turns.ts";
+import { yieldToEventLoop } from "../../values/turns.ts";
 import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/table.ts";
 import { idempotencyKeys } from "../idempotency/table.ts";
@@ -15,14 +15,14 @@ import { mailCodes } from "../mail-codes/table.ts";
 import { pushMessages, pushRegistrations } from "../notifications/table.ts";
 import { orderRefunds, orders } from "../orders/table.ts";
 import { readOrderPages } from "../orders/views.ts";
-import { requireHit } from "../rate-limits/service.ts";
+import { consumeLimit } from "../rate-limits/service.ts";
 import { rateLimits } from "../rate-limits/table.ts";
 import { reactions } from "../reactions/table.ts";
 import { rewardEntries } from "../rewards/table.ts";
 import { signUps } from "../sign-up/table.ts";
 import { userTokens } from "../tokens/table.ts";
 import { requireSignedIn, verifyThenAct } from "../two-factor/enrolment.ts";
-import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
+import { consumeCode, isTwoFactorOn } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import type { SignInUser } from "../users/credentials.ts";
 import { ownIdOf, requireStoredUser } from "../users/guards.ts";
@@ -73,7 +73,7 @@ export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: strin
   const spend = async (tx: Ctx) => {
     if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) return true;
     if (otp === "") throw twoFactorRequired();
-    return spendCode(tx, user.id, otp);
+    return consumeCode(tx, user.id, otp);
   };
   const proof = { password: given.password, spend, failed: "user.erase_failed" } as const;
   await verifyThenAct(ctx, user, proof, (tx) => erase(tx, user));
@@ -114,7 +114,7 @@ const exportCalls = { name: "export", most: 10, windowMs: 3_600_000 };
 /** The caller gets ten an hour. Errors: tooManyRequests. */
 export async function exportSelf(ctx: Ctx) {
   const id = ownIdOf(ctx);
-  await requireHit(ctx, exportCalls, id, "Too many exports.");
+  await consumeLimit(ctx, exportCalls, id, "Too many exports.");
   return exportPerson(ctx, id);
 }
 
@@ -129,7 +129,7 @@ export async function exportPerson(ctx: Ctx, id: string) {
   for await (const page of readOrderPages(ctx, { customer_id: id })) {
     orders.push(...page.map(({ order }) => order));
     // Beside the requests of the store, which are short.
-    await freeTurn(`${ctx.tenant.id} export`, ctx);
+    await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }
   const rows = await Promise.all(
     Object.entries(sections).map(async ([name, of]) => [name, await all(ctx.db, of, values)] as const),

@@ -3,7 +3,7 @@ import { type Ctx, mayRead } from "../../context.ts";
 import { ofStore, ofStoreNotDeleted } from "../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { get, param, statement } from "../../db/statement.ts";
-import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
+import { AppError, conflict, fieldError, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { categories } from "../categories/table.ts";
 import { unknownPicture } from "./images.ts";
@@ -70,7 +70,7 @@ function explained(error: unknown): unknown {
   // The category was deleted meanwhile.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
   if (isUniqueViolation(error, "product_variants.options_key")) {
-    return fieldFault(conflict, "options", "another variant of the product has the same options", error);
+    return fieldError(conflict, "options", "another variant of the product has the same options", error);
   }
   return error;
 }

@@ -14,7 +14,7 @@ import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { getProduct } from "./service.ts";
 import { products, productVariants } from "./table.ts";
-import { summarizedOnce } from "./variants/summaries.ts";
+import { withDeferredSummaries } from "./variants/summaries.ts";
 
 const selectUses = statement<{ open_orders: number; wishlists: number }>(sql`
   select (select count(distinct ${orders.id}) from ${orders} join ${orderLines} l on l.order_id = ${orders.id}
@@ -67,7 +67,7 @@ export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedP
   const { id, slug } = await findDeleted(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
-    const statements = summarizedOnce([bind(restoreVariants, values), bind(restoreRow, values)]);
+    const statements = withDeferredSummaries([bind(restoreVariants, values), bind(restoreRow, values)]);
     await explainConflicts(tx, {}, () => tx.db.batch(statements)).catch((cause: unknown) => {
       if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
       const isSlug = cause.details?.[0]?.field === "slug";

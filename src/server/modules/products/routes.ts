@@ -21,7 +21,7 @@ export const productRoutes = [
     summary: "List products",
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
-    readState: ({ ctx }) => readCatalogueState(ctx),
+    readEtagSource: ({ ctx }) => readCatalogueState(ctx),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
   defineRoute("GET", "/products/:id/", "getProduct", {
@@ -30,7 +30,7 @@ export const productRoutes = [
     params: ProductParams,
     query: FieldsQuery,
     reply: { data: Product },
-    readState: ({ ctx, params }) => getProductState(ctx, params.id),
+    readEtagSource: ({ ctx, params }) => getProductState(ctx, params.id),
     handle: ({ ctx, params, query, lang }) =>
       replyFields(query.fields, readableFields(ctx), () => getProduct(ctx, params.id, lang)),
   }),

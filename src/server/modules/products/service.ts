@@ -17,9 +17,9 @@ import { findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
-import { languageChain, servedJson, servedLanguage } from "./translation.ts";
+import { languageChain, localizedJson, localizedLanguage } from "./translation.ts";
 import { ownLanguageError, type ProductChange, selectCurrent, updateProduct, variantFieldError } from "./update.ts";
-import { summarizedOnce } from "./variants/summaries.ts";
+import { withDeferredSummaries } from "./variants/summaries.ts";
 import { insertVariants, variantRows } from "./variants/variant-input.ts";
 import { deletion, priceColumns, productPrice } from "./variants/variants.ts";
 
@@ -37,7 +37,7 @@ const selects = forEachView((view) => {
   return statement((q) => q.select(columns).from(products).where(seen[view]));
 });
 const servedSelects = forEachView((view) => {
-  const columns = { ...productViews[view], json: servedJson(productViews[view].json), language: servedLanguage };
+  const columns = { ...productViews[view], json: localizedJson(productViews[view].json), language: localizedLanguage };
   return statement((q) => q.select(columns).from(products).where(seen[view]));
 });
 // The end of the id is random and makes slugs from equal titles unique.
@@ -145,7 +145,7 @@ export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | n
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteProductRow, values);
     if (!deleted) throw (await get(tx.db, selectCurrent, values)) ? preconditionFailed() : notFound("product", id);
-    if (deleted.hasVariants) await tx.db.batch(summarizedOnce([bind(deleteVariants, values)]));
+    if (deleted.hasVariants) await tx.db.batch(withDeferredSummaries([bind(deleteVariants, values)]));
     await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
     return id;
   });
@@ -167,7 +167,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.isShown === 1 });
     if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
       const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, now });
-      const [, followed] = await tx.db.batch(summarizedOnce([follow]));
+      const [, followed] = await tx.db.batch(withDeferredSummaries([follow]));
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }

@@ -2,14 +2,14 @@ import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
-import { type AppError, fieldFault, invalidField, outOfStock } from "../../errors.ts";
+import { type AppError, fieldError, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import { notForSale } from "./product-errors.ts";
 import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
-import { summarizedOnce } from "./variants/summaries.ts";
+import { withDeferredSummaries } from "./variants/summaries.ts";
 import { maxStock } from "./variants/variant-model.ts";
 
 /** A product without variants, or a variant. */
@@ -93,12 +93,13 @@ export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise
   return wanted.map((one, index) => {
     const row = results[index]?.rows[0] as unknown as ItemRow | undefined;
     const isEnough = row && (row.available === null || row.allowsBackorder || row.available >= one.quantity);
-    if (!row || row.needsVariant || row.currency !== tx.tenant.currency || !isEnough) throw cannotOrder(tx, row, one);
+    if (!row || row.needsVariant || row.currency !== tx.tenant.currency || !isEnough)
+      throw orderItemError(tx, row, one);
     return { ...row, isCounted: row.isCounted === 1, quantity: one.quantity };
   });
 }
 
-function cannotOrder(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): AppError {
+function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): AppError {
   const { currency } = tx.tenant;
   const { field } = wanted;
   const name = `${field}.${wanted.variantId === null ? "product_id" : "variant_id"}`;
@@ -110,13 +111,13 @@ function cannotOrder(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): A
     return invalidField(name, `has a price in ${found.currency}, but the store sells in ${currency}`);
   const left = Math.max(found.available ?? 0, 0);
   const message = left === 0 ? "is out of stock" : `only ${left} in stock`;
-  if (left <= maxShownStock) return fieldFault(outOfStock, `${field}.quantity`, message);
+  if (left <= maxShownStock) return fieldError(outOfStock, `${field}.quantity`, message);
   return shortage(tx, `${field}.quantity`, message);
 }
 
 /** The outOfStock error of a quantity. Callers who do not see the exact stock get one message for all stocks that they do not see. */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
-  return fieldFault(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
+  return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
 
 /** Statements for the batch of an order that reserve its items and record it. */
@@ -129,7 +130,7 @@ export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatemen
   const isBatch = items.filter(({ variantId }) => variantId !== null).length > 1;
   const counted = items.filter(({ isCounted }) => isCounted);
   return [
-    ...(isBatch ? summarizedOnce(reserved) : reserved),
+    ...(isBatch ? withDeferredSummaries(reserved) : reserved),
     ...counted.map((item) => stockChanged(tx, item, "order", now)),
   ];
 }
@@ -224,5 +225,5 @@ export function moveStock(
   const parents = items.flatMap(({ productId, variantId }) => (variantId === null ? [] : [productId]));
   const versioned = kind === "release" ? [] : [...new Set(parents)];
   const statements = [...moved, ...versioned.map((productId) => bind(hideVersion, { ...values, productId }))];
-  return parents.length > 1 ? summarizedOnce(statements) : statements;
+  return parents.length > 1 ? withDeferredSummaries(statements) : statements;
 }

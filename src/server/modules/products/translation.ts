@@ -32,14 +32,14 @@ const firstLanguage = sql`coalesce((select value from json_each(chain)
   where value = lang or json_extract(translations, ${pathOf(sql.raw("value"), "title")}) is not null
   order by key limit 1), lang)`;
 
-export const servedLanguage = sql<string>`case when translations = '{}' then lang
+export const localizedLanguage = sql<string>`case when translations = '{}' then lang
   else (select ${firstLanguage} from (select ${languages} as chain)) end`;
 
-export const servedTitle = sql<string>`case when translations = '{}' then title
+export const localizedTitle = sql<string>`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
 /** SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise as it was created. */
-export const servedJson = (
+export const localizedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (
   select json_set(${document}, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,

@@ -9,7 +9,7 @@ import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLangua
 import { explainConflicts } from "./product-errors.ts";
 import { isChangeShown, productViews, type RenderedProduct, stockVersion } from "./rendering.ts";
 import { products } from "./table.ts";
-import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
+import { languageChain, localizedJson, localizedLanguage, pathOf } from "./translation.ts";
 
 export interface ProductChange {
   columns: ProductColumns;
@@ -137,7 +137,7 @@ export function updateStatement<Row = RenderedProduct>(
     : sql``;
   return statement(sql`${start}
     update ${table} set ${sql.join(changes, sql`, `)} where ${sql.join(all, sql` and `)}
-    returning ${servedJson(json)} as json, version, ${servedLanguage} as language${more}`);
+    returning ${localizedJson(json)} as json, version, ${localizedLanguage} as language${more}`);
 }
 
 const textsOf = (names: readonly string[]) =>

@@ -10,7 +10,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { type CodeKey, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { clearFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { reauthenticate } from "../passwords/reauthenticate.ts";
-import { type RateLimit, requireHit } from "../rate-limits/service.ts";
+import { consumeLimit, type RateLimit } from "../rate-limits/service.ts";
 import { requireSignedIn } from "../two-factor/enrolment.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
@@ -59,7 +59,7 @@ function changeAddress(
   { columns, password, ifMatch }: { columns: UserColumns; password: string; ifMatch: number | null },
 ): Promise<User> {
   return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async () => {
-    await requireHit(ctx, addressChanges, user.id, "Too many changes of the email.");
+    await consumeLimit(ctx, addressChanges, user.id, "Too many changes of the email.");
     return inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
       const { email, emailKey, ...others } = columns;

@@ -47,7 +47,7 @@ const removeExpired = statement(sql`delete from ${rateLimits} where key in (
  */
 export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, namespace: string | null = null) {
   const values = { ...limitValues(ctx, limit, subject), namespace };
-  return (await get(ctx.db, takePlace, values)) ? 0 : peekLimit(ctx, limit, subject);
+  return (await get(ctx.db, takePlace, values)) ? 0 : checkLimit(ctx, limit, subject);
 }
 
 /** Statements for a batch: `hit` counts one unless the limit is reached, `clear` removes all. */
@@ -61,13 +61,13 @@ function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, most }: Ra
 }
 
 /** Counts one hit of a subject, as `countHit` does. Errors: tooManyRequests with `message` at the limit. */
-export async function requireHit(ctx: WorkCtx, limit: RateLimit, subject: string, message: string): Promise<void> {
+export async function consumeLimit(ctx: WorkCtx, limit: RateLimit, subject: string, message: string): Promise<void> {
   const waitMs = await countHit(ctx, limit, subject);
   if (waitMs > 0) throw tooManyRequests(message, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
 /** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
-export async function peekLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
+export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
   const values = limitValues(ctx, limit, subject);
   const row = await get(ctx.db, selectTaken, values);
   if (!row || row.taken < limit.most) return 0;

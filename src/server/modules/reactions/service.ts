@@ -164,7 +164,7 @@ const moveReactions = statement(
 );
 
 /** Moves a visitor's reactions to a user, in batches, without duplicates. The next login moves what an interruption leaves. */
-export async function claimReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
+export async function transferReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: ctx.tenant.id, visitorId, actor: userId, isUser: 1 };
   for (let moved = 1; moved > 0; ) {
     const done = await ctx.db.batch([bind(deleteDuplicates, values), bind(moveReactions, values)]);

@@ -5,7 +5,7 @@ import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { jsonOf } from "../../db/selection.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, fieldFault, forbidden, invalidField, notFound } from "../../errors.ts";
+import { conflict, fieldError, forbidden, invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { newId } from "../../values/ids.ts";
 import { largestMinor, toAmount } from "../../values/money.ts";
@@ -118,7 +118,7 @@ function book(
     const booked = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
     if (!booked) throw notFound("user", userId);
     if (booked.kind !== entry.kind || booked.points !== entry.points) {
-      throw fieldFault(conflict, "source", "belongs to another entry of the account");
+      throw fieldError(conflict, "source", "belongs to another entry of the account");
     }
     return { json: booked.json, version: booked.version, status: isNew ? 201 : 200 };
   });

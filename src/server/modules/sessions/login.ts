@@ -17,11 +17,11 @@ import {
   requireFailuresLeft,
 } from "../passwords/failures.ts";
 import { hashesToVerify, hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
-import { addressSubject, bindLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
-import { claimReactions } from "../reactions/service.ts";
+import { addressSubject, bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
+import { transferReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { bindToken, type IssuedToken } from "../tokens/service.ts";
-import { spendCode } from "../two-factor/service.ts";
+import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
@@ -92,7 +92,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       });
       if (issued) {
         const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
-        if (visitorId !== null) await claimReactions(ctx, visitorId, user.id);
+        if (visitorId !== null) await transferReactions(ctx, visitorId, user.id);
         if (!codeTry && hash !== null && needsRehash(hash)) await renewHash(ctx, user, hash, password);
         return { user_id: user.id, token: issued.token, expires_at: issued.expiresAt, store };
       }
@@ -124,13 +124,13 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
 
 /** Throws tooManyAttempts when an address has no calls left. */
 async function requireCallsLeft(ctx: Ctx): Promise<void> {
-  const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
+  const waitMs = await checkLimit(ctx, loginCalls, callerOf(ctx));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
 /** The error tooManyAttempts with the longer wait of both limits, including this call. */
 async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<AppError> {
-  const waitMs = [await peekLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
+  const waitMs = [await checkLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
   return attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
 }
 
@@ -170,7 +170,7 @@ async function signIn(
     if (codeTry) await requireRightCode(tx, codeTry);
     if (found.hasTwoFactor) {
       if (otp === "") throw twoFactorRequired();
-      if (!(await spendCode(tx, id, otp))) throw invalidLogin();
+      if (!(await consumeCode(tx, id, otp))) throw invalidLogin();
     }
     if (codeTry && found.isUnproven) await claimAccount(tx, id);
     const { issued, statements } = bindToken(tx, id);

@@ -12,8 +12,8 @@ import { mailCode, redeemCode } from "../mail-codes/service.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
-import { addressSubject, countHit, peekLimit, type RateLimit, requireHit } from "../rate-limits/service.ts";
-import { claimReactions } from "../reactions/service.ts";
+import { addressSubject, checkLimit, consumeLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
+import { transferReactions } from "../reactions/service.ts";
 import { findSignInUser } from "../users/credentials.ts";
 import { userColumns } from "../users/input.ts";
 import { addUser } from "../users/service.ts";
@@ -103,7 +103,7 @@ async function mailSignUp(
   { slot = 0, mail }: { slot?: number; mail: Parameters<typeof mailCode>[2] },
 ): Promise<boolean> {
   const address = `${tx.tenant.id}:${emailKey}`;
-  if ((await peekLimit(tx, mailsToAddress, address)) > 0) return false;
+  if ((await checkLimit(tx, mailsToAddress, address)) > 0) return false;
   if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey, slot }, mail))) return false;
   await countHit(tx, mailsToAddress, address);
   await countStoreMail(tx);
@@ -111,7 +111,7 @@ async function mailSignUp(
 }
 
 function countStoreMail(tx: Ctx): Promise<void> {
-  return requireHit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
+  return consumeLimit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
 }
 
 function silentSlotOf({ vault, client }: Ctx, emailKey: string): number {
@@ -125,7 +125,7 @@ async function createCustomer(
 ) {
   const columns = { name, nameKey, lang, emailVerified, isUnproven: !emailVerified };
   const user = await addUser(tx, { columns, email, emailKey, role: "customer", passwordHash });
-  if (visitorId !== null) await claimReactions(tx, visitorId, user.id);
+  if (visitorId !== null) await transferReactions(tx, visitorId, user.id);
   return user;
 }
 

@@ -9,7 +9,7 @@ export const storeRoutes = [
     summary: "Get the store",
     access: [anyKey, token],
     reply: { data: StoreProfile },
-    readState: ({ ctx }) => readStoreProfile(ctx),
+    readEtagSource: ({ ctx }) => readStoreProfile(ctx),
     handle: ({ ctx }) => readStoreProfile(ctx),
   }),
 ];

@@ -88,7 +88,7 @@ export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "r
 }
 
 /** Returns how many tokens were still valid. */
-export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
+export async function revokeTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
   const now = toTimestamp(tx.now());
   const ended = await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs });
   return countAlive(ended, now);
@@ -118,7 +118,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
 /** Detaches their devices, too. Returns how many tokens were still valid: 0 or 1. */
 export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
-    const revoked = await endTokens(tx, userId, "revoked");
+    const revoked = await revokeTokens(tx, userId, "revoked");
     await detachDevices(tx, userId);
     if (revoked > 0) await recordAudit(tx, { event: "token.revoked", subject: userId, details: { revoked } });
     return revoked;

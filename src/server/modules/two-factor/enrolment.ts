@@ -12,7 +12,7 @@ import { reauthenticate } from "../passwords/reauthenticate.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf, requireStoredUser } from "../users/guards.ts";
 import type { PasswordAndOtpProof, TwoFactorEnrolment } from "./model.ts";
-import { isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes, spendCode } from "./service.ts";
+import { consumeCode, isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes } from "./service.ts";
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
 
@@ -130,7 +130,7 @@ async function verifyBothThenAct<T>(
   const spend = async (tx: Ctx) => {
     // Of two concurrent calls, the second one did not send a wrong code: the second factor is disabled already.
     await requireOn(tx.db);
-    return spendCode(tx, user.id, otp);
+    return consumeCode(tx, user.id, otp);
   };
   return verifyThenAct(ctx, user, { password, spend }, act);
 }

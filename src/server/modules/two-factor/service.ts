@@ -45,7 +45,7 @@ export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
  * @returns false when it is wrong, or the secret was sealed with another server key.
  * @throws invalidLogin, not counted as a failure, for a one-time code that is used up: itself, or a later one, was used.
  */
-export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<boolean> {
+export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promise<boolean> {
   const digits = otp.replace(/[\s-]/g, "");
   if (/^\d{6}$/.test(digits)) return spendTimedCode(ctx, userId, digits);
   const code = readRecoveryCode(otp);

@@ -11,7 +11,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
 import { endCodes } from "../mail-codes/service.ts";
-import { detachDevices, endTokens } from "../tokens/service.ts";
+import { detachDevices, revokeTokens } from "../tokens/service.ts";
 import { twoFactor } from "../two-factor/table.ts";
 import { findSignInUser, type SignInUser } from "./credentials.ts";
 import { explainRefusal, guardedUser, guardValues, isSelf, requireManageable, requireStoredUser } from "./guards.ts";
@@ -37,7 +37,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     const user = await writeColumns(tx, columns, { name: "managed", condition: guardedUser, values });
     if (!user) throw explainRefusal(before, ifMatch);
     if (before.status === "active" && columns.status === "disabled") {
-      await endTokens(tx, id, "revoked");
+      await revokeTokens(tx, id, "revoked");
       await detachDevices(tx, id);
     }
     await endVoidCodes(tx, before, columns);

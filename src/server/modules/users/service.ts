@@ -10,7 +10,7 @@ import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, parsePasswordHash, requireAffordableKind } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
-import { endTokens } from "../tokens/service.ts";
+import { revokeTokens } from "../tokens/service.ts";
 import { explainUserConflict, recordUserEvent, userJson } from "./change.ts";
 import { changePasswordHash, findImportedKinds, type SignInUser } from "./credentials.ts";
 import {
@@ -102,7 +102,7 @@ export async function removeUser(
 ): Promise<void> {
   const { id, emailKey, role } = stored;
   // Tokens first: their rows are kept, so that a revoked token still differs from an unknown one.
-  await endTokens(tx, id, "revoked");
+  await revokeTokens(tx, id, "revoked");
   await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };
   if ((await run(tx.db, deleteRow, values)) === 0) throw explainRefusal(stored, ifMatch);
@@ -116,7 +116,7 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
   await inTransaction(ctx, async (tx) => {
     const { emailKey } = await requireStoredUser(tx, id);
     await changePasswordHash(tx, id, { to });
-    await endTokens(tx, id, "revoked");
+    await revokeTokens(tx, id, "revoked");
     await endCodes(tx, emailKey);
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });

@@ -29,7 +29,7 @@ export function requireActor(
 ): { id: string; visitor?: string } {
   if (actor.kind === "user") return { id: actor.userId };
   const id = visitor === undefined ? null : readVisitor(vault, tenant.id, visitor);
-  return id === null ? mintVisitor(vault, tenant.id) : { id };
+  return id === null ? issueVisitorToken(vault, tenant.id) : { id };
 }
 
 /** Refuses the `user_id` that an app key sends: acting for a user requires their token. Errors: validationFailed. */
@@ -42,7 +42,7 @@ const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 
 /** Creates a visitor of one tenant. Nothing is stored: the token is the id, signed by the server for this tenant. */
-export function mintVisitor(vault: Vault, tenantId: string) {
+export function issueVisitorToken(vault: Vault, tenantId: string) {
   const id = newId("vis");
   return { id, visitor: `${id}-${sign(vault, tenantId, id)}` };
 }

@@ -12,7 +12,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { notForSale } from "../products/product-errors.ts";
 import { findProductId } from "../products/resolve.ts";
 import { products, productVariants } from "../products/table.ts";
-import { languageChain, servedTitle } from "../products/translation.ts";
+import { languageChain, localizedTitle } from "../products/translation.ts";
 import { requireSubject } from "../users/guards.ts";
 import { users } from "../users/table.ts";
 import { maxNote, WishlistItem, type WishlistQuery, type WishlistReplacement } from "./model.ts";
@@ -24,7 +24,7 @@ const itemTables = sql`${wishlistItems} w
     and p.status = 'published'
   left join ${productVariants} v on v.id = w.variant_id and v.product_id = p.id and v.deleted_at is null`;
 
-const product = sql`(select json_object('id', id, 'title', ${servedTitle}, 'slug', slug,
+const product = sql`(select json_object('id', id, 'title', ${localizedTitle}, 'slug', slug,
   'image', json_extract(images, '$[0].url')) from ${products} where id = p.id)`;
 const price = "(case when w.variant_id is null then p.price_minor else v.price_minor end)";
 // Without a chosen variant, the item is available if any variant is.

@@ -10,7 +10,7 @@ import fr from "./texts/fr.json";
 import pt from "./texts/pt.json";
 import zh from "./texts/zh.json";
 
-export const toldEvents = [
+export const notifiableEvents = [
   "order.paid",
   "order.fulfilled",
   "order.cancelled",
@@ -18,7 +18,7 @@ export const toldEvents = [
   "order.refunded",
 ] as const;
 
-export type ToldEvent = (typeof toldEvents)[number];
+export type ToldEvent = (typeof notifiableEvents)[number];
 
 /** The texts of one language; `{number}` is the order's. */
 export type OrderTexts = Record<ToldEvent, string>;

@@ -10,7 +10,7 @@ import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../.
 import { hashSecret, newSecret } from "../../../security/random-secret.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
-import { addressSubject, type RateLimit, requireHit } from "../../rate-limits/service.ts";
+import { addressSubject, consumeLimit, type RateLimit } from "../../rate-limits/service.ts";
 import { tenants } from "../../tenants/table.ts";
 import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
@@ -164,7 +164,7 @@ function withDelivery<Row extends { platform: PushPlatform }>(ctx: Ctx, row: Row
 async function countNewDevice(ctx: Ctx): Promise<void> {
   if (ctx.actor.kind === "user" || ctx.tenant.addressWrites === 0) return;
   const subject = addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
-  await requireHit(ctx, newDevices, subject, "Too many new devices from this address.");
+  await consumeLimit(ctx, newDevices, subject, "Too many new devices from this address.");
 }
 
 /**

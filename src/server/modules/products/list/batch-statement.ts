@@ -9,7 +9,7 @@ import {
   hasOrder,
   indexes,
   joinedFound,
-  type ListShape,
+  type ListPlan,
   otherConditions,
   type PageRow,
   passedEnd,
@@ -20,8 +20,7 @@ import {
 /** The rows that one statement scans, while other requests wait for milliseconds, and those whose columns it returns. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
-export const rowsOf = (shape: ListShape) =>
-  hasOrder(shape) || shape.filters.words === undefined ? sizes.scanned : 200;
+export const rowsOf = (shape: ListPlan) => (hasOrder(shape) || shape.filters.words === undefined ? sizes.scanned : 200);
 
 export interface BatchRow extends PageRow {
   found: number;
@@ -39,7 +38,7 @@ export function measureStatement(column: FilterColumn, filters: ProductFilters):
   });
 }
 
-export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
+export function batchStatement(shape: ListPlan): CompiledStatement<BatchRow> {
   const { key, descending, filters, isContinued, isServed, isOpen } = shape;
   const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isServed} ${isOpen}`;
   return compiledOnce(name, () => compileBatch(shape));
@@ -68,7 +67,7 @@ export function scanStatement(
   });
 }
 
-function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
+function compileBatch(shape: ListPlan): CompiledStatement<BatchRow> {
   const { key, descending, filters, isContinued, isOpen } = shape;
   const column = sortColumns[key] as FilterColumn;
   const walk = indexRows({ column, filters, descending, isContinued, size: rowsOf(shape), isSorted: hasOrder(shape) });
@@ -96,7 +95,7 @@ function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
 
 const joinedProducts = sql`cross join products on products.row_number = near.number`;
 
-interface IndexWalk extends Pick<ListShape, "filters" | "descending" | "isContinued"> {
+interface IndexWalk extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
   /** Whether the rows are those of the search index, if it has any of the filters. Default: yes. */

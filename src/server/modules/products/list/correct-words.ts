@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
-import { isTurnOver, nextTurn } from "../../../values/turns.ts";
+import { isTickOverBudget, nextTurn } from "../../../values/turns.ts";
 import { products } from "../table.ts";
 import { type SearchWord, searchWords, stemToken } from "./search-words.ts";
 import { stemsNear } from "./stem.ts";
@@ -31,7 +31,7 @@ export async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, 
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);
-  for (const place of await findPlaces(ctx, anywhere, 0, isTurnOver() ? 1 : maxCorrected)) {
+  for (const place of await findPlaces(ctx, anywhere, 0, isTickOverBudget() ? 1 : maxCorrected)) {
     const { word, ...given } = words[place] as SearchWord;
     const near = word === undefined ? [] : stemsNear(word);
     if (near.length === 0) continue;

@@ -8,17 +8,17 @@ import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, type ProductFacets, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseNames } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
-import { freeTurn } from "../../../values/turns.ts";
+import { yieldToEventLoop } from "../../../values/turns.ts";
 import { categories, isVisible } from "../../categories/table.ts";
 import { readCatalogueState } from "../../events/service.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import type { Product } from "../model.ts";
-import { languageChain, servedTitle } from "../translation.ts";
+import { languageChain, localizedTitle } from "../translation.ts";
 import { correctWords } from "./correct-words.ts";
 import { readFilters, requireKnownTerms } from "./filters.ts";
 import { type ProductListQuery, type ProductSortKey, readableFields } from "./model.ts";
 import type { PageRow } from "./page-statement.ts";
-import { countMatches, findPage, namedBy, scanMatches } from "./plan.ts";
+import { countMatches, findPage, scanMatches, uniqueFilter } from "./plan.ts";
 import { optionKey } from "./search.ts";
 import type { SearchWord } from "./search-words.ts";
 
@@ -45,7 +45,7 @@ export async function listProducts(
   // The page is never older than its state, and a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Beside the other requests of the store, which are short.
-  if (isSearch || names !== undefined) await freeTurn(ctx.tenant.id, ctx);
+  if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
   const filters = await readFilters(ctx, query, words);
@@ -54,12 +54,12 @@ export async function listProducts(
     const languages = languageChain(lang, ctx.tenant.language);
     const { id: tenantId, language } = ctx.tenant;
     const values = { ...filters, tenantId, language, languages, value: after?.value, id: after?.id };
-    const isCounted = isTotalAsked && namedBy(filters) !== undefined;
+    const isCounted = isTotalAsked && uniqueFilter(filters) !== undefined;
     const shape = { key, descending, filters, isContinued: after !== undefined, isOpen, isCounted, isServed };
     return readWithinBytes(limit, (bounds) => findPage(ctx, shape, { ...values, ...bounds }));
   };
   let row = await find(translated.get(ctx.tenant.id) !== undefined);
-  if (row?.is_unserved) {
+  if (row?.needsLocalization) {
     translated.set(ctx.tenant.id, true);
     row = await find(true);
   }
@@ -67,7 +67,7 @@ export async function listProducts(
   const counted = isTotalAsked && row?.total == null ? await countMatches(ctx, filters) : undefined;
   const list = toListPage(row, { asked, limit, fields });
   if (counted) list.page[counted.isWhole ? "total" : "total_is_at_least"] = counted.found;
-  if (names !== undefined) await freeTurn(ctx.tenant.id, ctx);
+  if (names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   if (names !== undefined) list.page.facets = await countFacets(ctx, names as Facet[], { query, words, lang });
   return {
     ...list,
@@ -138,7 +138,7 @@ function rankValues(sets: string[][]): { value: string; count: number }[] {
   return ranked.map(([value, count]) => ({ value, count }));
 }
 
-const columns = { id: categories.id, slug: categories.slug, title: servedTitle, parent: categories.parentId };
+const columns = { id: categories.id, slug: categories.slug, title: localizedTitle, parent: categories.parentId };
 const isListed = and(ofStore(categories), isVisible);
 const selectCategories = statement((q) => q.select(columns).from(categories).where(isListed));
 

@@ -3,7 +3,7 @@ import { type CompiledStatement, compiledOnce, param, statement } from "../../..
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
 import { newestEvents } from "../../events/service.ts";
 import { productViews } from "../rendering.ts";
-import { servedJson, servedLanguage } from "../translation.ts";
+import { localizedJson, localizedLanguage } from "../translation.ts";
 import type { ProductFilters } from "./filters.ts";
 import type { ProductSortKey } from "./model.ts";
 
@@ -12,7 +12,7 @@ export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status
 /** The rows of a page: an index in sort order (`walk`), one column's index, or a few named rows. */
 export type Source = "walk" | FilterColumn | "ids" | "slug" | "numbers";
 
-export interface ListShape {
+export interface ListPlan {
   key: ProductSortKey;
   descending: boolean;
   filters: ProductFilters;
@@ -56,7 +56,7 @@ export const indexes: Record<string, string> = {
   slug: "products_slug",
 };
 
-export function hasOrder({ key, filters }: Pick<ListShape, "key" | "filters">): boolean {
+export function hasOrder({ key, filters }: Pick<ListPlan, "key" | "filters">): boolean {
   return filters.terms !== undefined && sortColumns[key] === "created_at";
 }
 
@@ -116,12 +116,12 @@ export interface PageRow extends CommonRow {
   first_language?: string | null;
   last_language?: string | null;
   /** 1 if rows are passed through as stored, but some have translations or are in another language than the store's. */
-  is_unserved: number | null;
+  needsLocalization: number | null;
   state?: string | null;
 }
 
 /** Page, last position and whether more follow are one statement, and so one snapshot. */
-export function pageStatement(shape: ListShape, source: Source): CompiledStatement<PageRow> {
+export function pageStatement(shape: ListPlan, source: Source): CompiledStatement<PageRow> {
   const { key, descending, filters, isContinued, isCounted, isServed, isOpen } = shape;
   const flags = [isContinued, isCounted, isServed, isOpen].join(" ");
   const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${flags}`;
@@ -129,7 +129,7 @@ export function pageStatement(shape: ListShape, source: Source): CompiledStateme
 }
 
 /** The keys are sorted first; the wide rows are read for the page only. */
-function compileSorted(shape: ListShape, source: Source): CompiledStatement<PageRow> {
+function compileSorted(shape: ListPlan, source: Source): CompiledStatement<PageRow> {
   const column = sortColumn(shape);
   return statement<PageRow>(sql`with found as materialized (
       select row_number as number, id, ${column} as value ${orderedRows(shape, source)} limit ${param("more")})
@@ -141,7 +141,7 @@ function compileSorted(shape: ListShape, source: Source): CompiledStatement<Page
 }
 
 /** If one index has the order and all matches, walking it three times is cheapest. */
-function compileWalk(shape: ListShape): CompiledStatement<PageRow> {
+function compileWalk(shape: ListPlan): CompiledStatement<PageRow> {
   const from = orderedRows(shape, "walk");
   return statement<PageRow>(sql`select page.*,
       (select json_array(${sql.raw(sortColumns[shape.key])}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
@@ -150,7 +150,7 @@ function compileWalk(shape: ListShape): CompiledStatement<PageRow> {
     from ${joinedRows(shape, sql`${from} limit ${param("limit")}`)}`);
 }
 
-export function joinedFound(shape: ListShape): SQL {
+export function joinedFound(shape: ListPlan): SQL {
   return joinedRows(
     shape,
     sql`from (select number from found limit ${param("limit")}) as listed
@@ -159,13 +159,16 @@ export function joinedFound(shape: ListShape): SQL {
 }
 
 /** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
-function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
+function joinedRows({ isServed, isOpen }: ListPlan, rows: SQL): SQL {
   const view = isOpen ? "whole" : "catalog";
   const document = productViews[view].json;
-  const json = isServed ? servedJson(document) : document;
+  const json = isServed ? localizedJson(document) : document;
   const [ofRow, ofPage] = isServed
-    ? [sql`${servedLanguage} as tag`, sql`min(tag) as first_language, max(tag) as last_language, 0 as is_unserved`]
-    : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as is_unserved`];
+    ? [
+        sql`${localizedLanguage} as tag`,
+        sql`min(tag) as first_language, max(tag) as last_language, 0 as needsLocalization`,
+      ]
+    : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as needsLocalization`];
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
@@ -173,7 +176,7 @@ function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
     from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
 }
 
-function total(shape: ListShape, source: Source): SQL {
+function total(shape: ListPlan, source: Source): SQL {
   return shape.isCounted ? sql`(select count(*) ${matching(shape, source)})` : sql`null`;
 }
 
@@ -181,19 +184,19 @@ const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as 
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
 /** The column of the order: the row number if the search index, from which another page may come, has it. */
-function sortColumn(shape: ListShape): SQL {
+function sortColumn(shape: ListPlan): SQL {
   if (shape.key === "relevance") return sql`(row_number + ${sql.raw(String(titleRank))} * ${inTitles})`;
   return sql.raw(hasOrder(shape) ? "row_number" : sortColumns[shape.key]);
 }
 
-function orderedRows(shape: ListShape, source: Source): SQL {
+function orderedRows(shape: ListPlan, source: Source): SQL {
   const direction = directionOf(shape.descending);
   const column = sortColumn(shape);
   const after = afterPosition(column, shape.descending, shape.isContinued).map((one) => sql` and ${one}`);
   return sql`${matching(shape, source)}${sql.join(after)} order by ${column} ${direction}, id ${direction}`;
 }
 
-function matching(shape: ListShape, source: Source): SQL {
+function matching(shape: ListPlan, source: Source): SQL {
   const { key, descending, filters, isContinued } = shape;
   const column = source === "walk" ? sortColumns[key] : source;
   const isByStatus = source === "walk" && key === "created_at" && filters.status !== undefined;

@@ -1,14 +1,14 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { get, param, statement } from "../../../db/statement.ts";
-import { freeTurn } from "../../../values/turns.ts";
+import { yieldToEventLoop } from "../../../values/turns.ts";
 import { productCounts } from "../table.ts";
 import { type BatchRow, batchStatement, measureStatement, rowsOf, scanStatement, sizes } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";
 import {
   type FilterColumn,
   hasOrder,
-  type ListShape,
+  type ListPlan,
   type PageRow,
   pageStatement,
   ranges,
@@ -34,10 +34,10 @@ const windows = { first: 200, later: 2000 };
 type Values = Record<string, unknown> & { limit: number };
 
 /** Few matches of a filter are sorted; otherwise batches of rows are scanned in sort order, of a few thousand each. */
-export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
+export async function findPage(ctx: Ctx, shape: ListPlan, values: Values): Promise<PageRow | undefined> {
   const page = (source: Source, more: object = {}) => get(ctx.db, pageStatement(shape, source), { ...values, ...more });
   const { filters } = shape;
-  const named = namedBy(filters);
+  const named = uniqueFilter(filters);
   if (named !== undefined) return page(named);
   const isSearch = filters.terms !== undefined;
   const columns = filteredColumns(filters, isSearch ? undefined : sortColumns[shape.key]);
@@ -61,14 +61,14 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
 }
 
 /** Adds batches until the page is full, or enough have been scanned. Those of the search index are its windows. */
-async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
+async function fillPage(ctx: Ctx, shape: ListPlan, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
   const { filters, descending, key } = shape;
   let page = first;
   let last = first?.edge ?? null;
   for (let batches = first ? 1 : 0; !page || (page.cut !== null && page.found < values.limit); batches++) {
     // The page can only end at a row that the caller may see.
     if (page && batches * rowsOf(shape) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
-    if (batches > 0) await freeTurn(ctx.tenant.id, ctx);
+    if (batches > 0) await yieldToEventLoop(ctx.tenant.id, ctx);
     const [value, id] = page?.cut ? (JSON.parse(page.cut) as [string | number, string]) : [values.value, values.id];
     const after = value === undefined ? undefined : Number(value);
     const size = batches === 0 ? windows.first : windows.later;
@@ -99,12 +99,12 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
     json: `${page.json},${next.json}`,
     first_language: tags[0] as string,
     last_language: tags[3] as string,
-    is_unserved: Math.max(page.is_unserved ?? 0, next.is_unserved ?? 0),
+    needsLocalization: Math.max(page.needsLocalization ?? 0, next.needsLocalization ?? 0),
     found: page.found + next.found,
   };
 }
 
-export function namedBy(filters: ProductFilters): "ids" | "slug" | undefined {
+export function uniqueFilter(filters: ProductFilters): "ids" | "slug" | undefined {
   return (["ids", "slug"] as const).find((name) => filters[name] !== undefined);
 }
 
@@ -142,7 +142,7 @@ async function scan(
   let found = 0;
   let after: [string | number, string] | undefined;
   for (let batches = 1; ; batches++) {
-    if (after) await freeTurn(ctx.tenant.id, ctx);
+    if (after) await yieldToEventLoop(ctx.tenant.id, ctx);
     const bounds = { descending: true, after: after && Number(after[0]), size: size + 1 };
     const window = filters.terms === undefined ? {} : await nextWindow(ctx, filters, bounds);
     if (window === undefined) return { found, isWhole: true, matches };

@@ -2,7 +2,7 @@ import { CsvError, parse } from "csv-parse";
 import { validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
 import { checkRow, countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
-import { type ImportItem, type Row, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
+import { type ImportItem, type Row, type RowError, rowsTogether, unreadableItem } from "./import-item.ts";
 import { columnsOf, type MigrationReport, newReport, readShop } from "./migration/shop-table.ts";
 import { shopify } from "./migration/shopify.ts";
 import { wooCommerce } from "./migration/woocommerce.ts";
@@ -172,7 +172,7 @@ function pushVariant(table: Table, item: ImportItem, row: Row): void {
 
 function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"]) {
   const document: Record<string, unknown> = {};
-  const faults: RowFault[] = [];
+  const faults: RowError[] = [];
   columns.forEach((column, index) => {
     if (column.of !== of) return;
     try {

@@ -1,4 +1,4 @@
-import type { Row, RowFault } from "./import-item.ts";
+import type { Row, RowError } from "./import-item.ts";
 
 /** Longest line, or CSV record, of an import file in characters; more than any product can have. */
 export const maxRecordLength = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ export async function* decodeText(input: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 /** Finds the first invalid bytes, or else the first NUL, in the texts of a row that begins on that line. */
-export function findBadText(texts: readonly string[], line: number): RowFault | undefined {
+export function findBadText(texts: readonly string[], line: number): RowError | undefined {
   const isInvalid = texts.some((text) => text.includes(invalidBytes));
   const message = isInvalid
     ? "is not valid UTF-8. Save the file as UTF-8 and try again"
@@ -42,7 +42,7 @@ export function countLineBreaks(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
 
-export function checkRow({ line, cells }: Row, columns: number): RowFault | undefined {
+export function checkRow({ line, cells }: Row, columns: number): RowError | undefined {
   const bad = findBadText(cells, line);
   if (bad || cells.length === columns) return bad;
   return { line, field: null, message: `has ${cells.length} cells, but the header has ${columns} columns` };

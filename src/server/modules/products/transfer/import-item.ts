@@ -6,7 +6,7 @@ export interface ImportItem {
   document: Record<string, unknown>;
   variants: { line: number; document: Record<string, unknown> }[];
   /** Errors found while reading; an item with any is not written. */
-  faults: RowFault[];
+  faults: RowError[];
   /** CSV cannot distinguish null from an empty text. Errors name columns instead of paths in the document. */
   isCsv: boolean;
   /** The rest of the file cannot be read. */
@@ -19,7 +19,7 @@ export interface Row {
 }
 
 /** An error in a line; `field` is the column or the path in the document, null for the whole line. */
-export interface RowFault {
+export interface RowError {
   line: number;
   field: string | null;
   message: string;

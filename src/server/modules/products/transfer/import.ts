@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
-import { type ImportItem, type RowFault, rowsTogether } from "./import-item.ts";
+import { type ImportItem, type RowError, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
@@ -28,7 +28,7 @@ const newResult = () => ({
   failed: 0,
   /** The first twenty new products, without fields, and the first twenty updates. */
   changes: [] as { line: number; title: string; fields: string[] | null }[],
-  errors: [] as RowFault[],
+  errors: [] as RowError[],
   errors_omitted: 0,
   /** Why the rest of the file was not imported; null when all of it was. */
   stopped: null as "error" | "interrupted" | "failure" | null,
@@ -123,9 +123,9 @@ async function importBatch(
 /** The lines of the keys that identify products: the second of a file would change the first. */
 type KeyLines = Map<string, number>;
 
-type Done = { item: ImportItem; outcome: ImportOutcome | RowFault[] };
+type Done = { item: ImportItem; outcome: ImportOutcome | RowError[] };
 
-async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowFault[]> {
+async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowError[]> {
   if (item.faults.length > 0) return item.faults;
   const claimed: string[] = [];
   const claim = (field: string, key: string) => {
@@ -151,7 +151,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
   }
 }
 
-function faultsOf(error: AppError, { line, variants, isCsv }: ImportItem): RowFault[] {
+function faultsOf(error: AppError, { line, variants, isCsv }: ImportItem): RowError[] {
   if (!error.details?.length) return [{ line, field: null, message: error.message }];
   return error.details.map(({ field, message }) => {
     if (field === "row") return { line, field: null, message };

@@ -10,6 +10,6 @@ export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummar
 export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
 
 /** For one transaction: the products' summaries are computed once, after the last statement. */
-export function summarizedOnce(statements: InStatement[]): InStatement[] {
+export function withDeferredSummaries(statements: InStatement[]): InStatement[] {
   return [beginBatch, ...statements, endBatch];
 }

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { bind, get, param, statement } from "../../../db/statement.ts";
-import { type AppError, conflict, fieldFault, invalidField } from "../../../errors.ts";
+import { type AppError, conflict, fieldError, invalidField } from "../../../errors.ts";
 import { newId } from "../../../values/ids.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
@@ -11,7 +11,7 @@ import { imagesText, withSizes } from "../images.ts";
 import { compareAtMinor, skuText, stockCount } from "../input.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
-import { summarizedOnce } from "./summaries.ts";
+import { withDeferredSummaries } from "./summaries.ts";
 import type { VariantInput } from "./variant-model.ts";
 
 const maxOptions = 10;
@@ -116,7 +116,7 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
     const seen = new Set<string>();
     for (const [index, { [name]: value }] of rows.entries()) {
       if (value === null) continue;
-      if (seen.has(value)) throw fieldFault(conflict, `variants.${index}.${field}`, "is repeated");
+      if (seen.has(value)) throw fieldError(conflict, `variants.${index}.${field}`, "is repeated");
       seen.add(value);
     }
   }
@@ -129,7 +129,7 @@ export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): 
 }
 
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
-  await tx.db.batch(summarizedOnce([bind(insertRows, valuesOf(tx, productId, rows))]));
+  await tx.db.batch(withDeferredSummaries([bind(insertRows, valuesOf(tx, productId, rows))]));
 }
 
 function valuesOf(tx: Ctx, productId: string, rows: readonly VariantColumns[]) {

@@ -3,7 +3,7 @@ import { readGuarded } from "../../../../values/csv-injection.ts";
 import { readNumber } from "../csv-columns.ts";
 import { checkRow } from "../decode-text.ts";
 import type { Fields } from "../import-changes.ts";
-import type { ImportItem, Row, RowFault } from "../import-item.ts";
+import type { ImportItem, Row, RowError } from "../import-item.ts";
 
 export interface MigrationReport {
   /** The system whose export the file is; null for files with this service's own columns. */
@@ -25,7 +25,7 @@ export interface ShopFormat {
   readProduct: (
     table: ShopTable,
     rows: Row[],
-  ) => { line: number; fields: Fields; sold: ImportItem["variants"]; faults?: RowFault[] } | undefined;
+  ) => { line: number; fields: Fields; sold: ImportItem["variants"]; faults?: RowError[] } | undefined;
 }
 
 export type ShopTable = ReturnType<typeof openTable>;
@@ -72,7 +72,7 @@ export async function* readShop(
 ): AsyncGenerator<ImportItem> {
   report.source = format.source;
   const table = openTable(header, format, report);
-  const groups = new Map<string, { rows: Row[]; faults: RowFault[] }>();
+  const groups = new Map<string, { rows: Row[]; faults: RowError[] }>();
   for await (const row of rows) {
     if (row.cells.every((cell) => cell === "")) continue;
     const key = format.keyOf(table, row);
@@ -92,7 +92,7 @@ export async function* readShop(
 }
 
 /** A product whose variants are what can be bought, unless that is one thing without options: the product itself. */
-function itemOf(line: number, fields: Fields, sold: ImportItem["variants"], faults: RowFault[]): ImportItem {
+function itemOf(line: number, fields: Fields, sold: ImportItem["variants"], faults: RowError[]): ImportItem {
   const { options = {}, title, price, compare_at_price, ...whole } = sold[0]?.document ?? {};
   const document = { ...fields, price, compare_at_price };
   const isWhole = sold.length === 1 && title === undefined && Object.keys(options as Fields).length === 0;

@@ -33,7 +33,7 @@ interface Parts {
   isOverDisk: () => boolean;
 }
 
-export class WalEmptier {
+export class WalTruncator {
   readonly #libsql: Libsql;
   readonly #path: string;
   readonly #parts: Parts;

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { giveToOwner, restrictFile } from "../../config/data-dir.ts";
+import { chownLike, restrictFile } from "../../config/data-dir.ts";
 
 const suffixes = ["", "-wal", "-shm"];
 
@@ -9,7 +9,7 @@ const suffixes = ["", "-wal", "-shm"];
  * index the mode of the file, also if they exist already.
  * @param leaveModes leaves the present modes of existing files instead, for commands that only read.
  */
-export function modeKeeper(path: string, leaveModes: boolean): () => void {
+export function restrictFileModes(path: string, leaveModes: boolean): () => void {
   const left = new Map(leaveModes ? suffixes.map((suffix) => [suffix, modeOf(path + suffix)]) : []);
   return () => {
     for (const suffix of suffixes) {
@@ -18,7 +18,7 @@ export function modeKeeper(path: string, leaveModes: boolean): () => void {
       if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
       else {
         restrictFile(path + suffix);
-        giveToOwner(path + suffix, dirname(path));
+        chownLike(path + suffix, dirname(path));
       }
     }
   };

@@ -4,7 +4,7 @@ import { all, bind, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { EventType } from "../events/types.ts";
-import { toldEvents } from "../notifications/messages/compose.ts";
+import { notifiableEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/messages.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../products/stock.ts";
@@ -47,7 +47,7 @@ export interface OrderChange {
 }
 
 /** Moves stock, records the event, notifies the customer and reads the order, in one batch of the change's transaction. */
-export async function finishChange(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
+export async function commitTransition(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
   const { event: type, stock, first = [] } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
   const counted = stock ? await all(tx.db, selectCounted, values) : [];
@@ -56,7 +56,7 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     ...(stock ? moveStock(tx, stock[0], counted, stock[1]) : []),
     bind(insertEvent, { ...values, eventId: newId("evt") }),
   ];
-  if ((toldEvents as readonly string[]).includes(type)) {
+  if ((notifiableEvents as readonly string[]).includes(type)) {
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
@@ -67,11 +67,11 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
 }
 
 /** Releases stock and points of an order that was cancelled or has expired. */
-export async function closeUnpaid(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
+export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
   const { id, user_id: userId, points_used: points } = order;
   if (userId !== null && points > 0) {
     await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }
   const event = how === "cancel" ? "order.cancelled" : "order.expired";
-  return finishChange(tx, id, { event, stock: ["release", how] });
+  return commitTransition(tx, id, { event, stock: ["release", how] });
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, ftruncateSync, openSync, statfsSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { giveToOwner } from "../../config/data-dir.ts";
+import { chownLike } from "../../config/data-dir.ts";
 import { attempt } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 
@@ -18,7 +18,7 @@ const startBytes = MiB;
  * A file beside the database that holds room on its disk. Emptying the WAL lets the database grow, so on a full disk a
  * server could otherwise write nothing until somebody finds it.
  */
-export class DiskReserve {
+export class BallastFile {
   readonly path: string;
 
   constructor(databasePath: string) {
@@ -50,7 +50,7 @@ export class DiskReserve {
     try {
       const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
       file = await open(this.path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
-      if (held === 0) giveToOwner(this.path, dirname(this.path));
+      if (held === 0) chownLike(this.path, dirname(this.path));
       // Random, because some file systems give no room to zeros.
       const chunk = randomBytes(chunkBytes);
       for (let at = held; at < target; at += chunk.length) await file.write(chunk);
