@@ -1,6 +1,6 @@
 import { type Arg, flagsOf, positionalsOf, sharedArgs } from "../src/cli/framework/args.ts";
 import type { Command } from "../src/cli/framework/command.ts";
-import { type CommandTree, listPaths, loadCommand } from "../src/cli/framework/command-tree.ts";
+import { type CommandGroup, listCommands } from "../src/cli/framework/command-tree.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "../src/cli/framework/help.ts";
 
 const introduction = `# Terminal reference
@@ -51,9 +51,9 @@ const variablesWithoutFlag: [name: string, text: string][] = [
 ];
 
 /** The whole reference as Markdown, generated from the definitions; it is `docs/CLI.md`. */
-export async function renderReference(tree: CommandTree): Promise<string> {
+export async function renderReference(tree: CommandGroup): Promise<string> {
   const commands: [string[], Command][] = [];
-  for (const path of listPaths(tree)) commands.push([path, (await loadCommand(tree, path)) as Command]);
+  for (const [path, load] of listCommands(tree)) commands.push([path, await load()]);
   return [
     introduction,
     `## Exit codes\n\n${renderTable(
@@ -69,9 +69,9 @@ export async function renderReference(tree: CommandTree): Promise<string> {
   ].join("\n");
 }
 
-function renderHeading(tree: CommandTree, group: string): string[] {
-  const entry = tree[group];
-  return typeof entry === "object" ? [`## bodega ${group}\n\n${entry.description}.\n`] : [];
+function renderHeading(tree: CommandGroup, group: string): string[] {
+  const entry = tree.subCommands[group];
+  return typeof entry === "object" ? [`## bodega ${group}\n\n${entry.meta.description}.\n`] : [];
 }
 
 function renderCommand(path: string[], command: Command): string {

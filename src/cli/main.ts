@@ -4,7 +4,7 @@ import { openTerminal } from "./terminal/terminal.ts";
 
 const terminal = openTerminal(process);
 const end = (code: number) => process.exit(code);
-const crash = (error: unknown) => void reportError(error, terminal, { json: false, path: [], args: {} }).then(end);
+const crash = (error: unknown) => void reportError(error, { terminal, json: false, path: [], values: {} }).then(end);
 
 // If the event loop ends before the command has, that is a failure.
 process.exitCode = 1;

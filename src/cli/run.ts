@@ -1,16 +1,45 @@
+import type { CittyPlugin } from "citty";
 import { attempt } from "../server/errors.ts";
 import { commandTree } from "./commands/command-tree.ts";
-import { formatArg } from "./framework/args.ts";
-import { type Command, runCommand } from "./framework/command.ts";
-import { loadCommand } from "./framework/command-tree.ts";
-import { findCommand } from "./framework/find-command.ts";
-import { asksForHelp, findMissing, type GivenValues, parseCommandArgs } from "./framework/parse-args.ts";
-import { promptMissing } from "./framework/prompt-missing.ts";
-import { type Failure, reportError } from "./framework/report-error.ts";
+import type { GivenValues } from "./framework/args.ts";
+import { type ReadyRun, type Run, runCommand } from "./framework/command.ts";
+import type { CommandGroup, Load } from "./framework/command-tree.ts";
+import { findCommand, incompleteError } from "./framework/find-command.ts";
+import { findMissing, questions } from "./framework/questions.ts";
+import { reportError } from "./framework/report-error.ts";
+import { strictness } from "./framework/strictness.ts";
+import { asksForHelp } from "./framework/tokenize.ts";
 import { type Console, createConsole } from "./terminal/console.ts";
 import { info, printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { UsageError } from "./terminal/usage-error.ts";
+
+/** The shared flags take effect: the console writes JSON, asks no questions, or has no colours. */
+const output: CittyPlugin = {
+  name: "output",
+  setup({ args: values, data }) {
+    data.values = values;
+    data.console = createConsole(data.terminal, values);
+  },
+};
+
+/** Fills in the store of the environment or of bodega.env, or the only one there is. Of several, an error names them. */
+const store: CittyPlugin = {
+  name: "store",
+  async setup({ data }) {
+    const { command, values, terminal }: ReadyRun = data;
+    const { namespace: arg } = command.args;
+    if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
+    const { openOptions } = await import("../server/config/env-file.ts");
+    // The command itself reports what is wrong with the settings.
+    const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
+    values.namespace = env[arg.env] || undefined;
+    if (arg.required && values.namespace === undefined) await chooseOnlyStore(data);
+  },
+};
+
+// Each sees what those before it have checked or filled in.
+const plugins = [strictness, output, store, questions(findNames)];
 
 /** Runs one command line. Returns the exit code, which `exitCodes` explains. Never throws. */
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
@@ -20,64 +49,44 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     return 0;
   }
   if (argv[0] === "__decode") return (await import("../server/modules/media/decoder.ts")).serveDecoder();
-  const failure: Failure = { json: asksForJson(argv), path: [], args: {} };
+  const run: Run = { terminal, json: asksForJson(argv), path: [], values: {} };
   try {
-    const target = findCommand(commandTree, argv);
-    failure.path = target.path;
-    const command = target.kind === "run" ? await loadCommand(commandTree, target.path) : undefined;
-    if (command === undefined || asksForHelp(target.rest, command.args)) {
-      await printHelp(target.path, failure.json, terminal);
-      return 0;
-    }
-    failure.args = command.args;
-    const parse = (env: Terminal["env"]) => parseCommandArgs(target.rest, command.args, env);
-    failure.values = parse(terminal.env);
-    const namespace = command.args.namespace && (await readNamespace(failure.values, terminal));
-    if (namespace !== undefined) failure.values = parse({ ...terminal.env, BODEGA_NAMESPACE: namespace });
-    const console = createConsole(terminal, failure.values);
-    await chooseOnlyStore(command, failure.values, console);
-    await promptMissing(command, failure.values, console, findNames);
-    if (command.longRunning) terminal.releaseSignals();
-    return await runCommand(command, failure.values, console);
+    const { path, target, rest, isHelp } = findCommand(commandTree, argv);
+    run.path = path;
+    if (typeof target !== "function" && !isHelp && rest.length > 0) throw incompleteError(target, path);
+    if (isHelp || typeof target !== "function") return await printHelp(path, target, run);
+    run.command = await target();
+    if (asksForHelp(rest, run.command.args)) return await printHelp(path, target, run);
+    return await runCommand(run.command, rest, plugins, run);
   } catch (error) {
-    return reportError(error, terminal, failure);
+    return reportError(error, run);
   }
 }
 
-async function printHelp(path: readonly string[], json: boolean, terminal: Terminal): Promise<void> {
+async function printHelp(path: string[], target: Load | CommandGroup, { json, terminal }: Run): Promise<number> {
   const { renderHelp } = await import("./framework/help.ts");
   const console = createConsole(terminal, {});
   const plain = { ...console, columns: undefined, color: false };
-  const help = await renderHelp(commandTree, path, json ? plain : console);
+  const help = await renderHelp(path, target, json ? plain : console);
   await (json ? printJson(console, { help }) : console.write(help));
+  return 0;
 }
 
-/** BODEGA_NAMESPACE of bodega.env, unless the command line or the environment names a store. */
-async function readNamespace(values: GivenValues, { env }: Terminal): Promise<string | undefined> {
-  if (values.namespace !== undefined) return undefined;
-  const { openOptions } = await import("../server/config/env-file.ts");
-  // The command itself reports what is wrong with the settings.
-  return attempt(() => openOptions(values, env).env.BODEGA_NAMESPACE);
-}
-
-/** Fills in a required namespace where there is only one store. Of several, the error names the stores. */
-async function chooseOnlyStore({ args }: Command, values: GivenValues, console: Console): Promise<void> {
-  if (args.namespace?.required !== true || values.namespace !== undefined) return;
+async function chooseOnlyStore({ command, console, values }: ReadyRun): Promise<void> {
   const names = (await findNames("namespace", values, console).catch(() => [])).map(({ value }) => value);
   const [only] = names;
   if (only !== undefined && names.length === 1) {
     values.namespace = only;
     return info(console, `Using store ${only}.`);
   }
-  if (console.canAsk || findMissing(args, values).length > 1) return;
+  if (console.canAsk || findMissing(command.args, values).length > 1) return;
   const { requireDatabase } = await import("./context/context.ts");
   requireDatabase(values as Parameters<typeof requireDatabase>[0], console);
+  if (names.length === 0) return;
   const stores = names.length > 10 ? `${names.slice(0, 10).join(", ")}, …` : names.join(", ");
-  const field = formatArg("namespace", args.namespace);
-  if (names.length > 0)
-    throw new UsageError(`Missing ${field}. Stores: ${stores}.`, {
-      details: [{ field, message: `is required: ${stores}` }],
-    });
+  throw new UsageError(`Missing --namespace. Stores: ${stores}.`, {
+    details: [{ field: "--namespace", message: `is required: ${stores}` }],
+  });
 }
 
 async function findNames(kind: string, values: GivenValues, console: Console) {

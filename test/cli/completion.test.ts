@@ -34,7 +34,7 @@ async function complete(words: string[], env: Record<string, string | undefined>
 }
 
 test.each<[words: string, offered: string[]]>([
-  ["", [...Object.keys(commandTree), "help"]],
+  ["", [...Object.keys(commandTree.subCommands), "help"]],
   ["ten", ["tenant"]],
   ["key ro", ["rotate"]],
   ["-n demo key ro", ["rotate"]],

@@ -1,10 +1,10 @@
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { type CommandArgs, flagsOf, formatArg, formatFlag, positionalsOf } from "../../src/cli/framework/args.ts";
+import { type CommandArgs, flagsOf, formatArg, type GivenValues, positionalsOf } from "../../src/cli/framework/args.ts";
 import type { Command } from "../../src/cli/framework/command.ts";
-import { listPaths, loadCommand } from "../../src/cli/framework/command-tree.ts";
-import { findMissing, type GivenValues, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
-import { sortQuestions } from "../../src/cli/framework/prompt-missing.ts";
+import { listCommands } from "../../src/cli/framework/command-tree.ts";
+import { findMissing, sortQuestions } from "../../src/cli/framework/questions.ts";
 import { type CommandCall, commandCalls } from "./command-calls.ts";
+import { parseLine } from "./parse-line.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
 import { openCli, type Step } from "./run-bodega.ts";
 import { type Outcome, runHere } from "./run-here.ts";
@@ -18,8 +18,8 @@ export interface CalledCommand {
   call: CommandCall;
 }
 
-const paths = listPaths(commandTree);
-const names = paths.map((path) => path.join(" "));
+const commands = listCommands(commandTree);
+const names = commands.map(([path]) => path.join(" "));
 
 /** Commands missing in `commandCalls`, and its entries that are no command. */
 export function findMissingCalls(): { missing: string[]; unknown: string[] } {
@@ -31,16 +31,11 @@ export function findMissingCalls(): { missing: string[]; unknown: string[] } {
 
 /** All commands of the program in `commandCalls`, with how to call them. */
 export async function listCalledCommands(): Promise<CalledCommand[]> {
-  const called = paths.filter((path) => Object.hasOwn(commandCalls, path.join(" ")));
+  const called = commands.filter(([path]) => Object.hasOwn(commandCalls, path.join(" ")));
   return Promise.all(
-    called.map(async (path) => {
+    called.map(async ([path, load]) => {
       const name = path.join(" ");
-      return {
-        name,
-        path,
-        command: (await loadCommand(commandTree, path)) as Command,
-        call: commandCalls[name] as CommandCall,
-      };
+      return { name, path, command: await load(), call: commandCalls[name] as CommandCall };
     }),
   );
 }
@@ -74,7 +69,7 @@ export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[]
 /** Splits the line into one without required arguments, and those in the order of their prompts. */
 export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   const { path, command, call } = called;
-  const values = parseCommandArgs(call.args(shop), command.args, {});
+  const values = parseLine(call.args(shop), command.args);
   const required = findMissing(command.args, {}).map(([name, arg]) => ({ name, arg, value: values[name] }));
   const rest: GivenValues = Object.fromEntries(
     Object.entries(values).filter(([name]) => !required.some((one) => one.name === name)),
@@ -87,9 +82,9 @@ function toLine(args: CommandArgs, values: GivenValues): string[] {
   const flags = flagsOf(args).flatMap(([name, arg]) => {
     const value = values[name];
     if (value === undefined) return [];
-    if (typeof value === "boolean" && arg.type === "boolean" && arg.negatable)
-      return [`--${value ? "" : "no-"}${name}`];
-    if (typeof value === "boolean") return [formatFlag(name, arg)];
+    if (typeof value === "boolean" && arg.negatable) return [`--${value ? "" : "no-"}${name}`];
+    if (value === (arg.default ?? false)) return [];
+    if (typeof value === "boolean") return [formatArg(name, arg)];
     return [value].flat().map((text) => `--${name}=${text}`);
   });
   const words = positionalsOf(args).flatMap(([name]) => (values[name] as string | string[] | undefined) ?? []);

@@ -2,21 +2,17 @@ import { describe, expect, test } from "bun:test";
 import { renderReference } from "../../scripts/reference.ts";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import type { Command } from "../../src/cli/framework/command.ts";
-import { listPaths, loadCommand } from "../../src/cli/framework/command-tree.ts";
+import { listCommands } from "../../src/cli/framework/command-tree.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
-import { findMissing, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
+import { findMissing } from "../../src/cli/framework/questions.ts";
+import { parseLine } from "./parse-line.ts";
 import { openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 
 const { run } = openCli();
-const paths = listPaths(commandTree);
-const commands = await Promise.all(paths.map(async (path): Promise<[string[], Command]> => [path, await load(path)]));
-
-async function load(path: string[]): Promise<Command> {
-  const command = await loadCommand(commandTree, path);
-  if (command === undefined) throw new Error(`no command at ${path.join(" ")}`);
-  return command;
-}
+const commands = await Promise.all(
+  listCommands(commandTree).map(async ([path, load]): Promise<[string[], Command]> => [path, await load()]),
+);
 
 describe("help is printed on standard output", () => {
   test.concurrent.each([
@@ -47,7 +43,7 @@ test("-h after -- is a value", async () => {
 
 test("help lists every command and every exit code", async () => {
   const { stdout } = await run(["--help"]);
-  for (const name of Object.keys(commandTree)) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+  for (const name of Object.keys(commandTree.subCommands)) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
   for (const code of [0, 1, 2, 3, 4, 130]) expect(stdout).toMatch(new RegExp(`^  ${code} `, "m"));
 });
 
@@ -64,8 +60,8 @@ describe("every command", () => {
       const [program, ...argv] = splitShell(line.replace(/ [<>] .*/, ""));
       expect(program).toBe("bodega");
       const target = findCommand(commandTree, argv);
-      expect(target).toMatchObject({ kind: "run", path });
-      expect(findMissing(command.args, parseCommandArgs(target.rest, command.args, {}))).toEqual([]);
+      expect(target).toMatchObject({ isHelp: false, path });
+      expect(findMissing(command.args, parseLine(target.rest, command.args))).toEqual([]);
     }
   });
 });

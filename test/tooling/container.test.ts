@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { loadCommand } from "../../src/cli/framework/command-tree.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
-import { findMissing, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
+import { findMissing } from "../../src/cli/framework/questions.ts";
 import { readConfig } from "../../src/server/config/config.ts";
+import { parseLine } from "../cli/parse-line.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (name: string) => readFileSync(join(root, name), "utf8");
@@ -51,10 +51,10 @@ const variables = Object.fromEntries(
 /** Fails unless this program accepts a command line. */
 async function takes(words: string[]): Promise<void> {
   expect(words[0]).toBe("bodega");
-  const target = findCommand(commandTree, words.slice(1));
-  const verb = await loadCommand(commandTree, target.path);
-  if (verb === undefined) throw new Error(`no verb: ${words.join(" ")}`);
-  expect(findMissing(verb.args, parseCommandArgs(target.rest, verb.args, {}))).toEqual([]);
+  const { target, rest } = findCommand(commandTree, words.slice(1));
+  if (typeof target !== "function") throw new Error(`no command: ${words.join(" ")}`);
+  const { args } = await target();
+  expect(findMissing(args, parseLine(rest, args))).toEqual([]);
 }
 
 test("the image runs existing commands, as an account of its own", async () => {

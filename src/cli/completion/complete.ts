@@ -3,10 +3,10 @@ import type { OfferedName } from "../../server/admin/complete-names.ts";
 import { databaseFile } from "../../server/config/data-dir.ts";
 import { withDatabase } from "../context/context.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
-import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
-import { type CommandTree, loadCommand, wordsAfter } from "../framework/command-tree.ts";
-import { scanWords } from "../framework/find-command.ts";
-import { tokenize } from "../framework/parse-args.ts";
+import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
+import type { CommandGroup } from "../framework/command-tree.ts";
+import { findCommand } from "../framework/find-command.ts";
+import { tokenize } from "../framework/tokenize.ts";
 import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -18,7 +18,7 @@ type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
  * Prints the candidates for the first of the words, which is being typed, one a line: the value, a tab, a description.
  * The line `:file` or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
  */
-export async function printCompletions(tree: CommandTree, [current = "", ...words]: string[], terminal: Terminal) {
+export async function printCompletions(tree: CommandGroup, [current = "", ...words]: string[], terminal: Terminal) {
   const console = createConsole(terminal, {});
   const { HOME = "~", BODEGA_NAMESPACE } = console.env;
   const print = async () => {
@@ -28,7 +28,7 @@ export async function printCompletions(tree: CommandTree, [current = "", ...word
     const dataDir = dir?.replace(/^~(?=\/|$)/, () => HOME);
     const find: FindByPrefix = (kind, prefix) =>
       findNames(kind, { namespace, "database-url": url, "data-dir": dataDir }, console, prefix);
-    const found = await complete(line, tree, current, find);
+    const found = await complete(line, current, find);
     const oneLine = (text: string) => text.replaceAll(/\p{Cc}+/gu, " ");
     await console.write(found.map(({ value, description }) => `${oneLine(value)}\t${oneLine(description)}\n`).join(""));
   };
@@ -53,26 +53,22 @@ export async function findNames(
 type Line = Awaited<ReturnType<typeof readLine>>;
 
 /** Reads a command line up to the word that is being typed. `open` is the flag whose value is that word. */
-async function readLine(tree: CommandTree, typed: string[]) {
-  const { words, places } = scanWords(tree, typed);
-  const isHelp = words[0] === "help";
-  const path = isHelp ? words.slice(1) : words;
-  const command = await loadCommand(tree, path);
-  const args: CommandArgs = command?.args ?? leadingArgs;
-  const rest = typed.filter((_, index) => !places.includes(index));
-  const { tokens, typed: names } = tokenize(rest, args);
+async function readLine(tree: CommandGroup, typed: string[]) {
+  const { path, target, rest, isHelp } = findCommand(tree, typed);
+  const args: CommandArgs = typeof target === "function" ? (await target()).args : leadingArgs;
+  const tokens = tokenize(rest, args);
   const given = tokens.filter(({ kind }) => kind === "positional").length;
   const values: Record<string, string> = {};
   for (const token of tokens) {
-    if (token.kind === "option" && token.value !== undefined) values[names.get(token.name) ?? ""] = token.value;
+    if (token.kind === "option" && token.value !== undefined) values[token.flag ?? ""] = token.value;
   }
   const last = tokens.at(-1);
-  const open = last?.kind === "option" && last.value === undefined ? args[names.get(last.name) ?? ""] : undefined;
-  return { path, isHelp, args, isCommand: command !== undefined, given, values, open };
+  const open = last?.kind === "option" && last.value === undefined ? args[last.flag ?? ""] : undefined;
+  return { path, target, isHelp, args, given, values, open };
 }
 
-async function complete(line: Line, tree: CommandTree, current: string, find: FindByPrefix): Promise<OfferedName[]> {
-  const { args, open, given } = line;
+async function complete(line: Line, current: string, find: FindByPrefix): Promise<OfferedName[]> {
+  const { args, open, given, target } = line;
   const startsLike = ({ value }: OfferedName) => value.startsWith(current);
   const [, flag, begun = ""] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   if (flag !== undefined) {
@@ -81,29 +77,26 @@ async function complete(line: Line, tree: CommandTree, current: string, find: Fi
   }
   if (open && open.type !== "boolean") return offerValues(open, current, find);
   if (!current.startsWith("-")) {
-    if (!line.isCommand) return (await listWords(tree, line)).filter(startsLike);
+    if (typeof target !== "function") return (await listWords(target, line)).filter(startsLike);
     const places = positionalsOf(args).map(([, arg]) => arg);
     const arg = line.isHelp ? undefined : (places[given] ?? places.findLast(({ variadic }) => variadic));
     const offered = await offerValues(arg, current, find);
     if (offered.length > 0) return offered;
   }
   const flags = flagsOf(args).flatMap(([name, arg]) => {
-    const forms = [formatFlag(name, arg), arg.negatable && `--no-${name}`, arg.alias && `-${arg.alias}`];
-    return forms.filter((form) => form).map((value) => ({ value: String(value), description: arg.description }));
+    const forms = [...flagForms(name, arg), ...(arg.alias ? [`-${arg.alias}`] : [])];
+    return forms.map((value) => ({ value, description: arg.description }));
   });
   return flags.filter(startsLike);
 }
 
-async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
-  const words = await Promise.all(
-    wordsAfter(tree, path).map(async (value) => {
-      const entry = path.length === 0 ? tree[value] : undefined;
-      const command = typeof entry === "object" ? undefined : await loadCommand(tree, [...path, value]);
-      return { value, description: command?.meta.description ?? (typeof entry === "object" ? entry.description : "") };
-    }),
-  );
+async function listWords({ subCommands }: CommandGroup, { path, isHelp }: Line): Promise<OfferedName[]> {
+  const words = Object.entries(subCommands).map(async ([value, sub]) => {
+    const { meta } = typeof sub === "function" ? await sub() : sub;
+    return { value, description: meta.description };
+  });
   const help = { value: "help", description: "Show help about a command" };
-  return path.length === 0 && !isHelp ? [...words, help] : words;
+  return [...(await Promise.all(words)), ...(path.length === 0 && !isHelp ? [help] : [])];
 }
 
 async function offerValues(arg: Arg | undefined, prefix: string, find: FindByPrefix): Promise<OfferedName[]> {

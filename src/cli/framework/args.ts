@@ -9,6 +9,8 @@ interface AnyArg {
   completes?: "file" | "directory" | NameKind;
   /** The field's name in errors of the service, where it is not the argument's name. */
   field?: string;
+  /** The argument that can stand for this one. */
+  fallback?: string;
   check?: (text: string, values: Readonly<Record<string, unknown>>, console: Console) => unknown;
   /** Reads the given text; `run` receives the result. Throws UsageError naming the flag. */
   parse?: (flag: string, text: string) => unknown;
@@ -16,7 +18,7 @@ interface AnyArg {
 
 /** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
 export interface FlagArg extends AnyArg {
-  type: "string" | "enum" | "boolean";
+  type: "string" | "boolean";
   alias?: string;
   /** The placeholder of the value in help: `--title <text>`. */
   valueHint?: string;
@@ -40,12 +42,14 @@ export interface PositionalArg extends AnyArg {
   required: boolean;
   /** Takes all remaining words as a list. Only the last positional can. */
   variadic?: boolean;
-  fallback?: string;
 }
 
 export type Arg = FlagArg | PositionalArg;
 
 export type CommandArgs = Record<string, Arg>;
+
+/** The values of a command line as texts, before `parse`. */
+export type GivenValues = Record<string, string | boolean | string[] | undefined>;
 
 type ArgValue<A> = A extends { type: "boolean" }
   ? A extends { negatable: true }
@@ -106,7 +110,7 @@ export function numberArg(noun: string, description: string) {
 }
 
 export function choiceArg<const O extends readonly string[]>(options: O, description: string) {
-  return { type: "enum", options, description } as const;
+  return { type: "string", options, description } as const;
 }
 
 export function fileArg(description: string) {
@@ -133,12 +137,14 @@ export const namespaceArg = {
 /** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };
 
-export function formatFlag(name: string, arg: FlagArg): string {
-  return arg.type === "boolean" && arg.default === true ? `--no-${name}` : `--${name}`;
+/** How a flag is typed: `--name` or `--no-name`; a switch with three values has both. */
+export function flagForms(name: string, arg: FlagArg): string[] {
+  if (arg.negatable) return [`--${name}`, `--no-${name}`];
+  return [arg.type === "boolean" && arg.default === true ? `--no-${name}` : `--${name}`];
 }
 
 export function formatArg(name: string, arg: Arg): string {
-  if (arg.type !== "positional") return formatFlag(name, arg);
+  if (arg.type !== "positional") return flagForms(name, arg)[0] as string;
   return `<${arg.label ?? name}${arg.variadic ? "..." : ""}>`;
 }
 

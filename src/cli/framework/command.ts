@@ -1,7 +1,14 @@
-import { type CommandDef, defineCommand as defineCittyCommand } from "citty";
+import { type ArgsDef, type CittyPlugin, type CommandContext, runCommand as runCittyCommand } from "citty";
 import type { Console } from "../terminal/console.ts";
-import { type ArgValues, type CommandArgs, type SharedValues, sharedArgs } from "./args.ts";
-import { completeValues, type GivenValues } from "./parse-args.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  formatArg,
+  type GivenValues,
+  type SharedValues,
+  sharedArgs,
+} from "./args.ts";
 
 /** Arguments of which exactly one is needed, or with `several` one or more; a terminal asks which when none is given. */
 export interface OneOf {
@@ -11,21 +18,27 @@ export interface OneOf {
   ways: Readonly<Record<string, string>>;
 }
 
-export interface Command extends CommandDef {
-  meta: { description: string };
-  args: CommandArgs & CommandDef["args"];
-  examples: readonly string[];
-  notes: readonly string[];
-  /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
-  longRunning: boolean;
-  oneOf: OneOf | undefined;
+export type Command = ReturnType<typeof defineCommand>;
+
+/** Citty's `data`: what the plugins, the command and the report of an error know about a run. */
+export interface Run {
+  terminal: Terminal;
+  json: boolean;
+  path: readonly string[];
+  command?: Command;
+  values: GivenValues;
+  console?: Console;
 }
+
+/** A run whose command and shared flags are known. */
+export type ReadyRun = Required<Run>;
 
 interface CommandDefinition<T extends CommandArgs> {
   description: string;
   args: T;
   examples: readonly string[];
   notes?: readonly string[];
+  /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
   longRunning?: boolean;
   /** Says what the command did, unless in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
@@ -34,29 +47,44 @@ interface CommandDefinition<T extends CommandArgs> {
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
-export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>): Command {
-  const { description, examples, notes = [], longRunning = false, done, oneOf } = definition;
-  const meta = { description };
-  const args = { ...definition.args, ...sharedArgs } as unknown as Command["args"];
-  const command = defineCittyCommand({
-    meta,
-    args,
-    run: ({ args: values, data: console }) =>
-      definition.run(values as unknown as ArgValues<T> & SharedValues, {
-        ...(console as Console),
-        done: values["dry-run"] === true ? undefined : done,
-      }),
-  });
-  return { ...command, meta, args, examples, notes, longRunning, oneOf };
+export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>) {
+  const { description, examples, notes = [], longRunning, done } = definition;
+  const args: CommandArgs = { ...definition.args, ...sharedArgs };
+  const oneOf: OneOf | undefined = definition.oneOf;
+  const run = ({ args: given, data: { terminal, console } }: CommandContext) => {
+    const values = parseValues(args, given);
+    if (longRunning) terminal.releaseSignals();
+    const isDryRun = values["dry-run"] === true;
+    return definition.run(values as ArgValues<T> & SharedValues, { ...console, done: isDryRun ? undefined : done });
+  };
+  return { meta: { description }, args, examples, notes, oneOf, run };
 }
 
 export function requireAny(...names: string[]) {
   return { question: "What should change?", several: true, ways: Object.fromEntries(names.map((name) => [name, ""])) };
 }
 
-/** Runs a command with parsed values: citty would drop all but the last of a repeated flag. Returns the exit code. */
-export async function runCommand(command: Command, values: GivenValues, console: Console): Promise<number> {
-  const args = { _: [], ...completeValues(command.args, values) } as never;
-  const result: unknown = await command.run?.({ rawArgs: [], args, cmd: command, data: console });
+/** Citty parses the arguments and runs the plugins, then the command. Returns the exit code. */
+export async function runCommand(command: Command, rawArgs: string[], plugins: CittyPlugin[], data: Run) {
+  const cittyCommand = { ...command, args: toCittyArgs(command.args), plugins };
+  const { result } = await runCittyCommand(cittyCommand, { rawArgs, data });
   return typeof result === "number" ? result : 0;
+}
+
+/** Nothing is required: citty would throw for the first missing argument before a plugin can ask for it. */
+export function toCittyArgs(args: CommandArgs): ArgsDef {
+  const entries = Object.entries(args).map(([name, arg]) => {
+    const isSwitch = arg.type === "boolean" && !arg.negatable;
+    return [name, { ...(isSwitch && { default: false }), ...arg, required: false }];
+  });
+  return Object.fromEntries(entries);
+}
+
+function parseValues(args: CommandArgs, given: GivenValues): Record<string, unknown> {
+  const entries = Object.entries(args).map(([name, arg]) => {
+    const value = given[name] ?? given[arg.fallback ?? name];
+    if (arg.parse && typeof value === "string") return [name, arg.parse(formatArg(name, arg), value)];
+    return [name, value === "" ? null : value];
+  });
+  return Object.fromEntries(entries);
 }

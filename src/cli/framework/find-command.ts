@@ -1,78 +1,59 @@
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
-import { type CommandTree, wordsAfter } from "./command-tree.ts";
-import { tokenize, unknownFlagError } from "./parse-args.ts";
+import type { CommandGroup, Load } from "./command-tree.ts";
+import { tokenize, unknownFlagError } from "./tokenize.ts";
 
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
 const broken = "\ufffd";
 
-/** Finds the command, also behind shared flags (`bodega --json tenant list`). Errors: UsageError for other words. */
-export function findCommand(
-  tree: CommandTree,
-  argv: string[],
-): { kind: "help" | "run"; path: string[]; rest: string[] } {
+/**
+ * Follows the words of a command line into the tree. Returns the words that are not in `path` as `rest`; the shared flags
+ * among them can be before the command: `bodega --json tenant list`.
+ * @throws UsageError for a word or a flag that is not there.
+ */
+export function findCommand(tree: CommandGroup, argv: string[]) {
   if (argv.some((word) => word.includes(broken))) {
     throw new UsageError("An argument is not UTF-8 text.", { hint: "Set the locale of the terminal to UTF-8." });
   }
-  const { words, places, help } = scanWords(tree, argv);
-  if (words[0] === "help") {
-    return { kind: "help", path: words[1] === "help" ? [] : checkPath(tree, words.slice(1)), rest: [] };
-  }
-  const path = checkPath(tree, words);
-  const isFound = isWhole(tree, path);
-  const taken = new Set(places.slice(0, path.length));
-  const rest = argv.filter((_, index) => !taken.has(index));
-  if (!isFound && !help && argv.length > path.length) throw incomplete(tree, path);
-  return { kind: isFound ? "run" : "help", path, rest };
-}
-
-export function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places: number[]; help: boolean } {
-  const { tokens, typed } = tokenize(argv, leadingArgs);
-  const words: string[] = [];
-  const places: number[] = [];
-  let help = false;
-  for (const token of tokens) {
-    if (token.kind === "option-terminator") break;
-    if (token.kind === "positional") {
-      words.push(token.value);
-      places.push(token.index);
-      if (words[0] !== "help" && isWhole(tree, words)) break;
-    } else if (token.name === "help") help = true;
-    else if (token.name === "version" && words.length === 0) return { words: ["version"], places: [token.index], help };
-    else if (!typed.has(token.name)) {
-      throw unknownFlagError(token.rawName, typed.keys(), "Put the flags of a command after it.");
+  let target: Load | CommandGroup = tree;
+  const path: string[] = [];
+  const places = new Set<number>();
+  let isHelp = false;
+  for (const token of tokenize(argv, leadingArgs)) {
+    if (typeof target === "function" || token.kind === "option-terminator") break;
+    const isVersion = token.kind === "option" && token.name === "version" && path.length === 0;
+    if (token.kind === "option" && !isVersion) {
+      if (token.flag === undefined) {
+        throw unknownFlagError(token.rawName, leadingArgs, "Put the flags of a command after it.");
+      }
+      isHelp ||= token.flag === "help";
+      continue;
+    }
+    const word = token.kind === "option" ? token.name : token.value;
+    places.add(token.index);
+    if (word === "help" && path.length === 0) isHelp = true;
+    else {
+      path.push(word);
+      target = findSubCommand(target, path);
     }
   }
-  return { words, places, help };
+  return { path, target, rest: argv.filter((_, index) => !places.has(index)), isHelp };
 }
 
-function isWhole(tree: CommandTree, words: readonly string[]): boolean {
-  return words.length > 0 && wordsAfter(tree, words).length === 0;
-}
-
-/** Returns the words as a path into the tree. The command itself refuses an extra word, unless help was asked for. */
-function checkPath(tree: CommandTree, words: readonly string[]): string[] {
-  const path: string[] = [];
-  for (const word of words) {
-    const known = wordsAfter(tree, path);
-    if (known.length === 0) break;
-    path.push(word);
-    if (!known.includes(word)) throw unknownCommand(path, path.length === 1 ? [...known, "help"] : known);
-  }
-  return path;
-}
-
-function unknownCommand(words: string[], candidates: string[]): UsageError {
-  const path = words.slice(0, -1);
-  const meant = suggestWord(words.at(-1) as string, candidates);
-  const before = ["bodega", ...path].join(" ");
+function findSubCommand({ subCommands }: CommandGroup, path: string[]): Load | CommandGroup {
+  const word = path.at(-1) as string;
+  // An own property only: a word may be `constructor`.
+  const found = Object.hasOwn(subCommands, word) ? subCommands[word] : undefined;
+  if (found !== undefined) return found;
+  const before = ["bodega", ...path.slice(0, -1)].join(" ");
+  const meant = suggestWord(word, [...Object.keys(subCommands), ...(path.length === 1 ? ["help"] : [])]);
   const hint = meant === undefined ? `Run "${before} -h" for the commands.` : `Did you mean "${before} ${meant}"?`;
-  return new UsageError(`Unknown command ${JSON.stringify(words.join(" "))}.`, { path, hint });
+  throw new UsageError(`Unknown command ${JSON.stringify(path.join(" "))}.`, { path: path.slice(0, -1), hint });
 }
 
-function incomplete(tree: CommandTree, path: string[]): UsageError {
+export function incompleteError({ subCommands }: CommandGroup, path: string[]): UsageError {
   const line = ["bodega", ...path, path.length > 0 ? "<subcommand>" : "<command>"].join(" ");
-  const hint = `Choose one of ${wordsAfter(tree, path).join(", ")}.`;
+  const hint = `Choose one of ${Object.keys(subCommands).join(", ")}.`;
   return new UsageError(`Incomplete command "${line}".`, { path, hint });
 }

@@ -1,9 +1,9 @@
 import type { Console } from "../terminal/console.ts";
 import { bold } from "../terminal/table.ts";
 import { wrapCommand, wrapWords } from "../terminal/wrap.ts";
-import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
+import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command } from "./command.ts";
-import { type CommandTree, loadCommand, wordsAfter } from "./command-tree.ts";
+import { type CommandGroup, type Load, listCommands } from "./command-tree.ts";
 
 type Entry = [label: string, text: string];
 type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };
@@ -21,9 +21,12 @@ export const exitCodes: readonly [number, string][] = [
   [130, "cancelled"],
 ];
 
-export async function renderHelp(tree: CommandTree, path: readonly string[], console: Console): Promise<string> {
+const sharedFlags: Block = { title: "Flags of every command", entries: describeArgs(Object.entries(sharedArgs)) };
+
+export async function renderHelp(path: string[], target: Load | CommandGroup, console: Console): Promise<string> {
   const width = Math.min(console.columns ?? widest, widest);
-  const blocks = await listBlocks(tree, path);
+  const blocks =
+    typeof target === "function" ? describeCommand(path, await target()) : await describeGroup(path, target);
   const texts = blocks.map((block) => {
     if (typeof block === "string") return wrapWords(block, width).join("\n");
     const lines = "lines" in block ? block.lines : layOutEntries(block.entries, width - indent.length);
@@ -36,37 +39,37 @@ export async function renderHelp(tree: CommandTree, path: readonly string[], con
   return `${texts.join("\n\n")}\n`;
 }
 
-async function listBlocks(tree: CommandTree, path: readonly string[]): Promise<Block[]> {
-  const [group = "", ...words] = path;
-  const sharedFlags = { title: "Flags of every command", entries: describeArgs(Object.entries(sharedArgs)) };
-  const describe = async (...words: string[]) => (await loadCommand(tree, words))?.meta.description ?? "";
-  if (path.length === 0) {
-    const entries: Entry[] = [];
-    for (const [name, entry] of Object.entries(tree)) {
-      if (typeof entry === "function") entries.push([name, await describe(name)]);
-      else entries.push([name, entry.description], ["", wordsAfter(tree, [name]).join(", ")]);
-    }
-    entries.push(["help", "Show help about a command, such as: bodega help key issue"]);
-    return [
-      "Bodega: a store-and-content back end in one executable.",
-      { title: "Usage", lines: ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"] },
-      { title: "Commands", entries },
-      sharedFlags,
-      { title: "Exit codes", entries: exitCodes.map(([code, meaning]): Entry => [String(code), meaning]) },
-    ];
+async function describeProgram({ meta, subCommands }: CommandGroup): Promise<Block[]> {
+  const entries: Entry[] = [];
+  for (const [name, sub] of Object.entries(subCommands)) {
+    if (typeof sub === "function") entries.push([name, (await sub()).meta.description]);
+    else entries.push([name, sub.meta.description], ["", Object.keys(sub.subCommands).join(", ")]);
   }
-  const entry = tree[group];
-  if (typeof entry === "object" && wordsAfter(tree, path).length > 0) {
-    const names = Object.keys(entry.commands).filter((name) => words.every((word, at) => name.split(" ")[at] === word));
-    const entries = await Promise.all(names.map(async (name): Promise<Entry> => [name, await describe(group, name)]));
-    return [
-      `${entry.description}.`,
-      { title: "Usage", lines: [`bodega ${group} <subcommand> [flags]`] },
-      { title: "Subcommands", entries },
-      `More about a subcommand: bodega help ${group} <subcommand>`,
-    ];
-  }
-  const command = (await loadCommand(tree, path)) as Command;
+  entries.push(["help", "Show help about a command, such as: bodega help key issue"]);
+  return [
+    meta.description,
+    { title: "Usage", lines: ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"] },
+    { title: "Commands", entries },
+    sharedFlags,
+    { title: "Exit codes", entries: exitCodes.map(([code, meaning]): Entry => [String(code), meaning]) },
+  ];
+}
+
+async function describeGroup(path: string[], group: CommandGroup): Promise<Block[]> {
+  if (path.length === 0) return describeProgram(group);
+  const words = path.join(" ");
+  const entries = listCommands(group).map(async ([name, load]): Promise<Entry> => {
+    return [name.join(" "), (await load()).meta.description];
+  });
+  return [
+    `${group.meta.description}.`,
+    { title: "Usage", lines: [`bodega ${words} <subcommand> [flags]`] },
+    { title: "Subcommands", entries: await Promise.all(entries) },
+    `More about a subcommand: bodega help ${words} <subcommand>`,
+  ];
+}
+
+function describeCommand(path: string[], command: Command): Block[] {
   const lists = [
     { title: "Arguments", entries: describeArgs(positionalsOf(command.args)) },
     { title: "Flags", entries: describeArgs(ownFlags(command.args)) },
@@ -106,8 +109,7 @@ export function labelArg(name: string, arg: Arg): string {
   if (arg.type === "positional") return formatArg(name, arg);
   const short = arg.alias === undefined ? "" : `-${arg.alias}, `;
   const hint = arg.options?.join("|") ?? arg.valueHint ?? name;
-  if (arg.negatable) return `${short}--${name}, --no-${name}`;
-  return `${short}${formatArg(name, arg)}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
+  return `${short}${flagForms(name, arg).join(", ")}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
 /** Its description, and what the definition adds: the default, and in brackets required, repeatable, environment. */

@@ -2,17 +2,10 @@ import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { escapeJson } from "../terminal/escape.ts";
 import { fitSentence, onScreen } from "../terminal/output.ts";
-import type { Terminal } from "../terminal/terminal.ts";
 import { type ArgumentFault, CancelledError, UsageError } from "../terminal/usage-error.ts";
-import { type CommandArgs, formatArg } from "./args.ts";
-import type { GivenValues } from "./parse-args.ts";
-
-export interface Failure {
-  json: boolean;
-  path: readonly string[];
-  args: CommandArgs;
-  values?: GivenValues;
-}
+import { formatArg } from "./args.ts";
+import type { Run } from "./command.ts";
+import { isGiven } from "./parse-values.ts";
 
 interface Problem {
   exit: number;
@@ -27,12 +20,14 @@ const maxCharacters = 1000;
 // The general remedies of these kinds do not help at a terminal.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
-export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
-  const { exit, kind, message: whole, remedy, details } = describeProblem(error, failure);
+/** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
+export async function reportError(error: unknown, run: Run): Promise<number> {
+  const { terminal } = run;
+  const { exit, kind, message: whole, remedy, details } = describeProblem(error, run);
   // Typed text in a message can be very long.
   const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
-  const command = commandLine(failure.values ?? {});
-  if (failure.json) {
+  const command = commandLine(run.values);
+  if (run.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);
     const named = kind && { code: codeOf(kind), type: typeOf(kind) };
     const body = { ...named, message: complete(message), remedy: complete(remedy), details };
@@ -48,14 +43,14 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   const reader = onScreen({ screen: terminal.screen, command });
   const fitted = lines.map((line) => fitSentence(reader, line));
   if (error instanceof UsageError || details?.some(({ flag, field }) => flag ?? field.startsWith("--"))) {
-    const path = (error instanceof UsageError && error.options.path) || failure.path;
+    const path = (error instanceof UsageError && error.options.path) || run.path;
     fitted.push(`  Help: ${programName()} ${[...path, "-h"].join(" ")}`);
   }
   await terminal.writeError(`${fitted.join("\n")}\n`);
   return exit;
 }
 
-function describeProblem(error: unknown, failure: Failure): Problem {
+function describeProblem(error: unknown, run: Run): Problem {
   if (error instanceof CancelledError) return { exit: cancelledExitCode, message: error.message };
   if (error instanceof UsageError) {
     const { hint, details } = error.options;
@@ -65,7 +60,7 @@ function describeProblem(error: unknown, failure: Failure): Problem {
     return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
   }
   const { exit, kind } = error;
-  const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, failure) }));
+  const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, run) }));
   const only = details?.length === 1 ? details[0] : undefined;
   // Of `variants.0.sku`, the flag carries more than one field.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
@@ -75,10 +70,11 @@ function describeProblem(error: unknown, failure: Failure): Problem {
 }
 
 /** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
-function findArg(field: string, { args, values = {} }: Failure): string | undefined {
+function findArg(field: string, { command, values }: Run): string | undefined {
   const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
-  const matching = Object.entries(args).filter(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
-  const found = matching.find(([name]) => values[name] !== undefined) ?? matching[0];
+  const args = Object.entries(command?.args ?? {});
+  const matching = args.filter(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
+  const found = matching.find(([name]) => isGiven(values[name])) ?? matching[0];
   return found && formatArg(...found);
 }
 

@@ -1,0 +1,105 @@
+import type { CittyPlugin } from "citty";
+import type { OfferedName } from "../../server/admin/complete-names.ts";
+import { invalidField } from "../../server/errors.ts";
+import type { Console } from "../terminal/console.ts";
+import { escapeControls } from "../terminal/escape.ts";
+import { askChoice, askText } from "../terminal/prompt.ts";
+import { truncateText } from "../terminal/table.ts";
+import { UsageError } from "../terminal/usage-error.ts";
+import { type Arg, type CommandArgs, formatArg, type GivenValues } from "./args.ts";
+import type { ReadyRun } from "./command.ts";
+import { isGiven } from "./parse-values.ts";
+
+export type FindNames = (kind: string, values: GivenValues, console: Console) => Promise<OfferedName[]>;
+
+const maxListed = 10;
+
+/** Asks for missing arguments at a terminal. Elsewhere, throws a UsageError that names all of them. */
+export function questions(findNames: FindNames): CittyPlugin {
+  return {
+    name: "questions",
+    async setup({ data }) {
+      const run: ReadyRun = data;
+      const { command, console, values } = run;
+      const missing = findMissing(command.args, values);
+      if (missing.length > 0 && !console.canAsk) throw missingError(missing);
+      const fillIn = async (name: string) => {
+        values[name] = await askForArg(name, run, findNames);
+      };
+      for (const [name] of sortQuestions(missing)) await fillIn(name);
+      const chosen = await chooseOneOf(run);
+      if (chosen !== undefined && command.args[chosen]?.type === "boolean") values[chosen] = true;
+      else if (chosen !== undefined) await fillIn(chosen);
+    },
+  };
+}
+
+export function findMissing(args: CommandArgs, values: GivenValues): [string, Arg][] {
+  return Object.entries(args).filter(([name, { required, fallback = name }]) => {
+    return required && !isGiven(values[name]) && !isGiven(values[fallback]);
+  });
+}
+
+function missingError(missing: [string, Arg][]): UsageError {
+  const details = missing.map(([name, arg]) => {
+    return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
+  });
+  return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { details });
+}
+
+/** The store comes first: other arguments are names in it. */
+export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
+  return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
+}
+
+async function askForArg(name: string, { command, values, console }: ReadyRun, findNames: FindNames) {
+  const arg = command.args[name] as Arg;
+  const message = `${arg.description} (${formatArg(name, arg)})`;
+  const { completes: kind = "file", options } = arg;
+  // Errors are left to the command itself.
+  const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
+  const isListed = names.length > 0 && names.length <= maxListed;
+  if (isListed && !console.quiet) await listNames(console, names);
+  if (options !== undefined)
+    return askChoice(
+      message,
+      options.map((value) => ({ value, name: value })),
+    );
+  // Other kinds have names that are not listed.
+  const known = kind === "namespace" && isListed ? names.map(({ value }) => value) : undefined;
+  const check = (text: string) => {
+    if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
+    arg.parse?.(formatArg(name, arg), text);
+    return arg.check?.(text, values, console);
+  };
+  const isList = arg.type === "positional" ? arg.variadic : arg.multiple;
+  const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
+  const text = await askText(message, { check: (line) => Promise.all(split(line).map(check)) });
+  return isList ? split(text) : text;
+}
+
+/** The name of the argument that a person has chosen, where one is needed and none was given. */
+async function chooseOneOf({ command: { args, oneOf }, values, console }: ReadyRun): Promise<string | undefined> {
+  if (oneOf === undefined) return undefined;
+  const { question, several, ways } = oneOf;
+  const choices = Object.entries(ways).map(([value, name]) => ({
+    value,
+    name: name || String(args[value]?.description),
+  }));
+  const given = choices.filter(({ value }) => isGiven(values[value])).length;
+  if (given === 1 || (given > 1 && several)) return undefined;
+  if (given === 0 && console.canAsk) return askChoice(question, choices);
+  const labels = choices.map(({ value }) => formatArg(value, args[value] as Arg));
+  throw new UsageError(`Give ${several ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
+    details: [{ field: labels[0] as string, message: "is required, or another of these" }],
+  });
+}
+
+async function listNames(console: Console, names: OfferedName[]): Promise<void> {
+  const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
+  const lines = names.map(({ value, description }) => {
+    const line = `  ${value}${" ".repeat(width - Bun.stringWidth(value))}  ${description}`;
+    return `${truncateText(escapeControls(line), console.screen?.columns ?? 80).trimEnd()}\n`;
+  });
+  await console.writeError(lines.join(""));
+}

@@ -1,0 +1,82 @@
+import type { CittyPlugin } from "citty";
+import { suggestWord } from "../../server/values/unknown-name.ts";
+import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
+import { type CommandArgs, type FlagArg, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
+import { isGiven } from "./parse-values.ts";
+import { type Token, tokenize, unknownFlagError } from "./tokenize.ts";
+
+/** Citty accepts unknown flags, and keeps the last value of a repeated one. */
+export const strictness: CittyPlugin = {
+  name: "strictness",
+  setup: ({ rawArgs, args: values, data }) => checkArgs(rawArgs, data.command.args, values),
+};
+
+/**
+ * Checks a command line, and corrects the values where citty loses some: of lists, of numbers such as -2, and of
+ * switches whose own name begins with `no-`. Required arguments may still be missing.
+ * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not an option, and too many words.
+ */
+export function checkArgs(rawArgs: string[], args: CommandArgs, values: GivenValues): void {
+  const given = new Map<string, string[]>();
+  const words: string[] = [];
+  for (const token of tokenize(rawArgs, args)) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const { flag: name, value } = token;
+    if (name === undefined) throw unknownFlagError(token.rawName, args);
+    const arg = args[name] as FlagArg;
+    const flag = formatArg(name, arg);
+    const before = given.get(name);
+    if (before && !arg.multiple) throw invalidFlag(flag, "was given more than once");
+    if (arg.type !== "boolean") checkFlagValue(token, flag, arg);
+    else if (value !== undefined) throw invalidFlag(flag, "takes no value");
+    else if (name.startsWith("no-")) values[name] = true;
+    given.set(name, [...(before ?? []), value ?? ""]);
+  }
+  for (const [name, arg] of flagsOf(args)) if (arg.multiple) values[name] = given.get(name) ?? [];
+  readWords(words, args, values);
+}
+
+function checkFlagValue(
+  { value, inlineValue, rawName }: Extract<Token, { kind: "option" }>,
+  flag: string,
+  arg: FlagArg,
+): void {
+  if (value === undefined) throw invalidFlag(flag, "needs a value");
+  if (!inlineValue && value.startsWith("-") && value !== "-") {
+    throw invalidFlag(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
+  }
+  if (inlineValue && !rawName.startsWith("--") && value.startsWith("=")) {
+    throw invalidFlag(rawName, "takes its value without =", `Write ${rawName} ${value.slice(1)}`);
+  }
+  if (value === "" && !arg.allowEmpty) throw invalidFlag(flag, "must not be empty");
+  checkOption(flag, value, arg.options);
+}
+
+function checkOption(field: string, value: string, options: readonly string[] | undefined): void {
+  if (options === undefined || options.includes(value)) return;
+  const meant = suggestWord(value, options);
+  throw invalidFlag(field, `must be one of ${options.join(", ")}`, meant && `Did you mean ${meant}?`);
+}
+
+function readWords(words: string[], args: CommandArgs, values: GivenValues): void {
+  for (const [name, arg] of positionalsOf(args)) {
+    const taken = words.splice(0, arg.variadic ? words.length : 1);
+    const label = formatArg(name, arg);
+    if (taken.includes("")) throw invalidFlag(label, "must not be empty");
+    for (const word of taken) checkOption(label, word, arg.options);
+    values[name] = arg.variadic ? taken : taken[0];
+    const fallback = values[arg.fallback ?? ""];
+    if (taken.length > 0 && isGiven(fallback) && fallback !== values[name]) {
+      throw invalidFlag(`--${arg.fallback}`, `differs from the argument ${label}`);
+    }
+  }
+  if (words.length === 0) return;
+  // If the command has a secret, the word may be one, so it is not repeated.
+  if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}.`);
+  }
+  throw new UsageError("Too many arguments.", {
+    hint: "Secrets are never arguments: other users of the machine and the shell history could read them.",
+  });
+}
