@@ -1,11 +1,12 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
+import { equals } from "../../db/conditions.ts";
 import type { Database } from "../../db/session.ts";
 import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { atTurnEnd } from "../../values/turns.ts";
 import { isNamespace } from "../tenants/input.ts";
-import { revision, tenants, workColumns } from "../tenants/table.ts";
+import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
@@ -17,8 +18,13 @@ export type KnownKey = ReturnType<typeof toKey>;
 type KeyRow = Record<"id" | "tenant_id" | "scopes" | "origins" | "secrets", string> &
   Record<"usable" | "enforce_origins" | "allow_no_origin", number> & { expires_at: string | null };
 
-const selectTenant = statement<KnownTenant>(sql`
-  select ${workColumns}, status <> 'active' as suspended from ${tenants} where namespace = ${param("namespace")}`);
+const suspended = sql<number>`status <> 'active'`;
+const selectTenant = statement((q) =>
+  q
+    .select({ ...workFields, suspended })
+    .from(tenants)
+    .where(equals(tenants.namespace, "namespace")),
+);
 const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,
@@ -26,7 +32,7 @@ const selectKey = statement<KeyRow>(sql`
     (select json_group_array(json_array(s.id, s.hash, s.expires_at, s.last_used_at))
       from ${appKeySecrets} s where s.app_id = k.id) as secrets
   from ${appKeys} k where id = ${param("appId")}`);
-const selectRevision = statement<{ value: number }>(sql`select value from ${revision} where id = 1`);
+const selectRevision = statement((q) => q.select({ value: revision.value }).from(revision).where(eq(revision.id, 1)));
 
 /** Cached stores and keys; many more are those of somebody who guesses names. */
 const minKept = 5000;

@@ -1,5 +1,7 @@
-import { sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/columns.ts";
+import { equals, ofStore, params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -10,24 +12,15 @@ import { idempotencyKeys } from "./table.ts";
 /** How long a reply is kept, in milliseconds. Its key can be used again once it is purged. */
 export const keptMs = 24 * 3_600_000;
 
-const selectReply = statement<
-  Pick<typeof idempotencyKeys.$inferSelect, "fingerprint" | "status" | "data" | "etag" | "language">
->(sql`
-  select fingerprint, status, data, etag, language from ${idempotencyKeys}
-  where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}`);
-const keepReply = statement((q) =>
-  q.insert(idempotencyKeys).values({
-    tenantId: param("tenantId"),
-    caller: param("caller"),
-    key: param("key"),
-    fingerprint: param("fingerprint"),
-    status: param("status"),
-    data: param("data"),
-    etag: param("etag"),
-    language: param("language"),
-    createdAt: param("now"),
-  }),
+const { caller, key } = idempotencyKeys;
+const selectReply = statement((q) =>
+  q
+    .select(pick(idempotencyKeys, "fingerprint", "status", "data", "etag", "language"))
+    .from(idempotencyKeys)
+    .where(and(ofStore(idempotencyKeys), equals(caller, "caller"), equals(key, "key"))),
 );
+const reply = params("tenantId", "caller", "key", "fingerprint", "status", "data", "etag", "language");
+const keepReply = statement((q) => q.insert(idempotencyKeys).values({ ...reply, createdAt: param("now") }));
 
 /** The kept part of a reply; `json` is the text of its `data`. `isReplay`: it answered an earlier request. */
 export interface KeptReply {

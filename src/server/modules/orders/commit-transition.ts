@@ -1,5 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
+import { byId } from "../../db/conditions.ts";
 import { all, bind, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -9,7 +10,7 @@ import { compileNotice } from "../notifications/messages/messages.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../products/stock.ts";
 import { returnSpentPoints } from "./return-points.ts";
-import { insertEvent, type OrderCtx, selectOrder, thisOrder } from "./statements.ts";
+import { insertEvent, type OrderCtx, selectOrder } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 /** Notifications about an order are not sent later than this. */
@@ -35,7 +36,7 @@ const selectCounted = statement<StockItem & { quantity: number }>(sql`
 const insertNotice = compileNotice(sql`
   select tenant_id, user_id, json_object('type', ${param("type")}, 'order_id', id, 'number', number,
     'status', status) as content
-  from ${orders} where ${thisOrder} and user_id is not null`);
+  from ${orders} where ${byId(orders)} and user_id is not null`);
 
 /** A change of an order that its row already shows. */
 export interface OrderChange {

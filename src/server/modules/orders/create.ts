@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { equals, ofStore } from "../../db/conditions.ts";
 import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
@@ -34,8 +35,11 @@ const insertOrder = statement(sql`
     'pending', 'unpaid', 'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
     ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
     ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
-const selectUser = statement<{ id: string }>(
-  sql`select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`,
+const selectUser = statement((q) =>
+  q
+    .select({ id: users.id })
+    .from(users)
+    .where(and(ofStore(users), equals(users.id, "userId"))),
 );
 
 /**

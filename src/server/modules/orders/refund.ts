@@ -100,7 +100,7 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
   const state = await get(tx.db, selectState, { ...values, own: null });
   if (!state) return notFound("order", id);
   if (ifMatch !== null && state.version !== ifMatch) return preconditionFailed();
-  if (state.payment_status === "refunded") return wrongState(`Order ${id} is already fully refunded.`);
+  if (state.paymentStatus === "refunded") return wrongState(`Order ${id} is already fully refunded.`);
   return orderStateError(id, state.status, "paid orders can be refunded");
 }
 

@@ -117,7 +117,7 @@ async function change(
     if (order) return follow(tx, order);
     const state = await get(tx.db, selectState, values);
     if (!state) throw notFound("order", id);
-    const isRepeated = reference != null && state.payment_reference === reference;
+    const isRepeated = reference != null && state.paymentReference === reference;
     if (isRepeated) return (await get(tx.db, selectOrder, values)) as Rendered;
     if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
     throw orderStateError(id, state.status, required);

@@ -1,5 +1,7 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/columns.ts";
+import { byId } from "../../db/conditions.ts";
 import { param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
@@ -10,7 +12,6 @@ import { orders } from "./table.ts";
 /** Context of a transaction on orders; background jobs have no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
 /** The columns of every write, after which an order is not pending. */
@@ -36,7 +37,7 @@ export const insertEvent = compileEvent({
   data: sql.raw(`(select json_object('number', number, 'status', status,
     'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
     'total', ${amount("total")}, 'currency', currency) from ${amountForm})`),
-  from: sql`${orders} where ${thisOrder}`,
+  from: sql`${orders} where ${byId(orders)}`,
 });
 
 // Ordered by a subquery, because the libSQL server has no `order by` within an aggregate.
@@ -63,13 +64,15 @@ export const orderJson = sql.raw(`(select json_object(
   'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at) from ${amountForm})`);
 
 export const selectOrder = statement<Rendered>(sql`
-  select ${orderJson} as json, version from ${orders} where ${thisOrder} and ${visible}`);
+  select ${orderJson} as json, version from ${orders} where ${byId(orders)} and ${visible}`);
 
 /** The states of an order, which explain why it was not changed. */
-export const selectState = statement<
-  Record<"status" | "payment_status", string> & { payment_reference: string | null; version: number }
->(sql`
-  select status, payment_status, payment_reference, version from ${orders} where ${thisOrder} and ${visible}`);
+export const selectState = statement((q) =>
+  q
+    .select(pick(orders, "status", "paymentStatus", "paymentReference", "version"))
+    .from(orders)
+    .where(and(byId(orders), visible)),
+);
 
 /** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireOrderId(id: string): void {

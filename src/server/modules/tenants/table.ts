@@ -81,7 +81,6 @@ declare module "../../context.ts" {
   interface Tenant extends Pick<typeof tenants.$inferSelect, keyof typeof workFields> {}
 }
 
-export const workColumns = sql.raw(named.map(([name, column]) => `${column.name} as ${name}`).join(", "));
 /** `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
