@@ -28,7 +28,6 @@ interface Answered {
   isProbe?: boolean | undefined;
 }
 
-/** Counts an answer, and logs it unless it is below the log's level. */
 export function logAnswer(deps: LogDeps, answered: Answered): void {
   const { request, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor, isProbe } = answered;
   const { status } = answered.response;

@@ -17,7 +17,6 @@ export interface BodyLimits {
   ms: number;
 }
 
-/** An ordinary body has at most this many bytes. */
 const smallBytes = 64 * 1024;
 /** Parsing and checking more than this takes longer than most requests. */
 const quickBytes = 16 * 1024;

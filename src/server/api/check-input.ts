@@ -33,7 +33,6 @@ function refuseUnknown(name: string): never {
   throw invalidField(name.slice(0, 64), "is not a known field");
 }
 
-/** A parameter that may be repeated has all its values. */
 export type Query = Record<string, string | string[]>;
 
 const commonNames: ReadonlySet<string> = new Set(commonParameters);

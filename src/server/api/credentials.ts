@@ -80,7 +80,6 @@ export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCre
 
 export interface Sent {
   common: Common;
-  /** Null where the route ignores app credentials. */
   app: SentApp;
   /** The app credentials, even where the route ignores them. */
   key: SentApp;
@@ -99,7 +98,6 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 
-/** Collects the common parameters and credentials from query, header and body, and removes them from the body. */
 export function extractCredentials(
   route: Route,
   query: Common,

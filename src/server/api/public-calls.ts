@@ -5,7 +5,6 @@ import type { Route } from "../http/route.ts";
 import { KiB } from "../values/bytes.ts";
 import type { BodyLimits } from "./body.ts";
 
-/** Anyone may send a body of at most this many bytes. */
 const maxBytes = 64 * KiB;
 
 export const publicLimits = ({ bytes, ms }: BodyLimits): BodyLimits => ({ bytes: Math.min(bytes, maxBytes), ms });

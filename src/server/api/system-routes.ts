@@ -16,7 +16,6 @@ export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeByt
   hasDocs: boolean;
   /** Without a token, `/metrics` is not found. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
-  /** Gets the requests of `/health/live` from `bodega doctor`. */
   onSeen?: ((request: Request) => void) | undefined;
 }
 

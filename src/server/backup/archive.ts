@@ -60,12 +60,8 @@ export async function unpackArchive(
       } else if (name === files.database && hash === undefined) {
         const hasher = createHash("sha256");
         const target = createWriteStream(databasePath, { flags: "wx", mode: 0o600 });
-        await pipeline(
-          entry,
-          tap((chunk) => hasher.update(chunk)),
-          target,
-          { signal },
-        );
+        const hashing = tap((chunk) => hasher.update(chunk));
+        await pipeline(entry, hashing, target, { signal });
         hash = hasher.digest("hex");
       } else if (name === files.key && hash !== undefined && key === undefined) {
         key = (await readText(entry, size, maxKeyBytes)).trim();

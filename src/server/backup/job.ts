@@ -2,7 +2,6 @@ import type { Environment } from "../config/environment.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { BackupLocation } from "./location.ts";
 
-/** Describes a backup for its own process, which inherits the configuration. */
 export interface BackupJob {
   /** Hexadecimal; names unfinished files, so that the process that started it can remove them. */
   id: string;

@@ -4,7 +4,6 @@ import { writeWhole } from "../config/data-dir.ts";
 import { attempt } from "../errors.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-/** Names the file in `backups` that keeps the latest results of each kind of work. */
 const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json", left: "left.json" } as const;
 type Kind = keyof typeof files;
 

@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { type Config, inheritConfig } from "../config/config.ts";
 import { removeIfPossible, workingDir } from "../config/data-dir.ts";
 import type { Environment } from "../config/environment.ts";
-import { AppError, unavailable } from "../errors.ts";
+import { AppError, attempt, unavailable } from "../errors.ts";
 import { partialPath } from "./folder-storage.ts";
 import { type BackupJob, type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { recordResult } from "./last.ts";
@@ -84,11 +84,8 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
     // Ctrl-C reaches only this process, which then decides.
     detached: true,
   });
-  try {
-    setPriority(child.pid, lowPriority);
-  } catch {
-    // The process has ended, or the system does not permit it.
-  }
+  // The process may have ended, or the system may not permit it.
+  attempt(() => setPriority(child.pid, lowPriority));
   const kill = () => child.kill("SIGKILL");
   function abort(): void {
     if (job.location.kind === "s3") {

@@ -14,7 +14,6 @@ export type Config = ReturnType<typeof readOptions>;
 const tokenHint = "must be one line of visible ASCII characters";
 const secretHint = "must have at least 32 random characters. Make one: openssl rand -base64 32";
 
-/** Passes the configuration to child processes, as JSON. */
 const inheritedVariable = "BODEGA_CONFIG";
 
 /**
@@ -70,10 +69,8 @@ export function readPushConfig(options: Options) {
 
 function databaseUrl({ value, source }: Option): string | undefined {
   if (value === undefined || parseUrl(value, ["http:", "https:", "libsql:", "ws:", "wss:"])) return value;
-  throw invalidOption(
-    source,
-    "must begin with http:, https:, libsql:, ws: or wss:. To use a database file, set --data-dir",
-  );
+  const schemes = "http:, https:, libsql:, ws: or wss:";
+  throw invalidOption(source, `must begin with ${schemes}. To use a database file, set --data-dir`);
 }
 
 function smtpUrl({ value, source }: Option): string | undefined {

@@ -85,11 +85,10 @@ export function restrictFile(path: string, mode = 0o600): void {
 /** Gives a file that root has created to the owner of `like`, so that a server of that account can open it. */
 export function chownLike(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
-  try {
+  // The file may not exist yet, or the file system may have no owners.
+  attempt(() => {
     const { uid, gid } = statSync(like);
     // A file of another owner stays as it is, and a link is not followed.
     if (uid !== 0 && lstatSync(path).uid === 0) lchownSync(path, uid, gid);
-  } catch {
-    // The file does not exist yet, or the file system has no owners.
-  }
+  });
 }

@@ -16,7 +16,6 @@ export type FcmAccount = NonNullable<ReturnType<typeof readFcm>>;
 /** A key of Apple's developer programme (P-256, as PEM), and the bundle id of its app. */
 export type ApnsAccount = NonNullable<ReturnType<typeof readApns>>;
 
-/** A platform without an account gets no messages. */
 export type PushProviders = Partial<ReturnType<typeof readPushProviders>>;
 
 const fcmName = "BODEGA_FCM_CREDENTIALS";

@@ -15,7 +15,6 @@ import {
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
-/** Each level includes those after it. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Absolute paths of PEM files. */

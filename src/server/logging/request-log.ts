@@ -11,7 +11,6 @@ export interface RequestLogEntry {
   status: number;
   code?: number | undefined;
   ms: number;
-  /** Set only at the level `debug`. */
   authenticated_ms?: number | undefined;
   request_id: string;
   namespace?: string | undefined;

@@ -7,7 +7,6 @@ import { type Fields, pickFields } from "./list-query.ts";
 const maxPageBytes = 1024 * 1024;
 
 export interface MeasuredRow {
-  /** The approximate size of all records. */
   bytes: number | null;
   /** 1 if records with more than `maxBytes` were left out. */
   is_cut: number | null;

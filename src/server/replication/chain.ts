@@ -14,7 +14,6 @@ export interface ChainState extends Link {
   /** The hash of the segment of this link; undefined when that was never read. */
   hash: string | undefined;
   database: string;
-  /** When its server claimed the generation. */
   claimed: string;
   /** The file has all commits until this time, RFC 3339. */
   at: string;

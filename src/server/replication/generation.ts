@@ -59,7 +59,6 @@ export async function newerState(place: Replica, { claim, head }: PlaceState, kn
   });
 }
 
-/** The remedy ends in a command, which the terminal completes. */
 function describeChoice(address: string): string {
   return (
     "To go on here, stop that server. Then restore its state here, or start with --take-over to keep this database. " +
@@ -88,7 +87,6 @@ export async function requireNewest(place: Replica, generation: number, isListed
   });
 }
 
-/** Returns 0 for a place without any. */
 export async function readNewestGeneration(place: Replica): Promise<number> {
   const name = (await place.list(prefixes.generation)).findLast((one) => /-\d{10}$/.test(one));
   return name === undefined ? 0 : Number(name.slice(prefixes.generation.length));

@@ -28,7 +28,6 @@ export function snapshotName({ generation, sequence }: Link): string {
   return `${prefixes.snapshot}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
 
-/** Parts count from 1. */
 export function partName({ generation, sequence }: Link, part: number): string {
   return `${prefixes.part}${pad(generation, 10)}-${pad(sequence, 12)}-${pad(part, 6)}`;
 }

@@ -28,7 +28,6 @@ export interface SnapshotHeader {
   sequence: number;
   /** The copy is consistent only from this sequence on. */
   through: number;
-  /** When the copy became consistent, RFC 3339. */
   at: string;
   parts: { name: string; sha256: string; bytes: number }[];
 }
@@ -117,7 +116,6 @@ interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
   onStep: (step: FetchStep) => void;
 }
 
-/** Returns undefined when the source is a backup or a directory of backups. */
 export async function findReplica(
   source: BackupLocation,
   config: Pick<Config, "s3" | "secret" | "dataDir">,

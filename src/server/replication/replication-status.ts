@@ -6,7 +6,6 @@ export interface ReplicationStatus {
   /** The age of the newest state that a restore would return. */
   lag_seconds: number;
   last_snapshot_at: string | null;
-  /** It is null after a later success. */
   failure: { since: string; message: string } | null;
   missing: number;
 }

@@ -96,16 +96,13 @@ export class Purge {
     const snapshots = parseLinks(await this.#place.list(prefixes.snapshot));
     let first: Link | undefined;
     let newest: Link | undefined;
-    const needed = new Map<string, string[]>();
+    const needed = new Map<string, SnapshotHeader["parts"]>();
     for (const link of snapshots) {
       const name = snapshotName(link);
       const found = await getObject<SnapshotHeader>(this.#place, name).catch(ignoreUnverified);
       if (found === undefined) continue;
       const { parts, at } = found.header;
-      needed.set(
-        name,
-        parts.map((part) => part.name),
-      );
+      needed.set(name, parts);
       newest = link;
       if (Date.parse(at) < Date.now() - this.#keepMs) first = link;
     }
@@ -113,7 +110,7 @@ export class Purge {
     const last = snapshotName(newest);
     const isOld = (link: Link, than: Link) => snapshotName(link) < snapshotName(than);
     const kept = snapshots.filter((link) => first === undefined || !isOld(link, first)).map(snapshotName);
-    const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []));
+    const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []).map((part) => part.name));
     // Snapshots of an earlier key are kept as long as others.
     const unread = new Set(kept.filter((name) => !needed.has(name)));
     const parts = (await this.#place.list(prefixes.part)).filter((name) => {

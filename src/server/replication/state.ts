@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
+import { attempt } from "../errors.ts";
 
 export interface ReplicaState {
   place: string;
@@ -22,15 +23,13 @@ function identify(databasePath: string) {
 
 /** `isSameFile`: the database file was not replaced since. `isUnchanged`: it was not written either, or is a copy. */
 export function readReplicaState(databasePath: string, place?: string) {
-  try {
+  return attempt(() => {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
     if (withoutSlash(state.place) !== withoutSlash(place ?? state.place)) return undefined;
     const { ino, size, mtimeMs } = identify(databasePath);
     const isUnchanged = state.file.size === size && state.file.mtimeMs === mtimeMs;
     return { ...state, isSameFile: state.file.ino === ino, isUnchanged };
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Writes the state if possible. Without it, the next server makes a new snapshot. Throws unavailable if `isMust`. */

@@ -76,7 +76,6 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   notice("info", `${standby.applied} segments were applied; the copy is the database now, until ${at}`);
 }
 
-/** Throws wrongState for a directory with a database of its own. */
 export function refuseShop(dataDir: string): void {
   const path = databaseFile(dataDir);
   if (!existsSync(path) && !hasWal(path)) return;

@@ -70,9 +70,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
-    databaseLost.resolve(
-      wrongState(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
-    );
+    const message = `The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`;
+    databaseLost.resolve(wrongState(message));
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
   const purging = startPurging(db, notice, { isSteady: isClockSteady, media: openMedia(config), keepAddressesMs });

@@ -94,9 +94,8 @@ const received = new WeakMap<Request, Request>();
 
 /** Elysia finds a route after a scheme and a host, which with https needs at least three characters. */
 function hasHost(url: string): boolean {
-  return (
-    !url.startsWith("/") && (url.startsWith("http:") || url.indexOf("/", "https://".length) >= "https://abc".length)
-  );
+  if (url.startsWith("http:")) return true;
+  return !url.startsWith("/") && url.indexOf("/", "https://".length) >= "https://abc".length;
 }
 
 /** Bun gives only the path of a request without a usable `Host`, such as a health check in HTTP/1.0. */

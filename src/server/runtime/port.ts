@@ -4,7 +4,6 @@ import type { Config } from "../config/config.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
-/** The certificate can be replaced while the port is open. */
 export type OpenPort = ReturnType<typeof openPort>;
 
 interface PortOptions {

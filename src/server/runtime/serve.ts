@@ -76,7 +76,6 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** A server that starts in a standby's directory takes over. */
 async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run): Promise<Config> {
   if (config.databaseUrl !== undefined || !existsSync(standbyFile(config.dataDir))) return config;
   await reservePort(config);

@@ -19,7 +19,6 @@ const maxDelayMs = 10_000;
 /** A hanging worker blocks the others for at most this time; it presents the certificate later. */
 const presentTimeoutMs = 2000;
 
-/** Replaces workers that end for as long as the server runs. Throws unavailable when one cannot start. */
 export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log, registry } = options;
   const workers = new Set<Subprocess>();

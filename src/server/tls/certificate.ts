@@ -9,7 +9,6 @@ import { toTimestamp } from "../values/timestamp.ts";
 
 const maxBytes = 1 << 20;
 
-/** Certificate chain and private key as PEM. */
 export interface KeyPair {
   cert: string;
   key: string;
@@ -138,7 +137,6 @@ function checkNames(certificate: Certificate, path: string, publicUrl: string | 
   return problem("warning", path, message, remedy);
 }
 
-/** Warns when every account of this machine can read the key. */
 async function checkKeyMode(path: string): Promise<CertificateProblem | null> {
   const mode = (await stat(path).catch(() => null))?.mode;
   if (mode === undefined || (mode & 0o007) === 0) return null;

@@ -7,7 +7,6 @@ export function newId(prefix: string): string {
 
 const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** Checks the form only; the record need not exist. */
 export function isId(prefix: string, text: string): boolean {
   return text.length === prefix.length + 27 && text.startsWith(`${prefix}_`) && suffix.test(text.slice(-26));
 }

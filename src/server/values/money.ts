@@ -24,7 +24,6 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
   return Number(whole + decimals.padEnd(digits, "0"));
 }
 
-/** Refuses an amount such as 1.500, whose dot may separate thousands; undefined for any other. */
 export function ambiguousAmount(text: string, decimalComma: boolean): string | undefined {
   if (!/^-?[1-9]\d{0,2}\.\d{3}$/.test(text)) return undefined;
   const exact = text.endsWith("0") ? text.slice(0, -1) : `${text}0 in a currency with three decimals`;

@@ -8,9 +8,7 @@ interface Waiter {
 
 export interface SemaphoreOptions {
   permits: number;
-  /** 10,000 by default. */
   maxWaiting?: number;
-  /** Unlimited by default. */
   maxWaitMs?: number;
   fullMessage: string;
 }

@@ -8,7 +8,6 @@ interface SystemPage {
   summary: string;
   /** The schema of `data`; undefined for a page without the envelope. */
   data?: TSchema;
-  /** JSON by default. */
   type?: string;
   errors: readonly ErrorKind[];
 }

@@ -43,9 +43,8 @@ export async function inspectIntact<T>(
 
 /** Tables that an earlier schema lacks count as empty. */
 export function inspectCopy(connection: Connection) {
-  const tables = new Set(
-    connection.values("SELECT name FROM sqlite_schema WHERE type = 'table'").map(([name]) => name),
-  );
+  const selectTables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+  const tables = new Set(connection.values(selectTables).map(([name]) => name));
   const first = (table: string, expression: string): unknown =>
     tables.has(table) ? (connection.values(`SELECT ${expression} FROM ${table}`)[0]?.[0] ?? null) : null;
   const count = (table: string, rows = "*") => Number(first(table, `count(${rows})`) ?? 0);

@@ -137,11 +137,10 @@ function describeKey(key: "missing" | "other", isIncluded: boolean): string {
 }
 
 async function readPresentFile(config: Config, warnings: string[]): Promise<Inspection | null> {
-  const path = databaseFile(config.dataDir);
-  if (existsSync(standbyFile(config.dataDir))) {
-    warnings.push(
-      `${config.dataDir} is the directory of a standby. It becomes a server's; the standby's copy is kept.`,
-    );
+  const { dataDir } = config;
+  const path = databaseFile(dataDir);
+  if (existsSync(standbyFile(dataDir))) {
+    warnings.push(`${dataDir} is the directory of a standby. It becomes a server's; the standby's copy is kept.`);
     return null;
   }
   if (!existsSync(path)) return null;
