@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { type CommandArgs, valueArg, wordArg } from "../../src/cli/framework/args.ts";
+import { parseLine } from "./parse-line.ts";
 import { openCli } from "./run-bodega.ts";
 
 const { run, failure, json } = openCli();
@@ -90,6 +92,23 @@ describe("equivalent forms of arguments are the same command", () => {
 test("a value that begins with a hyphen can be given after =", async () => {
   const { error } = await failure("tenant", "show", "nobody", "--data-dir=--json");
   expect(error.message).toEndWith("/--json.");
+});
+
+test("values that citty loses are kept: of repeated flags, of numbers below zero and of flags whose name begins with no-", () => {
+  const args: CommandArgs = {
+    scope: { ...valueArg("text", "A list"), multiple: true },
+    "no-docs": { type: "boolean", description: "A switch" },
+    delta: wordArg("A number"),
+    file: { ...wordArg("A list of words"), variadic: true },
+  };
+  const line = ["--scope", "a", "--no-docs", "--scope=b", "-12", "x", "--", "--scope"];
+  expect(parseLine(line, args)).toMatchObject({
+    scope: ["a", "b"],
+    "no-docs": true,
+    delta: "-12",
+    file: ["x", "--scope"],
+  });
+  expect(parseLine([], args)).toMatchObject({ scope: [], "no-docs": false, file: [] });
 });
 
 test("flags take precedence over the environment, and an empty variable counts as unset", async () => {

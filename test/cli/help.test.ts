@@ -24,6 +24,7 @@ describe("help is printed on standard output", () => {
     [["key"]],
     [["key", "-h"]],
     [["help", "key"]],
+    [["product", "image"]],
     [["help", "key", "issue"]],
     [["-h", "key", "issue"]],
     [["key", "-h", "issue"]],
