@@ -346,7 +346,7 @@ describe.if(hasSqld)("a database server", () => {
             args: [String(name).length, id as number],
           })),
       };
-      const db = await connectThrough(way, { beforeCommit });
+      const db = await connectThrough(way, { beforeCommit: async () => beforeCommit });
       const writes = ["new", "newer", "other"].map((name) => db.execute(insertRow(name)));
       await Promise.all([...writes, db.transaction((tx) => tx.execute(insertRow("newest")))]);
       const { rows } = await db.execute("SELECT name, size FROM things WHERE size IS NOT NULL ORDER BY name");

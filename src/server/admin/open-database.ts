@@ -1,15 +1,21 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { locateFailure } from "../db/failure.ts";
+import type { BeforeCommit } from "../db/group-commit/writer.ts";
 import { type DatabaseOptions, openDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
 import { attempt } from "../errors.ts";
-import { beforeCommit } from "./before-commit.ts";
 
 type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "databaseAuthTokenFile">;
 
 /** How long a command waits for the write lock: longer than for a request, because no browser waits for the answer. */
 export const commandLockDeadlineMs = 30_000;
+
+let loading: Promise<BeforeCommit> | undefined;
+const beforeCommit = () => {
+  loading ??= import("./before-commit.ts").then((module) => module.beforeCommit);
+  return loading;
+};
 
 /** Opens the database of stores. Errors: those of `openDatabase`. */
 export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {

@@ -1,7 +1,7 @@
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { unavailable, validationFailed } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
-import type { BeforeCommit } from "./group-commit/writer.ts";
+import type { GroupOptions } from "./group-commit/group.ts";
 import { FileDatabase } from "./local/file-database.ts";
 import { isServerRunning } from "./local/file-lock.ts";
 import { findClosed, restrictFileModes } from "./local/file-modes.ts";
@@ -19,7 +19,7 @@ export interface DatabaseOptions {
   /** Of a server; read at each connection. */
   readToken?: (() => string | undefined) | undefined;
   /** What has to happen once before each COMMIT. */
-  beforeCommit?: BeforeCommit | undefined;
+  beforeCommit?: GroupOptions["beforeCommit"];
   /** How long a write waits for the lock, in milliseconds; 5000 without it. */
   lockDeadlineMs?: number;
   /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */

@@ -23,7 +23,8 @@ export interface GroupOptions {
   writeTimeoutMs: number;
   /** Milliseconds that the first unit may take more, where it takes the lock. */
   lockMs?: number;
-  beforeCommit?: BeforeCommit | undefined;
+  /** Loaded at the first group, since many commands only read. */
+  beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
 
 interface Outcome {
@@ -71,7 +72,10 @@ export async function runGroup(
   return hasChanged ? "changed" : "unchanged";
 }
 
-async function commit(writer: Writer, { reads, finish }: BeforeCommit = { reads: [], finish: () => [] }) {
+const nothing = async (): Promise<BeforeCommit> => ({ reads: [], finish: () => [] });
+
+async function commit(writer: Writer, load = nothing) {
+  const { reads, finish } = await load();
   let left = await writer.commit([], reads);
   while (left !== undefined) {
     const stmts = finish(left);

@@ -1,8 +1,8 @@
 import type { Client, InStatement } from "@libsql/core/api";
 import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
+import type { GroupOptions } from "../group-commit/group.ts";
 import { WriteQueue } from "../group-commit/write-queue.ts";
-import type { BeforeCommit } from "../group-commit/writer.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { type ServerAddress, ServerConnection } from "./connection.ts";
@@ -24,7 +24,7 @@ export const notDurable =
 
 interface ServerOptions extends Pick<ServerAddress, "readToken"> {
   lockDeadlineMs: number;
-  beforeCommit?: BeforeCommit | undefined;
+  beforeCommit?: GroupOptions["beforeCommit"];
 }
 
 /**
