@@ -322,15 +322,27 @@ describe.if(hasSqld)("a database server", () => {
     }, 20_000);
 
     test("a stopped server is 5001 after at most ten seconds, for every call", async () => {
-      const db = await connectThrough(way);
-      process.kill(server.pid, "SIGSTOP");
-      await until("it is stopped", () => / T /.test(readFileSync(`/proc/${server.pid}/stat`, "utf8")));
+      const [db, committing] = [await connectThrough(way), await connectThrough(way)];
+      const stop = async () => {
+        process.kill(server.pid, "SIGSTOP");
+        await until("it is stopped", () => / T /.test(readFileSync(`/proc/${server.pid}/stat`, "utf8")));
+      };
+      const stopped = Promise.withResolvers<void>();
+      const commit = committing.transaction(async (tx) => {
+        await tx.execute(insertRow("zero"));
+        await stop();
+        stopped.resolve();
+      });
+      await stopped.promise;
+      const stoppedAt = performance.now();
       const attempts = [
+        commit,
         db.execute("SELECT 1"),
         ...Array.from({ length: 5 }, (_, i) => db.execute(insertRow(`stopped ${i}`))),
         db.transaction((tx) => tx.execute(insertRow("stopped"))),
       ];
       const outcomes = await Promise.allSettled(attempts);
+      expect(performance.now() - stoppedAt).toBeLessThan(10_500);
       process.kill(server.pid, "SIGCONT");
       for (const one of outcomes) expect(one).toMatchObject(refused);
       await db.execute(insertRow("after"));

@@ -23,6 +23,8 @@ import {
 
 /** How long a waiting writer pauses at most, in milliseconds. */
 const maxPauseMs = 5;
+/** A server lets others take the lock of a transaction this old. With as long to find out about a COMMIT, a write takes ten seconds. */
+const callTimeoutMs = 5000;
 const pause = () => Bun.sleep(1 + Math.random() * (maxPauseMs - 1));
 
 /**
@@ -184,7 +186,7 @@ export class ServerWriter implements Writer {
     }
   }
 
-  async #runOn(stream: KeptStream | undefined, steps: Bound[], timeoutMs?: number): Promise<Outcome[]> {
+  async #runOn(stream: KeptStream | undefined, steps: Bound[], timeoutMs = callTimeoutMs): Promise<Outcome[]> {
     if (!this.#connection.isOpen(stream)) throw unavailable("The connection was lost.", { isInternal: true });
     const chained = steps.map((step, index): Step => ({ ...step, after: index === 0 ? undefined : index - 1 }));
     return this.#connection.run(stream, chained, timeoutMs);
@@ -211,7 +213,7 @@ export class ServerWriter implements Writer {
     this.#connection.close();
     while (performance.now() < deadline) {
       const outcomes = await this.#openStream()
-        .then((stream) => this.#runOn(stream, steps))
+        .then((stream) => this.#runOn(stream, steps, Math.max(1, deadline - performance.now())))
         .catch(() => [undefined]);
       const [, last, ended] = outcomes;
       if (isResult(last) && isResult(ended)) {

@@ -1,4 +1,5 @@
 import { LruCache } from "../../values/lru-cache.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import { isOwnFailure, mapServerError } from "../db-errors.ts";
 import type { Result } from "../session.ts";
 import type { KeptStream, Outcome, ServerConnection, Step } from "./connection.ts";
@@ -13,6 +14,9 @@ interface Read {
 /** Trips under way. More would only wait at the server. */
 const maxTrips = 4;
 const maxStatements = 64;
+/** How long a read may take, over a second connection too, and on the first. */
+const readTimeoutMs = 10_000;
+const tripTimeoutMs = 7000;
 /** How long reads gather while a trip is under way. */
 const gatherMs = 3;
 /** Statements of a trip that took longer than this and a millisecond each make trips of their own, such as searches. */
@@ -73,12 +77,11 @@ export class SharedReads {
   async #answer(reads: Read[]): Promise<void> {
     this.#underWay++;
     // A lost connection is replaced once: a read does no harm twice.
-    await this.#trip(reads)
-      .catch((error) => (isOfBatch(error) ? Promise.reject(error) : this.#trip(reads)))
-      .catch(async (error) => {
-        if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(mapServerError(error));
-        else for (const read of reads) await this.#trip([read]).catch((own) => read.reject(mapServerError(own)));
-      });
+    const tried = this.#trip(reads).catch((error) => (isOfBatch(error) ? Promise.reject(error) : this.#trip(reads)));
+    await withTimeout(tried, readTimeoutMs).catch(async (error) => {
+      if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(mapServerError(error));
+      else for (const read of reads) await this.#trip([read]).catch((own) => read.reject(mapServerError(own)));
+    });
     this.#underWay--;
     if (this.#underWay === 0) this.#begin();
     else this.#schedule();
@@ -104,7 +107,7 @@ export class SharedReads {
     const connection = this.#connection;
     const stream = await connection.openStream(this.#idle.pop());
     try {
-      return await connection.run(stream, steps);
+      return await connection.run(stream, steps, tripTimeoutMs);
     } catch (error) {
       if (!isOfBatch(error) && connection.isOpen(stream)) connection.close();
       throw error;
