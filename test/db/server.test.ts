@@ -349,6 +349,15 @@ describe.if(hasSqld)("a database server", () => {
       expect((await namesIn(db)).slice(0, 2)).toEqual(["after", "first"]);
     }, 60_000);
 
+    test("a call that gets no answer makes the other connection be replaced, too", async () => {
+      const db = await connectThrough(way);
+      proxy.silence();
+      expect(await namesIn(db)).toEqual(["first"]);
+      const readAt = performance.now();
+      await db.execute(insertRow("written"));
+      expect(performance.now() - readAt).toBeLessThan(1000);
+    }, 20_000);
+
     test("what has to happen before a commit happens once a group, also for units that ran together", async () => {
       const beforeCommit: BeforeCommit = {
         reads: ["SELECT id, name FROM things WHERE size IS NULL AND name LIKE 'new%'"],

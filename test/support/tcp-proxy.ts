@@ -11,6 +11,8 @@ export interface TcpProxy {
   delayMs: number;
   /** Connections so far. */
   opened: number;
+  /** Passes nothing more on over the connections so far, which stay open, as when a cable was cut. */
+  silence(): void;
   /** Ends all connections with a reset. */
   cut(): void;
   stop(): void;
@@ -19,12 +21,16 @@ export interface TcpProxy {
 /** Starts a proxy for a port of this machine, on a free port. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let silenced = 0;
   const proxy: TcpProxy = {
     port: 0,
     delayMs: 0,
     opened: 0,
     onSend: (bytes) => bytes,
     onAnswer: (bytes) => bytes,
+    silence() {
+      silenced = proxy.opened;
+    },
     cut() {
       for (const socket of sockets) socket.resetAndDestroy();
     },
@@ -34,12 +40,12 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
   };
   const server = createServer((client) => {
-    proxy.opened++;
+    const number = ++proxy.opened;
     const upstream = connect(target, "127.0.0.1");
     const join = (from: Socket, to: Socket, see: (bytes: Buffer) => Buffer | null) => {
       sockets.add(from);
       from.on("data", (bytes: Buffer) => {
-        const passed = see(bytes);
+        const passed = number > silenced ? see(bytes) : null;
         if (passed && proxy.delayMs > 0) setTimeout(() => to.write(passed), proxy.delayMs);
         else if (passed) to.write(passed);
       });

@@ -9,14 +9,21 @@ export async function readWithCredentials<T>(
   answer: (find: CredentialLookup["find"]) => Promise<T>,
 ): Promise<T> {
   let used: Known | undefined;
-  let current: Promise<Known | undefined> | undefined;
+  let reading: Promise<Known> | undefined;
   const answered = await answer((namespace, appId) => {
     used = lookup.cached?.(namespace, appId);
     const known = lookup.find(namespace, appId);
     if (used === undefined || !(known instanceof Promise)) return known;
-    current = known.catch(() => undefined);
+    reading = known;
+    known.catch(() => {});
     return used;
   });
-  if (current === undefined || (await current)?.stored === used?.stored) return answered;
-  return answer(lookup.find);
+  if (reading === undefined) return answered;
+  const read = reading;
+  const isCurrent = await read.then(
+    ({ stored }) => stored === used?.stored,
+    () => false,
+  );
+  // A read that failed is not repeated: the answer is its error.
+  return isCurrent ? answered : answer(() => read);
 }

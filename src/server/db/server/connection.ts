@@ -1,5 +1,6 @@
 import { LibsqlError } from "@libsql/core/api";
 import { BatchCond, type Client, openHttp, openWs, type Stream } from "@libsql/hrana-client";
+import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { BoundValue } from "../bind-args.ts";
@@ -15,6 +16,8 @@ export interface ServerAddress {
   /** Whether the server takes WebSockets; undefined until it was asked, which was at `askedAt`. */
   takesWebSockets?: boolean;
   askedAt?: number;
+  /** When a call was last given up. A connection that was not used since then is replaced before its next call. */
+  silentAt?: number;
 }
 
 /** A statement of a batch. */
@@ -55,8 +58,11 @@ export class ServerConnection {
 
   /** The kept stream, or a new one where it has ended. Errors: those of the network, and of a server that refuses the token. */
   async openStream(kept: KeptStream | undefined): Promise<KeptStream> {
-    if (this.isOpen(kept) && performance.now() - this.#usedAt < maxIdleMs) return kept;
-    if (this.#client?.closed || performance.now() - this.#usedAt > maxIdleMs) this.close();
+    const isDoubtful =
+      performance.now() - this.#usedAt > maxIdleMs ||
+      this.#usedAt < (this.#address.silentAt ?? Number.NEGATIVE_INFINITY);
+    if (this.isOpen(kept) && !isDoubtful) return kept;
+    if (this.#client?.closed || isDoubtful) this.close();
     if (this.#client === undefined) {
       this.#connecting ??= this.#connect().finally(() => {
         this.#connecting = undefined;
@@ -87,7 +93,10 @@ export class ServerConnection {
         .then((result) => result && toResult(result))
         .catch(toError);
     });
-    await withTimeout(batch.execute(), timeoutMs);
+    await withTimeout(batch.execute(), timeoutMs, () => {
+      this.#address.silentAt = performance.now();
+      return unavailable("No answer in time.", { isInternal: true });
+    });
     this.#usedAt = performance.now();
     return Promise.all(outcomes);
   }
