@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 
 /** A server that answers. */
 export interface Running {
+  pid: number;
   url: string;
   /** From the start of the process to its first answer with status 200. */
   readyMs: number;
@@ -60,6 +61,7 @@ export async function startServer(
     await Bun.sleep(probeEveryMs);
   }
   return {
+    pid: child.pid,
     url,
     readyMs: performance.now() - started,
     memory: () => residentMiB(child.pid),

@@ -1,3 +1,6 @@
+/** How the program speaks to a libSQL server: over HTTP where WebSockets are refused. */
+export type Way = "websocket" | "http";
+
 /** A front before a libSQL server that refuses WebSockets, as hosted servers do. */
 export interface HttpFront {
   url: string;

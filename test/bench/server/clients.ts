@@ -1,3 +1,6 @@
+import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
+import { figureAlone } from "../compare.ts";
+import type { Row } from "../report.ts";
 import { namespaceQuery, type Store } from "../store.ts";
 import { orderBody } from "../writes.ts";
 
@@ -6,7 +9,7 @@ const buyers = 4;
 const pauseMs = 5;
 const retryAfterMs = 50;
 /** A call that has no success by then ends the drill. */
-const giveUpMs = 30_000;
+const giveUpMs = 60_000;
 
 /** One call of a client, with its retries. */
 export interface Call {
@@ -28,6 +31,8 @@ export interface Clients {
   /** The calls that have ended, in the order of their ends. */
   calls: Call[];
   acknowledged: Acknowledged[];
+  /** How long the slowest request waited for an answer of any status since the last call of this function, in milliseconds. */
+  takeSlowest: () => number;
   /** How often each reason for a retry was seen, since the last call of this function. */
   takeFailures: () => Record<string, number>;
   /** Resolves when each client has had a success after this time. Throws when a client gave up. */
@@ -46,13 +51,16 @@ export function startClients(url: string, store: Store): Clients {
   const waitingSince: number[] = Array(getters + buyers).fill(Number.POSITIVE_INFINITY);
   let failures: Record<string, number> = {};
   let isStopping = false;
+  let slowestMs = 0;
 
   async function attempt(path: string, init: RequestInit): Promise<string | undefined> {
     let reason: string;
+    const sentAt = performance.now();
     try {
       const signal = AbortSignal.timeout(giveUpMs);
       const reply = await fetch(url + path + namespaceQuery, { ...init, signal });
       const text = await reply.text();
+      slowestMs = Math.max(slowestMs, performance.now() - sentAt);
       if (reply.ok) return text;
       reason = `${reply.status} ${/"message":"([^"]*)/.exec(text)?.[1] ?? "from the balancer"}`;
     } catch (error) {
@@ -108,6 +116,11 @@ export function startClients(url: string, store: Store): Clients {
       failures = {};
       return taken;
     },
+    takeSlowest() {
+      const taken = slowestMs;
+      slowestMs = 0;
+      return taken;
+    },
     served: (since) => poll(() => lastSuccess.every((at) => at > since)),
     settled: (before) => poll(() => waitingSince.every((at) => at >= before)),
     async stop() {
@@ -115,4 +128,21 @@ export function startClients(url: string, store: Store): Clients {
       await running;
     },
   };
+}
+
+/** Checks the orders: the acknowledged ones are there under their numbers, and no number is left out. */
+export async function countOrders(databaseUrl: string, acknowledged: readonly Acknowledged[]): Promise<Row[]> {
+  const db = await openStoreDatabase({ dataDir: "unused", url: databaseUrl });
+  const { rows } = await db.execute("select id, number, note from orders");
+  await db.close();
+  const numbers = new Map(rows.map(({ id, number }) => [String(id), Number(number)]));
+  const lost = acknowledged.filter(({ id, number }) => numbers.get(id) !== number).length;
+  const gaps = Math.max(...numbers.values()) - new Set(numbers.values()).size;
+  const twice = rows.length - new Set(rows.map(({ note }) => note)).size;
+  return [
+    { name: "orders acknowledged", unit: "", ...figureAlone(acknowledged.length) },
+    { name: "orders lost", unit: "", ...figureAlone(lost), mark: { atMost: 0 } },
+    { name: "numbers left out", unit: "", ...figureAlone(gaps), mark: { atMost: 0 } },
+    { name: "orders made twice", unit: "", ...figureAlone(twice), mark: { atMost: 0 } },
+  ];
 }

@@ -1,21 +1,24 @@
 import { join } from "node:path";
-import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
+import { startHttpFront, type Way } from "../../support/http-front.ts";
 import { type Sqld, startSqld } from "../../support/sqld.ts";
 import { figureAlone } from "../compare.ts";
 import type { Bench } from "../measure.ts";
 import { findPort, type Running } from "../process.ts";
 import type { Row } from "../report.ts";
-import { type Acknowledged, type Call, type Clients, startClients } from "./clients.ts";
+import { type Call, type Clients, countOrders, startClients } from "./clients.ts";
 import { fillDatabase, startCopy, startDatabase } from "./copy.ts";
+import { runFaults } from "./faults.ts";
 import { type Balancer, startBalancer } from "./haproxy.ts";
 
 const copyCount = 3;
-const maxWaitMs = 500;
+/** Over HTTP, a libSQL server keeps the lock of a killed copy for five seconds. */
+const maxWaitMs: Record<Way, number> = { websocket: 500, http: 6000 };
 const downMs = 1000;
 
 /** Three copies behind a balancer, under load. */
 interface Drill {
   bench: Bench;
+  way: Way;
   copies: Running[];
   /** Starts this copy again, at its old address. */
   restart: (index: number) => Promise<void>;
@@ -39,10 +42,21 @@ interface Met {
 export async function runDrill(bench: Bench, say: (text: string) => void): Promise<Row[]> {
   say("a libSQL server with the rows of the store");
   await fillDatabase(bench);
-  const database = await startDatabase(bench, "drill");
+  const rows: Row[] = [];
+  for (const way of ["websocket", "http"] as const) {
+    const own = [...(await runCopies(bench, way, say)), ...(await runFaults(bench, way, say))];
+    rows.push(...own.map((row) => ({ ...row, name: `${way}: ${row.name}` })));
+  }
+  return rows;
+}
+
+async function runCopies(bench: Bench, way: Way, say: (text: string) => void): Promise<Row[]> {
+  const database = await startDatabase(bench, `drill-${way}`);
+  const front = way === "http" ? startHttpFront(database.url) : undefined;
+  const databaseUrl = front?.url ?? database.url;
   const ports = await findPorts(copyCount);
   const start = (index: number) =>
-    startCopy(bench, { name: `drill-${index}`, databaseUrl: database.url, port: ports[index] as number });
+    startCopy(bench, { name: `drill-${way}-${index}`, databaseUrl, port: ports[index] as number });
   const copies = await Promise.all(ports.map((_, index) => start(index)));
   const balancer = await startBalancer(
     bench.workDir,
@@ -54,7 +68,7 @@ export async function runDrill(bench: Bench, say: (text: string) => void): Promi
     copies[index] = await start(index);
     await balancer.allUp();
   };
-  const drill = { bench, copies, restart, balancer, clients, say };
+  const drill = { bench, way, copies, restart, balancer, clients, say };
   await Bun.sleep(bench.effort.seconds * 1000);
   const rows = describeCalm(clients);
   rows.push(...(await killCopies(drill)), ...(await restartAll(drill)));
@@ -62,7 +76,7 @@ export async function runDrill(bench: Bench, say: (text: string) => void): Promi
   rows.push(killed.row);
   await clients.stop();
   rows.push(...(await countOrders(database.url, clients.acknowledged)));
-  for (const server of [balancer, ...copies, killed.database]) await server.stop();
+  for (const server of [balancer, ...copies, killed.database, ...(front ? [front] : [])]) await server.stop();
   return rows;
 }
 
@@ -84,7 +98,7 @@ function describeCalm({ calls }: Clients): Row[] {
 
 /** Kills the copies in turn, at random moments, and starts each again a second later. */
 async function killCopies(drill: Drill): Promise<Row[]> {
-  const { bench, copies, clients, restart } = drill;
+  const { bench, way, copies, clients, restart } = drill;
   const kills = bench.effort.rounds * 2;
   const met: Met[] = [];
   for (let count = 0; count < kills; count++) {
@@ -101,10 +115,10 @@ async function killCopies(drill: Drill): Promise<Row[]> {
   }
   const maxRetries = Math.max(...met.map((one) => one.maxRetries));
   const maxMs = Math.max(...met.map(({ slowest }) => slowest.ms));
-  const bad = met.filter((one) => one.maxRetries > 1 || one.slowest.ms > maxWaitMs).length;
+  const bad = met.filter((one) => one.maxRetries > 1 || one.slowest.ms > maxWaitMs[way]).length;
   return [
     { name: "copy killed: most retries of a call", unit: "", ...figureAlone(maxRetries), mark: { atMost: 1 } },
-    { name: "copy killed: longest wait", unit: "ms", ...figureAlone(maxMs), mark: { atMost: maxWaitMs } },
+    { name: "copy killed: longest wait", unit: "ms", ...figureAlone(maxMs), mark: { atMost: maxWaitMs[way] } },
     { name: `copy killed: kills of ${kills} beyond that`, unit: "", ...figureAlone(bad), mark: { atMost: 0 } },
   ];
 }
@@ -126,8 +140,8 @@ async function restartAll(drill: Drill): Promise<Row[]> {
 
 /** Kills the libSQL server and starts it again, several times; the row is the longest time until all clients were served. */
 async function killDatabase(drill: Drill, first: Sqld): Promise<{ row: Row; database: Sqld }> {
-  const { bench, clients, balancer } = drill;
-  const options = { dir: join(bench.workDir, "sqld-drill"), port: Number(new URL(first.url).port) };
+  const { bench, way, clients, balancer } = drill;
+  const options = { dir: join(bench.workDir, `sqld-drill-${way}`), port: Number(new URL(first.url).port) };
   let database = first;
   let maxMs = 0;
   for (let count = 1; count <= bench.effort.rounds; count++) {
@@ -170,21 +184,4 @@ function describeMet({ calls, maxRetries, slowest }: Met): string {
 function sayWithFailures({ clients, say }: Drill, text: string): void {
   const failures = Object.entries(clients.takeFailures()).map(([reason, count]) => `${count} x ${reason}`);
   say([text, ...failures].join("; "));
-}
-
-/** Checks the orders: the acknowledged ones are there under their numbers, and no number is left out. */
-async function countOrders(databaseUrl: string, acknowledged: readonly Acknowledged[]): Promise<Row[]> {
-  const db = await openStoreDatabase({ dataDir: "unused", url: databaseUrl });
-  const { rows } = await db.execute("select id, number, note from orders");
-  await db.close();
-  const numbers = new Map(rows.map(({ id, number }) => [String(id), Number(number)]));
-  const lost = acknowledged.filter(({ id, number }) => numbers.get(id) !== number).length;
-  const gaps = Math.max(...numbers.values()) - new Set(numbers.values()).size;
-  const twice = rows.length - new Set(rows.map(({ note }) => note)).size;
-  return [
-    { name: "orders acknowledged", unit: "", ...figureAlone(acknowledged.length) },
-    { name: "orders lost", unit: "", ...figureAlone(lost), mark: { atMost: 0 } },
-    { name: "numbers left out", unit: "", ...figureAlone(gaps), mark: { atMost: 0 } },
-    { name: "orders made twice", unit: "", ...figureAlone(twice), mark: { atMost: 0 } },
-  ];
 }
