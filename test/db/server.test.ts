@@ -239,7 +239,7 @@ describe.if(hasSqld)("a database server", () => {
     }, 20_000);
 
     test("a lock that another process does not release is 5001 after the deadline, and nothing is written", async () => {
-      const db = await connectThrough(way, { lockDeadlineMs: 200 });
+      const db = await connectThrough(way, { lockDeadlineMs: 1500 });
       const other = await connect();
       const held = Promise.withResolvers<void>();
       const free = Promise.withResolvers<void>();

@@ -117,7 +117,7 @@ export async function createShop(
 /** The context of a tenant's services, as from the terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
   const sql =
-    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, address_writes as addressWrites, visitor_writes as visitorWrites, pending_orders as pendingOrders, stock_share as maxReservationPercent, orders_per_minute as ordersPerMinute, sign_up as signUp from tenants where namespace = ?";
+    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, address_writes as addressWrites, visitor_writes as visitorWrites, pending_orders as pendingOrders, stock_share as stockShare, orders_per_minute as ordersPerMinute, sign_up as signUp from tenants where namespace = ?";
   const { rows } = await app.db.execute({ sql, args: [namespace] });
   return { ...app.system, tenant: { ...(rows[0] as unknown as Ctx["tenant"]) } };
 }

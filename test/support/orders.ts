@@ -68,7 +68,7 @@ export interface OrderReply {
 }
 
 /** Fields of a store whose customers may have any number of unpaid orders. */
-export const unlimitedOrders = { pendingOrders: 0, maxReservationPercent: 100, ordersPerMinute: 0 };
+export const unlimitedOrders = { pendingOrders: 0, stockShare: 100, ordersPerMinute: 0 };
 
 /** Creates an order with the shop's own key, by default for a guest. */
 export async function makeOrder(

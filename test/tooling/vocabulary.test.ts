@@ -24,7 +24,7 @@ const retired: [pattern: RegExp, term: string][] = [
   [/\b\w*(?:[uU]sersLock|users-lock)\w*/, "open-file lock"],
   [/\b(?:summarizedOnce|followPrice)\b/, "withDeferredSummaries, syncVariantPrices"],
   [/\b(?:finishChange|closeUnpaid|toldEvents)\b/, "commitTransition, releaseOrder, notifiableEvents"],
-  [/\b(?:requireShare|stockShare|fewPieces)\b/, "enforceReservationCap, maxReservationPercent"],
+  [/\b(?:requireShare|fewPieces)\b/, "enforceReservationCap"],
   [/\b(?:peekLimit|requireHit)\b/, "checkLimit, consumeLimit"],
   [
     /\b(?:spendCode|endTokens|mintVisitor|claimReactions)\b/,

@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
   });
 
   test("unpaid orders of a customer reserve at most their share of the whole stock, however they are split", async () => {
-    const { shop, id, eve, order } = await open({ maxReservationPercent: 50 });
+    const { shop, id, eve, order } = await open({ stockShare: 50 });
     const other = await openAccount(shop);
     const first = await eve.call<OrderReply>("POST /orders/", order(15));
     expect(first.status).toBe(201);
@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
   });
 
   test("customers get numbers up to ten only; the store's own key gets all", async () => {
-    const { shop, eve, order } = await open({ maxReservationPercent: 50 });
+    const { shop, eve, order } = await open({ stockShare: 50 });
     const errors = async (who: Pick<Shop, "call">) => {
       const messages = new Set<string>();
       for (const [stock, quantity] of [

@@ -228,7 +228,7 @@ async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: str
     const ofItem = lines.filter((line) => (line.variant_id ?? line.product_id) === id);
     const held = ofItem.reduce((sum, { quantity }) => sum + quantity, 0);
     const { stock } = await stockOf(shop, id);
-    const share = Math.max(10, Math.floor(((stock ?? 0) * ctx.tenant.maxReservationPercent) / 100));
+    const share = Math.max(10, Math.floor(((stock ?? 0) * ctx.tenant.stockShare) / 100));
     // The item with five pieces can be ordered beyond its stock.
     most.set(id, initial !== null && initial !== 5 ? share - held : Number.POSITIVE_INFINITY);
   }

@@ -57,7 +57,7 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
-  const { id: tenantId, maxReservationPercent: share } = tx.tenant;
+  const { id: tenantId, stockShare: share } = tx.tenant;
   if (share === 100) return;
   const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
   if (!excess) return;

@@ -74,7 +74,7 @@ const wholeNumbers = {
   addressWrites: ["address_writes", 0, 1_000_000, noLimit],
   visitorWrites: ["visitor_writes", 0, 1_000_000, noLimit],
   pendingOrders: ["pending_orders", 0, 1_000_000, noLimit],
-  maxReservationPercent: ["stock_share", 1, 100, "a whole percentage from 1 to 100, where 100 means no limit"],
+  stockShare: ["stock_share", 1, 100, "a whole percentage from 1 to 100, where 100 means no limit"],
   ordersPerMinute: ["orders_per_minute", 0, 1_000_000, noLimit],
   mediaQuota: ["media_quota", 0, 2 ** 50, "a size of at most 1024 TiB"],
 } as const;

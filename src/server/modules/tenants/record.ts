@@ -13,7 +13,7 @@ export const shown = {
   ...{ status, created_at: tenants.createdAt, language, token_lifetime: tenants.tokenLifetime },
   ...{ points_rate: tenants.pointsRate, point_value: tenants.pointValue, points_days: tenants.pointsDays },
   ...{ address_writes: tenants.addressWrites, visitor_writes: tenants.visitorWrites },
-  ...{ pending_orders: tenants.pendingOrders, stock_share: tenants.maxReservationPercent },
+  ...{ pending_orders: tenants.pendingOrders, stock_share: tenants.stockShare },
   ...{ orders_per_minute: tenants.ordersPerMinute, media_quota: tenants.mediaQuota },
   ...{ sign_up: tenants.signUp, sign_in_by_mail: tenants.signInByMail, updated_at: tenants.updatedAt },
   /** Types of resources besides products that can be liked, bookmarked and viewed. */

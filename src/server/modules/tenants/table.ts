@@ -29,7 +29,7 @@ export const tenants = sqliteTable(
     /** Unpaid orders of one customer or guest's address; 0 for no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
     /** Percent of an item's whole stock that these may reserve, or a few pieces if that is more. */
-    maxReservationPercent: integer("stock_share").notNull().default(20),
+    stockShare: integer("stock_share").notNull().default(20),
     /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     /** Bytes of all pictures. */
@@ -68,12 +68,11 @@ export const revision = sqliteTable(
 );
 
 const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
-const { addressWrites, visitorWrites, pendingOrders, maxReservationPercent, ordersPerMinute, signUp, signInByMail } =
-  tenants;
+const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
 /** The fields of `ctx.tenant`. */
 export const workFields = {
   ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
-  ...{ addressWrites, visitorWrites, pendingOrders, maxReservationPercent, ordersPerMinute, signUp, signInByMail },
+  ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },
 };
 const named = Object.entries(workFields);
 
