@@ -57,9 +57,9 @@ test.skipIf(!ownMounts)(
       const wrong = { authorization: `${authorization.slice(0, -1)}!` };
       expect((await call(connection, { path, headers: wrong })).code).toBeOneOf([5001, 5203]);
 
+      // Whether that room is enough depends on what takes it first.
+      await until("the reserve is given up", () => server.log().includes("its reserve was given up to empty the WAL"));
       rmSync(join(small, "filler"));
-      // The filler may have taken the room that the reserve gave up.
-      await until("the WAL is emptied", () => statSync(join(small, "bodega.db-wal")).size < 100_000);
       await add("Enough room");
     }
 
@@ -71,7 +71,6 @@ test.skipIf(!ownMounts)(
     const { integrity, products } = await inspectDatabase(copy);
     expect(integrity).toBe("ok");
     expect([...products].toSorted()).toEqual(created);
-    expect(server.log()).toContain("WARN the disk is full: its reserve was given up to empty the WAL");
     await until("the reserve is made again", () => reserveBytes() > 1_000_000);
     expect(await server.end()).toBe(0);
   },
