@@ -5,7 +5,7 @@ import { equals, ofStore, params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { idempotencyKeyReused } from "../../errors.ts";
+import { AppError, idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
@@ -56,6 +56,8 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
       return answer;
     });
   } catch (error) {
+    // A database that did not answer in time would not answer this either.
+    if (error instanceof AppError && error.kind === "unavailable") throw error;
     // The second of two requests at once fails at the row of the first, or before.
     const kept = await findReply(ctx, request);
     if (kept) return kept;
