@@ -113,6 +113,24 @@ describe.if(hasSqld)("a database server", () => {
     expect(seen).toContain("Bearer two");
   });
 
+  test("a token that is refused over a WebSocket is named, also to a copy that was connected before", async () => {
+    const hello = JSON.stringify({ type: "hello_error", error: { message: "no", code: "AUTH_JWT_INVALID" } });
+    const front = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch(request, self) {
+        const headers = { "Sec-WebSocket-Protocol": "hrana2" };
+        return self.upgrade(request, { headers }) ? undefined : new Response(null, { status: 401 });
+      },
+      websocket: { message: (socket) => void socket.send(hello) },
+    });
+    stopping.push(() => front.stop(true));
+    const db = await connect({ url: `http://127.0.0.1:${front.port}` });
+    const failure = { code: 5001, message: expect.stringContaining("refused its token") };
+    await expect(db.execute("SELECT 1")).rejects.toMatchObject(failure);
+    await expect(db.execute(insertRow("x"))).rejects.toMatchObject(failure);
+  });
+
   test("statements that a transaction starts together go in one message, in its transaction", async () => {
     const db = await connect();
     await db.execute(insertRow("first"));
@@ -320,6 +338,33 @@ describe.if(hasSqld)("a database server", () => {
       await expect(attempt).rejects.toMatchObject({ code: 5001 });
       expect(await namesIn(db)).toEqual(["first"]);
     }, 20_000);
+
+    test("reads that arrive while a server is stopped are 5001 within ten seconds of their arrival", async () => {
+      const db = await connectThrough(way);
+      process.kill(server.pid, "SIGSTOP");
+      await until("it is stopped", () => / T /.test(readFileSync(`/proc/${server.pid}/stat`, "utf8")));
+      const reads: Promise<number>[] = [];
+      for (let count = 0; count < 12; count++) {
+        const arrivedAt = performance.now();
+        const read = db.batch([{ sql: "SELECT ?", args: [count] }, "SELECT 2"], "read");
+        const ended = read.then(
+          () => Number.POSITIVE_INFINITY,
+          ({ code }) => (code === 5001 ? performance.now() - arrivedAt : Number.NaN),
+        );
+        reads.push(ended);
+        await Bun.sleep(500);
+      }
+      const waits = await Promise.all(reads);
+      process.kill(server.pid, "SIGCONT");
+      // With a second for a busy machine.
+      expect(waits.filter((ms) => !(ms < 12_000))).toEqual([]);
+      await until("it answers again", () =>
+        db.execute("SELECT 1").then(
+          () => true,
+          () => false,
+        ),
+      );
+    }, 60_000);
 
     test("a stopped server is 5001 after at most ten seconds, for every call", async () => {
       const [db, committing] = [await connectThrough(way), await connectThrough(way)];

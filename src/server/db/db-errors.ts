@@ -53,8 +53,9 @@ export function mapDbError(error: unknown): unknown {
 /** As `mapDbError`, for a database server: errors of the network or of the server itself are unavailable. */
 export function mapServerError(error: unknown): unknown {
   const mapped = mapDbError(error);
-  if (mapped instanceof AppError || !chainOf(mapped).some(isNetworkError)) return mapped;
-  const refused = /HTTP status 40[13]\b/.test(String(mapped));
+  const refused =
+    /HTTP status 40[13]\b/.test(String(mapped)) || chainOf(mapped).some(({ code }) => /^AUTH_/.test(`${code}`));
+  if (mapped instanceof AppError || !(refused || chainOf(mapped).some(isNetworkError))) return mapped;
   const message = refused ? "The database server refused its token." : "The database server cannot be reached.";
   return unavailable(message, { cause: error, isInternal: true });
 }

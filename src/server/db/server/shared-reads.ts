@@ -1,3 +1,4 @@
+import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { isOwnFailure, mapServerError } from "../db-errors.ts";
@@ -9,6 +10,7 @@ interface Read {
   stmts: Bound[];
   resolve: (results: Result[]) => void;
   reject: (error: unknown) => void;
+  arrivedAt: number;
 }
 
 /** Trips under way. More would only wait at the server. */
@@ -17,6 +19,9 @@ const maxStatements = 64;
 /** How long a read may take, over a second connection too, and on the first. */
 const readTimeoutMs = 10_000;
 const tripTimeoutMs = 7000;
+/** Of a read that has waited for as long behind others. */
+const minTimeoutMs = 500;
+const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 /** How long reads gather while a trip is under way. */
 const gatherMs = 3;
 /** Statements of a trip that took longer than this and a millisecond each make trips of their own, such as searches. */
@@ -42,7 +47,7 @@ export class SharedReads {
   /** The results of statements that read, from one snapshot. Errors: of the first that fails; unavailable. */
   run(stmts: Read["stmts"]): Promise<Result[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ stmts, resolve, reject });
+      this.#waiting.push({ stmts, resolve, reject, arrivedAt: performance.now() });
       this.#schedule();
     });
   }
@@ -78,7 +83,9 @@ export class SharedReads {
     this.#underWay++;
     // A lost connection is replaced once: a read does no harm twice.
     const tried = this.#trip(reads).catch((error) => (isOfBatch(error) ? Promise.reject(error) : this.#trip(reads)));
-    await withTimeout(tried, readTimeoutMs).catch(async (error) => {
+    // Behind others that got no answer, a read has waited already.
+    const waitedMs = performance.now() - (reads[0] as Read).arrivedAt;
+    await withTimeout(tried, Math.max(minTimeoutMs, readTimeoutMs - waitedMs), noAnswer).catch(async (error) => {
       if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(mapServerError(error));
       else for (const read of reads) await this.#trip([read]).catch((own) => read.reject(mapServerError(own)));
     });
