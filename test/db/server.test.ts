@@ -387,10 +387,17 @@ describe.if(hasSqld)("a database server", () => {
         db.transaction((tx) => tx.execute(insertRow("stopped"))),
       ];
       const outcomes = await Promise.allSettled(attempts);
-      expect(performance.now() - stoppedAt).toBeLessThan(10_500);
+      // With some seconds for a busy machine; the server stays stopped for ever.
+      expect(performance.now() - stoppedAt).toBeLessThan(14_000);
       process.kill(server.pid, "SIGCONT");
       for (const one of outcomes) expect(one).toMatchObject(refused);
-      await db.execute(insertRow("after"));
+      // Over HTTP, the server has the lock of what it began before, until its time limit.
+      await until("it writes again", () =>
+        db.execute("INSERT OR IGNORE INTO things (name) VALUES ('after')").then(
+          () => true,
+          () => false,
+        ),
+      );
       expect((await namesIn(db)).slice(0, 2)).toEqual(["after", "first"]);
     }, 60_000);
 
