@@ -141,6 +141,8 @@ export class WriteQueue {
       resolve((await exclusive?.()) as never);
     } catch (error) {
       reject(mapDbError(error));
+      // It may have taken long.
+      this.#refuseLate();
     }
   }
 

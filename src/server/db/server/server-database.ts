@@ -40,6 +40,7 @@ export class ServerDatabase implements Database {
   readonly #reads: SharedReads;
   readonly #writer: ServerWriter;
   #copyClient: Client | undefined;
+  #asking: Promise<boolean> | undefined;
 
   constructor(address: ServerAddress, connectForCopies: () => Client, options: Omit<ServerOptions, "readToken">) {
     const { lockDeadlineMs, beforeCommit } = options;
@@ -86,7 +87,13 @@ export class ServerDatabase implements Database {
 
   /** Whether a write is on the server's disk when it is acknowledged. Errors: unavailable. */
   isDurable(): Promise<boolean> {
-    return this.queue.exclusive(() => this.#writer.readDurability());
+    // Writes that wait come after it, so callers share one.
+    this.#asking ??= this.queue
+      .exclusive(() => this.#writer.readDurability())
+      .finally(() => {
+        this.#asking = undefined;
+      });
+    return this.#asking;
   }
 
   async checkWrites(): Promise<void> {
