@@ -173,7 +173,8 @@ test("cancel --buyer takes each buyer of the list, refuses others, and says that
   const list = ["order", "list", ...store, "--unpaid", "--by", "buyer"];
   const table = (await run(list)).stdout.trimEnd().split("\n").slice(1);
   const shown = table.map((line) => line.split(/ {2,}/)[0] as string);
-  expect(shown.toSorted()).toEqual(["eve@example.com", "staff", expect.stringMatching(/^[\w-]{32}$/)].toSorted());
+  const [hashed, named] = [shown.filter((name) => /^[\w-]{32}$/.test(name)), shown.filter((name) => name.length < 32)];
+  expect([hashed.length, named.toSorted()]).toEqual([1, ["eve@example.com", "staff"]]);
   const cancel = ["order", "cancel", ...store, "--buyer"];
   const dry = await run([...cancel, "staff", "--dry-run"]);
   expect([dry.stdout, dry.stderr]).toEqual([expect.stringMatching(/^Cancelled +1$/m), "Dry run: nothing was saved.\n"]);
