@@ -311,6 +311,17 @@ describe.if(hasSqld)("a database server", () => {
       await db.execute(insertRow("after"));
     }, 30_000);
 
+    test("behind a failure that ended the transaction, no statement is committed alone", async () => {
+      const db = await connectThrough(way);
+      const ended = db.transaction(async (tx) => {
+        await tx.execute(insertRow("before"));
+        await tx.execute("INSERT OR ROLLBACK INTO things (name) VALUES ('first')").catch(() => {});
+        await tx.execute(insertRow("alone"));
+      });
+      await expect(ended).rejects.toMatchObject({ code: 5001 });
+      expect(await namesIn(db)).toEqual(["first"]);
+    });
+
     test("a commit whose answer was lost is found out: acknowledged if it took effect, done once", async () => {
       const db = await connectThrough(way);
       await db.transaction(async (tx) => {
@@ -386,7 +397,11 @@ describe.if(hasSqld)("a database server", () => {
         ...Array.from({ length: 5 }, (_, i) => db.execute(insertRow(`stopped ${i}`))),
         db.transaction((tx) => tx.execute(insertRow("stopped"))),
       ];
-      const outcomes = await Promise.allSettled(attempts);
+      // As the probes of readiness do.
+      const probing = setInterval(() => (db as ServerDatabase).isDurable().catch(() => {}), 200);
+      const late = Bun.sleep(3000).then(() => db.execute(insertRow("late")));
+      const outcomes = await Promise.allSettled([...attempts, late]);
+      clearInterval(probing);
       // With some seconds for a busy machine; the server stays stopped for ever.
       expect(performance.now() - stoppedAt).toBeLessThan(14_000);
       process.kill(server.pid, "SIGCONT");

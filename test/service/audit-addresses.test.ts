@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { inTransaction } from "../../src/server/db/transaction.ts";
 import { eraseOldAddresses, recordAudit } from "../../src/server/modules/audit/service.ts";
 import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import { failureOf } from "../support/failure.ts";
@@ -45,6 +46,17 @@ onDatabase("file", (suite) => {
     ]) {
       expect(String(await failureOf(execute(`update audit_log set ${change}`)))).toContain("append-only");
     }
+  });
+
+  test("rows of one commit are linked in their order, whether one act wrote them or several", async () => {
+    const { system } = suite.app;
+    await inTransaction(system, async (tx) => {
+      for (let n = 0; n < 3; n++) await recordAudit(tx, { event: "login.failed" });
+    });
+    await Promise.all([1, 2, 3].map(() => recordAudit(system, { event: "login.failed" })));
+    const { rows } = await execute("select count(*) as n, count(distinct hash) as hashes from audit_log");
+    expect(rows[0]?.hashes).toBe(rows[0]?.n as number);
+    expect((await verifyAudit(system)).intact).toBe(true);
   });
 
   test("the same address has another hash in each row, so that erased ones cannot be compared", async () => {
