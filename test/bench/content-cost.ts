@@ -3,7 +3,7 @@ import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Ctx } from "../../src/server/context.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
-import { createProduct } from "../../src/server/modules/products/service.ts";
+import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { react } from "../../src/server/modules/reactions/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { htmlToText } from "../../src/server/modules/products/transfer/migration/html-text.ts";
+import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/html-text.ts";
 
 test.each([
   ["plain text\nin two lines", "plain text\nin two lines"],

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { createCategory } from "../../src/server/modules/categories/service.ts";
-import { listProducts } from "../../src/server/modules/products/list/list.ts";
-import { createProduct } from "../../src/server/modules/products/service.ts";
-import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
-import { csvFormat, exportProducts } from "../../src/server/modules/products/transfer/export.ts";
-import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
-import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
+import { createCategory } from "../../src/server/modules/catalogue/categories/service.ts";
+import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
+import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
+import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
+import { csvFormat, exportProducts } from "../../src/server/modules/catalogue/transfer/export.ts";
+import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
+import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { listCategoryTree } from "../../src/server/modules/categories/service.ts";
-import { listProducts, type ProductDocument } from "../../src/server/modules/products/list/list.ts";
-import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
-import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
-import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
-import { newReport } from "../../src/server/modules/products/transfer/migration/shop-table.ts";
+import { listCategoryTree } from "../../src/server/modules/catalogue/categories/service.ts";
+import { listProducts, type ProductDocument } from "../../src/server/modules/catalogue/list/list.ts";
+import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
+import { decodeText } from "../../src/server/modules/catalogue/transfer/decode-text.ts";
+import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
+import { newReport } from "../../src/server/modules/catalogue/transfer/migration/shop-table.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";
 

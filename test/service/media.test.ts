@@ -4,19 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { readPicture } from "../../src/server/modules/media/picture.ts";
-import { addPicture, getPicture, keptInS3Ms, purgeTrash, readUpload } from "../../src/server/modules/media/service.ts";
 import {
   addPictures,
   importPictures,
   listPictures,
   removePictures,
-} from "../../src/server/modules/products/pictures.ts";
-import { resolveStockItem } from "../../src/server/modules/products/resolve.ts";
-import { createProduct } from "../../src/server/modules/products/service.ts";
-import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
-import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
-import { storePictures } from "../../src/server/modules/products/transfer/store-pictures.ts";
+} from "../../src/server/modules/catalogue/products/pictures.ts";
+import { resolveStockItem } from "../../src/server/modules/catalogue/products/resolve.ts";
+import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
+import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
+import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
+import { storePictures } from "../../src/server/modules/catalogue/transfer/store-pictures.ts";
+import { readPicture } from "../../src/server/modules/media/picture.ts";
+import { addPicture, getPicture, keptInS3Ms, purgeTrash, readUpload } from "../../src/server/modules/media/service.ts";
 import { deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { openMedia } from "../../src/server/replication/place.ts";
 import { failureOf } from "../support/failure.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
+import { isSlug, slugFrom } from "../../src/server/modules/catalogue/products/slug.ts";
 import {
   currencyDigits,
   currencySign,

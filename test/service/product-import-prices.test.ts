@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { createProduct } from "../../src/server/modules/products/service.ts";
-import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
-import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
-import { csvFormat, exportProducts } from "../../src/server/modules/products/transfer/export.ts";
-import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
-import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
-import { addVariant } from "../../src/server/modules/products/variants/variants.ts";
+import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
+import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
+import { decodeText } from "../../src/server/modules/catalogue/transfer/decode-text.ts";
+import { csvFormat, exportProducts } from "../../src/server/modules/catalogue/transfer/export.ts";
+import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
+import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
+import { addVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";
 

@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import type { Ctx } from "../../src/server/context.ts";
-import { listProducts } from "../../src/server/modules/products/list/list.ts";
-import type { ProductInput } from "../../src/server/modules/products/model.ts";
-import { createProduct } from "../../src/server/modules/products/service.ts";
-import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
-import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
-import { csvFormat, exportProducts } from "../../src/server/modules/products/transfer/export.ts";
-import { type ImportOptions, importProducts } from "../../src/server/modules/products/transfer/import.ts";
-import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
+import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
+import type { ProductInput } from "../../src/server/modules/catalogue/products/model.ts";
+import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
+import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
+import { decodeText } from "../../src/server/modules/catalogue/transfer/decode-text.ts";
+import { csvFormat, exportProducts } from "../../src/server/modules/catalogue/transfer/export.ts";
+import { type ImportOptions, importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
+import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 

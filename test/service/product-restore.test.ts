@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { createCategory, deleteCategory } from "../../src/server/modules/categories/service.ts";
+import { createCategory, deleteCategory } from "../../src/server/modules/catalogue/categories/service.ts";
+import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
+import { countUses, restoreProduct } from "../../src/server/modules/catalogue/products/restore.ts";
+import { createProduct, deleteProduct } from "../../src/server/modules/catalogue/products/service.ts";
+import { deleteVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
 import { addPicture, purgePictures, unusedMs } from "../../src/server/modules/media/service.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
-import { listProducts } from "../../src/server/modules/products/list/list.ts";
-import { countUses, restoreProduct } from "../../src/server/modules/products/restore.ts";
-import { createProduct, deleteProduct } from "../../src/server/modules/products/service.ts";
-import { deleteVariant } from "../../src/server/modules/products/variants/variants.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { addToWishlist } from "../../src/server/modules/wishlist/service.ts";
 import { type ProductReply, tenantContext } from "../support/factories.ts";

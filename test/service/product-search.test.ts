@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { listProducts } from "../../src/server/modules/products/list/list.ts";
-import { indexTokens, searchWords } from "../../src/server/modules/products/list/search-words.ts";
-import { stemOf } from "../../src/server/modules/products/list/stem.ts";
-import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/products/service.ts";
+import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
+import { indexTokens, searchWords } from "../../src/server/modules/catalogue/list/search-words.ts";
+import { stemOf } from "../../src/server/modules/catalogue/list/stem.ts";
+import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";

@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Actor, Ctx } from "../../src/server/context.ts";
-import { listProducts } from "../../src/server/modules/products/list/list.ts";
-import type { ProductListQuery } from "../../src/server/modules/products/list/model.ts";
+import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
+import type { ProductListQuery } from "../../src/server/modules/catalogue/list/model.ts";
 import {
   createProduct,
   deleteProduct,
   getProduct,
   patchProduct,
   replaceProduct,
-} from "../../src/server/modules/products/service.ts";
+} from "../../src/server/modules/catalogue/products/service.ts";
 import {
   addVariant,
   deleteVariant,
@@ -16,7 +16,7 @@ import {
   listVariants,
   patchVariant,
   replaceVariant,
-} from "../../src/server/modules/products/variants/variants.ts";
+} from "../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";

@@ -1,13 +1,13 @@
 import type { Route } from "../http/route.ts";
-import { categoryRoutes } from "../modules/categories/routes.ts";
+import { categoryRoutes } from "../modules/catalogue/categories/routes.ts";
+import { productRoutes } from "../modules/catalogue/products/routes.ts";
+import { variantRoutes } from "../modules/catalogue/variants/variant-routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
 import { notificationRoutes } from "../modules/notifications/routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
 import { passwordResetRoutes } from "../modules/password-reset/routes.ts";
 import { personalDataRoutes } from "../modules/personal-data/routes.ts";
-import { productRoutes } from "../modules/products/routes.ts";
-import { variantRoutes } from "../modules/products/variants/variant-routes.ts";
 import { profileRoutes } from "../modules/profile/routes.ts";
 import { reactionRoutes } from "../modules/reactions/routes.ts";
 import { rewardRoutes } from "../modules/rewards/routes.ts";

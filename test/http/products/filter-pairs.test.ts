@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ProductListQuery } from "../../../src/server/modules/products/list/model.ts";
+import { ProductListQuery } from "../../../src/server/modules/catalogue/list/model.ts";
 import { bounds } from "../../../src/server/pagination/list-query.ts";
 import { onDatabase } from "../../support/suite.ts";
 

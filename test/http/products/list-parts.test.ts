@@ -4,7 +4,7 @@ import {
   blockPrefix,
   indexTokens,
   termToken,
-} from "../../../src/server/modules/products/list/search-words.ts";
+} from "../../../src/server/modules/catalogue/list/search-words.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply } from "../../support/factories.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findProductId } from "../../../src/server/modules/products/resolve.ts";
+import { findProductId } from "../../../src/server/modules/catalogue/products/resolve.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, CallOptions } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";

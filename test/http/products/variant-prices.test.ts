@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { patchProduct } from "../../../src/server/modules/products/service.ts";
-import { addVariant } from "../../../src/server/modules/products/variants/variants.ts";
+import { patchProduct } from "../../../src/server/modules/catalogue/products/service.ts";
+import { addVariant } from "../../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../../support/factories.ts";
 import type { OrderReply } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { inSavepoint, inTransaction } from "../../../src/server/db/transaction.ts";
+import { createProduct } from "../../../src/server/modules/catalogue/products/service.ts";
+import { decodeText } from "../../../src/server/modules/catalogue/transfer/decode-text.ts";
+import { importProducts } from "../../../src/server/modules/catalogue/transfer/import.ts";
+import { readNdjson } from "../../../src/server/modules/catalogue/transfer/ndjson-read.ts";
+import { beginBatch, endBatch } from "../../../src/server/modules/catalogue/variants/summaries.ts";
+import { addVariant, patchVariant } from "../../../src/server/modules/catalogue/variants/variants.ts";
 import { createOrder, prepareOrder } from "../../../src/server/modules/orders/create.ts";
-import { createProduct } from "../../../src/server/modules/products/service.ts";
-import { decodeText } from "../../../src/server/modules/products/transfer/decode-text.ts";
-import { importProducts } from "../../../src/server/modules/products/transfer/import.ts";
-import { readNdjson } from "../../../src/server/modules/products/transfer/ndjson-read.ts";
-import { beginBatch, endBatch } from "../../../src/server/modules/products/variants/summaries.ts";
-import { addVariant, patchVariant } from "../../../src/server/modules/products/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { actOn, makeOrder, unlimitedOrders } from "../../support/orders.ts";

@@ -1,4 +1,4 @@
-import type { Category, CategoryInput } from "../../../server/modules/categories/model.ts";
+import type { Category, CategoryInput } from "../../../server/modules/catalogue/categories/model.ts";
 import { recordArg, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
@@ -10,7 +10,7 @@ import { readTranslations, translationArgs } from "../product/translations.ts";
 
 const categoryArgs = {
   category: recordArg("category", "Id or slug of the category", async (ctx, name) => {
-    const { getCategory } = await import("../../../server/modules/categories/service.ts");
+    const { getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     await getCategory(ctx, name);
   }),
   namespace: requiredNamespaceArg,
@@ -58,7 +58,7 @@ const list = defineCommand({
   args: { namespace: requiredNamespaceArg },
   examples: ["bodega category list -n demo", "bodega category list -n demo --json"],
   async run(args, console) {
-    const { listCategoryTree } = await import("../../../server/modules/categories/service.ts");
+    const { listCategoryTree } = await import("../../../server/modules/catalogue/categories/service.ts");
     const categories = await withTenant(args, console, listCategoryTree);
     await printList(
       console,
@@ -87,7 +87,7 @@ const create = defineCommand({
   notes: ["To put products into it: bodega product update -h, or the column categories of bodega product import"],
   async run(args, console) {
     const input = readFields(args) as CategoryInput;
-    const { createCategory } = await import("../../../server/modules/categories/service.ts");
+    const { createCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     const { json } = await withTenant(args, console, (ctx) => createCategory(ctx, input));
     await printCategory(console, json);
   },
@@ -105,7 +105,7 @@ const update = defineCommand({
   oneOf: requireAny(...Object.keys(fieldArgs)),
   async run(args, console) {
     const patch = readFields(args);
-    const { updateCategory } = await import("../../../server/modules/categories/service.ts");
+    const { updateCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     const { json } = await withTenant(args, console, (ctx) =>
       updateCategory(ctx, args.category, patch, { ifMatch: null }),
     );
@@ -119,7 +119,7 @@ const deleteCommand = defineCommand({
   examples: ["bodega category delete -n demo desk-lamps", "bodega category delete -n demo desk-lamps --yes --json"],
   done: "Deleted category {title}.",
   async run(args, console) {
-    const { deleteCategory, getCategory } = await import("../../../server/modules/categories/service.ts");
+    const { deleteCategory, getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     const { json } = await withTenant(args, console, (ctx) => getCategory(ctx, args.category));
     const { id, title, slug } = JSON.parse(json) as Category;
     await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);

@@ -3,7 +3,7 @@ import type { ShopPlan } from "../../../server/admin/create-shop.ts";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { compareEnvFile } from "../../../server/config/env-file.ts";
 import { attempt, invalidField } from "../../../server/errors.ts";
-import { slugFrom } from "../../../server/modules/products/slug.ts";
+import { slugFrom } from "../../../server/modules/catalogue/products/slug.ts";
 import { parseFromAddress } from "../../../server/values/email.ts";
 import { spellPlainly } from "../../../server/values/fold-letters.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
 import { countOf } from "../../../server/health/finding.ts";
-import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import type { ProductInput, ProductPatch } from "../../../server/modules/products/model.ts";
-import type { VariantInput } from "../../../server/modules/products/variants/variant-model.ts";
+import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
+import type { ProductInput, ProductPatch } from "../../../server/modules/catalogue/products/model.ts";
+import type { VariantInput } from "../../../server/modules/catalogue/variants/variant-model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
@@ -104,7 +104,7 @@ const create = defineCommand({
   async run(args, console) {
     const variants = args.variant.map(parseVariant);
     const input = { ...readFields(args), stock: args.stock ?? null, variants } as ProductInput;
-    const { createProduct } = await import("../../../server/modules/products/service.ts");
+    const { createProduct } = await import("../../../server/modules/catalogue/products/service.ts");
     const { json } = await withTenant(args, console, (ctx) => createProduct(ctx, input));
     await printProduct(console, JSON.parse(json));
   },
@@ -127,8 +127,8 @@ const update = defineCommand({
   async run(args, console) {
     const patch = readFields(args);
     const variants = args.variant.map((text) => ({ line: 1, document: parseVariant(text) }));
-    const { getProduct, patchProduct } = await import("../../../server/modules/products/service.ts");
-    const { importVariants } = await import("../../../server/modules/products/transfer/import-variant.ts");
+    const { getProduct, patchProduct } = await import("../../../server/modules/catalogue/products/service.ts");
+    const { importVariants } = await import("../../../server/modules/catalogue/transfer/import-variant.ts");
     const { inTransaction } = await import("../../../server/db/transaction.ts");
     const { json } = await withTenant(args, console, (ctx) =>
       inTransaction(ctx, async (tx) => {
@@ -150,8 +150,8 @@ const deleteCommand = defineCommand({
   notes: ["To bring it back: bodega product restore -h"],
   done: "Deleted product {title}.",
   async run(args, console) {
-    const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
-    const { countUses } = await import("../../../server/modules/products/restore.ts");
+    const { deleteProduct, getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
+    const { countUses } = await import("../../../server/modules/catalogue/products/restore.ts");
     const { json, uses } = await withTenant(args, console, async (ctx) => {
       const id = await findWhole(ctx, args.product);
       return { json: (await getProduct(ctx, id)).json, uses: await countUses(ctx, id) };
@@ -172,7 +172,7 @@ const restore = defineCommand({
     product: {
       ...wordArg("Id, slug or SKU of the deleted product"),
       check: checkInTenant(async (ctx, name) =>
-        (await import("../../../server/modules/products/restore.ts")).findDeleted(ctx, name),
+        (await import("../../../server/modules/catalogue/products/restore.ts")).findDeleted(ctx, name),
       ),
     },
     namespace: requiredNamespaceArg,
@@ -184,7 +184,7 @@ const restore = defineCommand({
   ],
   done: "Restored product {title}.",
   async run(args, console) {
-    const { restoreProduct } = await import("../../../server/modules/products/restore.ts");
+    const { restoreProduct } = await import("../../../server/modules/catalogue/products/restore.ts");
     const { json } = await withTenant(args, console, (ctx) => restoreProduct(ctx, args.product));
     await printProduct(console, JSON.parse(json));
   },
@@ -217,8 +217,8 @@ const stock = defineCommand({
   notes: ["Stock that unpaid orders reserve cannot be taken away, but = sets any number, and begins to count."],
   async run(args, console) {
     const isDryRun = args["dry-run"];
-    const { changeStock } = await import("../../../server/modules/products/stock.ts");
-    const { getProduct } = await import("../../../server/modules/products/service.ts");
+    const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");
+    const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
     const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
     const { json } = await withTenant(args, console, (ctx) =>
       (isDryRun ? inDryRun : inTransaction)(ctx, async (tx) => {

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import type { StockItem } from "../../../server/modules/products/stock.ts";
+import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
+import type { StockItem } from "../../../server/modules/catalogue/products/stock.ts";
 import { recordArg, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -12,7 +12,7 @@ import { formatPrice, formatStock, printProduct, toProductRecord } from "./print
 
 /** The product or variant with this id, slug or SKU. Errors: notFound, conflict if ambiguous. */
 export async function findStockItem(ctx: Ctx, name: string): Promise<StockItem> {
-  const { resolveStockItem } = await import("../../../server/modules/products/resolve.ts");
+  const { resolveStockItem } = await import("../../../server/modules/catalogue/products/resolve.ts");
   return resolveStockItem(ctx, name);
 }
 
@@ -47,7 +47,7 @@ const list = defineCommand({
   async run(args, console) {
     const { query, status, sort, since, limit, category, wide } = args;
     const filter = { q: query, status, sort, category, "created_at[gte]": since };
-    const { listProducts } = await import("../../../server/modules/products/list/list.ts");
+    const { listProducts } = await import("../../../server/modules/catalogue/list/list.ts");
     const { records, hasMore } = await withTenant(args, console, (ctx) =>
       collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),
     );
@@ -80,7 +80,7 @@ const show = defineCommand({
     "bodega product show -n demo prod_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
   async run(args, console) {
-    const { getProduct } = await import("../../../server/modules/products/service.ts");
+    const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
     const { json } = await withTenant(args, console, async (ctx) =>
       getProduct(ctx, (await findStockItem(ctx, args.product)).productId),
     );
@@ -116,7 +116,7 @@ const exportProduct = defineCommand({
     const format = await prepareExport(console, args);
     if (format !== "csv" && columns) throw invalidFlag("--columns", "is for CSV files");
     const { countProducts, csvFormat, exportProducts } = await import(
-      "../../../server/modules/products/transfer/export.ts"
+      "../../../server/modules/catalogue/transfer/export.ts"
     );
     const lines = format === "csv" ? csvFormat(columns) : { header: "", render: (json: string) => `${json}\n` };
     const render = (page: readonly string[]) => page.map(lines.render).join("");

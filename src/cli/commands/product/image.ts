@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { Image } from "../../../server/modules/products/image-model.ts";
-import type { StockItem } from "../../../server/modules/products/stock.ts";
+import type { Image } from "../../../server/modules/catalogue/products/image-model.ts";
+import type { StockItem } from "../../../server/modules/catalogue/products/stock.ts";
 import { withPictures } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -40,7 +40,7 @@ const add = defineCommand({
       "20 MiB and 40 million pixels. A picture that no product shows is deleted after a day.",
   ],
   async run(args, console) {
-    const { addPictures } = await import("../../../server/modules/products/pictures.ts");
+    const { addPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
     await withPicturesOf(args, console, (ctx, item) => addPictures(ctx, item, args.file, args.alt));
   },
 });
@@ -50,7 +50,7 @@ const list = defineCommand({
   args: productArgs,
   examples: ["bodega product image list -n demo LAMP-1"],
   async run(args, console) {
-    const { listPictures } = await import("../../../server/modules/products/pictures.ts");
+    const { listPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
     await withPicturesOf(args, console, listPictures);
   },
 });
@@ -63,7 +63,7 @@ const remove = defineCommand({
   },
   examples: ["bodega product image remove -n demo LAMP-1 med_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   async run(args, console) {
-    const { removePictures } = await import("../../../server/modules/products/pictures.ts");
+    const { removePictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
     await withPicturesOf(args, console, (ctx, item) => removePictures(ctx, item, args.picture));
   },
 });
@@ -81,7 +81,7 @@ const importFolder = defineCommand({
     "The exit code is 1 when a file has an error; the others are added.",
   ],
   async run(args, console) {
-    const { importPictures } = await import("../../../server/modules/products/pictures.ts");
+    const { importPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
     const result = await withProgress(console, undefined, (show) =>
       withPictures(args, console, (ctx) =>
         importPictures(ctx, args.folder, (done, total) => show(done, `${done} of ${total} pictures`)),

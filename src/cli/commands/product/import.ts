@@ -75,7 +75,7 @@ const importProduct = defineCommand({
   ],
   async run(args, console) {
     if (args.template) {
-      const { csvTemplate } = await import("../../../server/modules/products/transfer/export.ts");
+      const { csvTemplate } = await import("../../../server/modules/catalogue/transfer/export.ts");
       return console.write(csvTemplate());
     }
     const stop = new AbortController();
@@ -116,12 +116,12 @@ async function importFile(args: ImportArgs, console: Console, signal: AbortSigna
   const format = readFormat(args);
   const { pieces } = args;
   const source = pieces ? { bytes: pieces, size: undefined, close: () => {} } : await openSource(file, console, signal);
-  const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
-  const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
-  const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
-  const { newReport } = await import("../../../server/modules/products/transfer/migration/shop-table.ts");
-  const { storePictures } = await import("../../../server/modules/products/transfer/store-pictures.ts");
-  const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
+  const { decodeText } = await import("../../../server/modules/catalogue/transfer/decode-text.ts");
+  const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
+  const { readNdjson } = await import("../../../server/modules/catalogue/transfer/ndjson-read.ts");
+  const { newReport } = await import("../../../server/modules/catalogue/transfer/migration/shop-table.ts");
+  const { storePictures } = await import("../../../server/modules/catalogue/transfer/store-pictures.ts");
+  const { importProducts, ImportFailure } = await import("../../../server/modules/catalogue/transfer/import.ts");
   let read = 0;
   async function* counted() {
     for await (const piece of source.bytes) {

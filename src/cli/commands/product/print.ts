@@ -1,6 +1,6 @@
-import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import type { ImportResult } from "../../../server/modules/products/transfer/import.ts";
-import type { MigrationReport } from "../../../server/modules/products/transfer/migration/shop-table.ts";
+import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
+import type { ImportResult } from "../../../server/modules/catalogue/transfer/import.ts";
+import type { MigrationReport } from "../../../server/modules/catalogue/transfer/migration/shop-table.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { param } from "../../db/statement.ts";
+import { products, productVariants } from "../../modules/catalogue/products/table.ts";
 import { media } from "../../modules/media/table.ts";
-import { products, productVariants } from "../../modules/products/table.ts";
 import { reactions } from "../../modules/reactions/table.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";

@@ -1,11 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
+import { reindex } from "../../modules/catalogue/list/search.ts";
+import { productJson, variantJson, variantViews } from "../../modules/catalogue/products/rendering.ts";
+import { stockChanged } from "../../modules/catalogue/products/stock.ts";
+import { products, productVariants } from "../../modules/catalogue/products/table.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
-import { reindex } from "../../modules/products/list/search.ts";
-import { productJson, variantJson, variantViews } from "../../modules/products/rendering.ts";
-import { stockChanged } from "../../modules/products/stock.ts";
-import { products, productVariants } from "../../modules/products/table.ts";
 import { requireTenant } from "../../modules/tenants/service.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { inScope } from "../in-stores.ts";

@@ -5,7 +5,7 @@ import { isId } from "../../values/ids.ts";
 import { parseMoney } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
 import { requireWhole } from "../../values/whole-number.ts";
-import { notForSale } from "../products/product-errors.ts";
+import { notForSale } from "../catalogue/products/product-errors.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";

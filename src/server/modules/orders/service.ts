@@ -8,7 +8,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { conflict, notFound, preconditionFailed } from "../../errors.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import type { Rendered } from "../products/rendering.ts";
+import type { Rendered } from "../catalogue/products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
 import {
   type ChangedOrder,

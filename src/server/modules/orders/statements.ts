@@ -5,8 +5,8 @@ import { byId } from "../../db/conditions.ts";
 import { param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
+import type { Rendered } from "../catalogue/products/rendering.ts";
 import { compileEvent } from "../events/service.ts";
-import type { Rendered } from "../products/rendering.ts";
 import { orders } from "./table.ts";
 
 /** Context of a transaction on orders; background jobs have no actor. */

@@ -6,7 +6,7 @@ import { type AppError, invalidField, notFound, wrongState } from "../../errors.
 import { isId } from "../../values/ids.ts";
 import { lineForm, output, textUpTo } from "../../values/schema.ts";
 import { requireText } from "../../values/text.ts";
-import { products } from "../products/table.ts";
+import { products } from "../catalogue/products/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { resourceCounts, resourceTypes } from "./table.ts";
 

@@ -9,7 +9,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
-import { products } from "../products/table.ts";
+import { products } from "../catalogue/products/table.ts";
 import { changeTypes, type TypeChanges } from "../resources/registry.ts";
 import { currencySign, parseCurrency, parseNamespace, parsePointValue, readFields, type TenantInput } from "./input.ts";
 import { changedFields, selectTenants, shown, type TenantRecord, toDetails, toRecord } from "./record.ts";

@@ -1,0 +1,61 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { listParts } from "../../../pagination/list-query.ts";
+import { closed, deleted, nullable, output, patch, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
+import { ProductPatch, productTexts, translations } from "../products/model.ts";
+
+/** How deep categories can be below each other, and how many a store can have. */
+export const limits = { depth: 8, categories: 2000 } as const;
+
+const { title, slug, description } = productTexts;
+const parent = nullable(
+  text(
+    120,
+    `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`,
+  ),
+);
+const fields = {
+  parent_id: parent,
+  slug,
+  title,
+  description: nullable(description),
+  position: whole(0, 1_000_000, "Place among the categories with the same parent. Default: last."),
+  published: Type.Boolean({
+    default: true,
+    description: "Customers and the keys of pages see published categories below published ones only.",
+  }),
+};
+const { title: _, ...optional } = fields;
+
+export const CategoryInput = Type.Composite(
+  [Type.Object({ title }), Type.Partial(Type.Object({ ...optional, translations }))],
+  { $id: "CategoryInput", additionalProperties: false },
+);
+export type CategoryInput = Static<typeof CategoryInput>;
+
+export const CategoryPatch = patch("CategoryPatch", {
+  ...fields,
+  translations: ProductPatch.properties.translations,
+});
+export type CategoryPatch = Static<typeof CategoryPatch>;
+
+export const Category = output("Category", {
+  id: Type.String({ description: "`cat_…`" }),
+  ...fields,
+  translations,
+  lang: Type.String({ description: "Language of the title; of one category also sent as `Content-Language`." }),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export type Category = Static<typeof Category>;
+export const categoryFields = Object.keys(Category.properties);
+
+export const DeletedCategory = deleted("DeletedCategory");
+
+export const CategoryParams = Type.Object({ id: Type.String({ description: "The id or the slug of the category." }) });
+
+export const CategoryListQuery = closed({
+  ...listParts,
+  parent_id: Type.Optional(textUpTo(200, "Only categories directly below this one, by its id; `none`: at the top.")),
+});
+export type CategoryListQuery = Static<typeof CategoryListQuery>;

@@ -1,0 +1,217 @@
+import { sql } from "drizzle-orm";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { byId, ofStore } from "../../../db/conditions.ts";
+import { keysetList } from "../../../db/keyset-list.ts";
+import { all, compiledOnce, get, param, run, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { invalidField, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
+import type { ListPage } from "../../../pagination/list-page.ts";
+import { newId } from "../../../values/ids.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { requireWhole } from "../../../values/whole-number.ts";
+import { recordEvent } from "../../events/service.ts";
+import { parseLanguage } from "../../tenants/input.ts";
+import { termToken } from "../list/search-words.ts";
+import { columnsOf, productColumns, tooManyLanguages } from "../products/input.ts";
+import { explainConflicts, unknownCategory } from "../products/product-errors.ts";
+import type { RenderedProduct } from "../products/rendering.ts";
+import { slugFrom } from "../products/slug.ts";
+import { products } from "../products/table.ts";
+import { languageChain, localizedJson, localizedLanguage } from "../products/translation.ts";
+import { ownLanguageError, textValues, updateStatement } from "../products/update.ts";
+import {
+  type Category,
+  type CategoryInput,
+  type CategoryListQuery,
+  type CategoryPatch,
+  categoryFields,
+  limits,
+} from "./model.ts";
+import { categories, isVisible } from "./table.ts";
+
+const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+const select = statement((q) =>
+  q
+    .select({
+      id: categories.id,
+      json: sql<string>`${localizedJson(sql`rendered`)}`,
+      version: categories.version,
+      language: sql<string>`${localizedLanguage}`,
+    })
+    .from(categories)
+    .where(sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`),
+);
+
+// Where a category would be below a parent: the last of its levels then, and whether the parent is below it.
+const selectPlace = statement<{ parent: string; level: number; is_below: number }>(sql`
+  with recursive above(id, up) as (
+    select id, parent_id from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)
+    union select c.id, c.parent_id from above a join ${categories} c on c.id = a.up),
+  below(id, level) as (
+    select ${param("id")}, 1 union select c.id, level + 1 from below b join ${categories} c on c.parent_id = b.id)
+  select id as parent, (select count(*) from above) + (select max(level) from below) as level,
+    exists (select 1 from above where id = ${param("id")}) as is_below
+  from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)`);
+
+const last = sql`(select coalesce(max(position) + 1, 0) from ${categories}
+  where ${ofTenant} and parent_id is ${param("parentId")})`;
+// The end of the id is random and makes slugs from equal titles unique.
+const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${categories}
+    where ${ofTenant} and slug = ${param("slug")})
+  then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
+const insertCategory = statement((q) =>
+  q
+    .insert(categories)
+    // The columns of the table, in their order.
+    .select(sql`select ${param("id")}, ${param("tenantId")}, ${param("parentId")}, ${freeSlug}, ${param("title")},
+      ${param("description")}, ${param("translations")}, coalesce(${param("position")}, ${last}), ${param("published")},
+      ${param("lang")}, 1, ${param("now")}, ${param("now")}
+      where (select count(*) from ${categories} where ${ofTenant}) < ${sql.raw(String(limits.categories))}`)
+    .returning({ json: sql<string>`rendered`, version: categories.version, language: categories.lang }),
+);
+const term = sql`(select 1 from product_search where product_search match ${param("term")})`;
+const pending = sql`(select 1 from ${products} p, json_each(p.category_ids) j
+  where p.is_indexed = 0 and p.deleted_at is null and j.value = ${param("id")})`;
+const deleteCategoryRow = statement(sql`
+  delete from ${categories} where ${byId(categories)} and not exists (select 1 from ${categories} c where c.parent_id = ${param("id")})
+    and not exists ${term} and not exists ${pending}`);
+
+const readPage = keysetList({
+  name: "categories",
+  fields: categoryFields,
+  json: localizedJson(sql`rendered`),
+  bytes: sql`octet_length(rendered)`,
+  from: sql`from ${categories}`,
+  conditions: { top: sql`${param("top")} and parent_id is null`, isOpen: isVisible },
+  sorts: { position: sql`position` },
+});
+
+/** A page of the categories by position, of all levels unless the query names a parent. Errors: malformedRequest, validationFailed. */
+export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: string): Promise<ListPage> {
+  const isTop = query.parent_id === "none";
+  const filters = {
+    top: isTop ? 1 : undefined,
+    parent_id: isTop ? undefined : query.parent_id,
+    isOpen: isCatalogOnly(ctx) ? 0 : undefined,
+  };
+  const values = { languages: languageChain(lang, ctx.tenant.language) };
+  return readPage(ctx, { ...query, sort: "position" }, { filters, values });
+}
+
+const selectAll = statement((q) =>
+  q
+    .select({ json: sql<string>`rendered` })
+    .from(categories)
+    .where(ofStore(categories))
+    .orderBy(categories.position, categories.id),
+);
+
+/** All categories of the store, each after the one above it, with its level from 0. */
+export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: number })[]> {
+  const rows = await all(ctx.db, selectAll, { tenantId: ctx.tenant.id });
+  const children = Map.groupBy(
+    rows.map(({ json }) => JSON.parse(json) as Category),
+    (row) => row.parent_id,
+  );
+  const branch = (parent: string | null, level: number): (Category & { level: number })[] =>
+    (children.get(parent) ?? []).flatMap((row) => [{ ...row, level }, ...branch(row.id, level + 1)]);
+  return branch(null, 0);
+}
+
+/** One category by id or slug, with its texts in `lang`. Customers get published ones only. Errors: notFound. */
+export async function getCategory(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct & { id: string }> {
+  const category = await get(ctx.db, select, {
+    tenantId: ctx.tenant.id,
+    name: named.normalize("NFC"),
+    languages: languageChain(lang, ctx.tenant.language),
+    isOpen: isCatalogOnly(ctx) ? 0 : 1,
+  });
+  if (!category) throw notFound("category", named);
+  return category;
+}
+
+/** Creates a category. Errors: validationFailed, conflict for a taken slug, wrongState if the store has too many. */
+export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: string): Promise<RenderedProduct> {
+  const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
+  return inTransaction(ctx, async (tx) => {
+    const id = newId("cat");
+    const columns = await categoryColumns(tx, id, input);
+    const clash = ownLanguageError(columns.translations, language);
+    if (clash) throw clash;
+    const row = {
+      ...{ parentId: null, description: null, translations: "{}", published: 1, position: null },
+      slug: slugFrom(input.title, ctx.tenant.language) || "category",
+      isSlugGiven: columns.slug === undefined ? 0 : 1,
+      ...columns,
+      ...{ id, tenantId: tx.tenant.id, lang: language, now: toTimestamp(tx.now()) },
+    };
+    const category = await explainConflicts(tx, row, () => get(tx.db, insertCategory, row));
+    if (!category) throw wrongState(`The store already has ${limits.categories} categories, the maximum.`);
+    await recordEvent(tx, { type: "category.created", subject: id, data: { version: 1 } });
+    return category;
+  });
+}
+
+/** Changes the given fields; `lang` is that of the texts. Errors: notFound, preconditionFailed, validationFailed, conflict. */
+export async function updateCategory(
+  ctx: Ctx,
+  named: string,
+  patch: CategoryPatch,
+  { lang, ifMatch }: { lang?: string | undefined; ifMatch: number | null },
+): Promise<RenderedProduct> {
+  return inTransaction(ctx, async (tx) => {
+    const { id, version, json } = await getCategory(tx, named);
+    if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
+    const columns = await categoryColumns(tx, id, patch);
+    const names = columnsOf(columns);
+    const form = { table: categories, json: sql`rendered`, merge: true };
+    const update = compiledOnce(`update category ${names.join(" ")}`, () => updateStatement(names, form));
+    const now = toTimestamp(tx.now());
+    const values = { ...columns, ...textValues(tx, columns, lang), tenantId: tx.tenant.id, id, now, ifMatch };
+    const category = await explainConflicts(tx, columns, () => get(tx.db, update, values));
+    if (!category) {
+      const clash = ownLanguageError(columns.translations, (JSON.parse(json) as { lang: string }).lang);
+      throw clash ?? invalidField(columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
+    }
+    const data = { version: category.version, fields: Object.keys(patch) };
+    await recordEvent(tx, { type: "category.updated", subject: id, data });
+    return category;
+  });
+}
+
+/** Deletes a category that has neither products nor categories below it. Returns its id. Errors: notFound, preconditionFailed, wrongState. */
+export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
+  return inTransaction(ctx, async (tx) => {
+    const { id, version } = await getCategory(tx, named);
+    if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
+    const token = `"${termToken(tx.tenant.id, "category", id)}"`;
+    const deleted = await run(tx.db, deleteCategoryRow, { tenantId: tx.tenant.id, id, term: token });
+    if (deleted === 0) throw wrongState(`Category ${named} has products or categories below it. Move them first.`);
+    await recordEvent(tx, { type: "category.deleted", subject: id, data: { version } });
+    return id;
+  });
+}
+
+/** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
+async function categoryColumns(
+  tx: Ctx,
+  id: string,
+  { parent_id: parent, position, published, ...texts }: CategoryPatch,
+) {
+  return {
+    ...productColumns(tx, texts),
+    ...(position !== undefined && { position: requireWhole("position", position, 0, 1_000_000) }),
+    // libsql cannot bind a boolean.
+    ...(published !== undefined && { published: published ? 1 : 0 }),
+    ...(parent !== undefined && { parentId: parent === null ? null : await findParent(tx, id, parent) }),
+  };
+}
+
+/** The id of the category above another. Errors: validationFailed if the other cannot be below it. */
+async function findParent(tx: Ctx, id: string, parent: string): Promise<string> {
+  const place = await get(tx.db, selectPlace, { tenantId: tx.tenant.id, id, parent: parent.normalize("NFC") });
+  if (!place) throw invalidField("parent_id", unknownCategory);
+  if (place.is_below) throw invalidField("parent_id", "must not be the category itself or one below it");
+  if (place.level > limits.depth) throw invalidField("parent_id", `would make more than ${limits.depth} levels`);
+  return place.parent;
+}

@@ -1,0 +1,149 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
+import { productVariants } from "../products/table.ts";
+import type { ProductFilters } from "./filters.ts";
+import {
+  afterPosition,
+  directionOf,
+  type FilterColumn,
+  hasOrder,
+  indexes,
+  joinedFound,
+  type ListPlan,
+  otherConditions,
+  type PageRow,
+  passedEnd,
+  rangeConditions,
+  sortColumns,
+} from "./page-statement.ts";
+
+/** The rows that one statement scans, while other requests wait for milliseconds, and those whose columns it returns. */
+export const sizes = { scanned: 2000, returned: 500 };
+/** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
+export const rowsOf = (shape: ListPlan) => (hasOrder(shape) || shape.filters.words === undefined ? sizes.scanned : 200);
+
+export interface BatchRow extends PageRow {
+  found: number;
+  /** Position of the last row scanned, if neither the rows nor the page ended there. */
+  cut: string | null;
+  /** Position of the last scanned row that the caller may see, in the same case. */
+  edge: string | null;
+}
+
+export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
+  return compiledOnce(`measure ${column} ${Object.keys(filters)}`, () => {
+    const conditions = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+    return statement(sql`select count(*) as found from (select 1 from products indexed by ${sql.raw(indexes[column] as string)}
+      where ${and([...conditions, ...rangeConditions(filters, column)])} limit ${param("max")})`);
+  });
+}
+
+export function batchStatement(shape: ListPlan): CompiledStatement<BatchRow> {
+  const { key, descending, filters, isContinued, isServed, isOpen } = shape;
+  const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isServed} ${isOpen}`;
+  return compiledOnce(name, () => compileBatch(shape));
+}
+
+const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
+  from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
+/** The part of each match to read besides counting it: its number, or the columns of facets. */
+const returned = {
+  numbers: sql`near.number`,
+  facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,
+};
+
+export function scanStatement(
+  column: FilterColumn,
+  filters: ProductFilters,
+  { isContinued, part }: { isContinued: boolean; part: keyof typeof returned | undefined },
+) {
+  return compiledOnce(`scan ${column} ${Object.keys(filters)} ${isContinued} ${part}`, () => {
+    const size = part === "facets" ? sizes.returned : sizes.scanned;
+    const { rows, others, cut } = indexRows({ column, filters, descending: true, isContinued, size });
+    const matches = part ? sql`json_group_array(${returned[part]})` : sql`null`;
+    return statement<{ found: number; cut: string | null; matches: string | null }>(sql`
+      select count(*) as found, ${cut} as cut, ${matches} as matches
+      from (${rows}) as near ${others.length > 0 || part === "facets" ? sql`${joinedProducts} where ${and(others)}` : sql``}`);
+  });
+}
+
+function compileBatch(shape: ListPlan): CompiledStatement<BatchRow> {
+  const { key, descending, filters, isContinued, isOpen } = shape;
+  const column = sortColumns[key] as FilterColumn;
+  const walk = indexRows({ column, filters, descending, isContinued, size: rowsOf(shape), isSorted: hasOrder(shape) });
+  const { rows, others, cut, isVisible } = walk;
+  const reverse = directionOf(!descending);
+  // A cursor must not reveal the title or price of a product that is not published.
+  const edge =
+    isOpen || isVisible
+      ? cut
+      : sql`(select json_array(near.value, id) from (${rows}) as near ${joinedProducts}
+          where status = 'published' order by near.value ${reverse}, id ${reverse} limit 1)`;
+  const isFull = sql`(select count(*) from found) > ${param("limit")}`;
+  return statement(sql`with found as materialized (
+      select near.number as number, id, near.value as value from (${rows}) as near ${joinedProducts}
+      where ${and(others)} limit ${param("more")})
+    select page.*,
+      (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
+      ${isFull} as has_more,
+      (select count(*) from found) as found,
+      case when ${isFull} then null else ${cut} end as cut,
+      case when ${isFull} then null else ${edge} end as edge,
+      null as total
+    from ${joinedFound(shape)}`);
+}
+
+const joinedProducts = sql`cross join products on products.row_number = near.number`;
+
+interface IndexWalk extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
+  column: FilterColumn;
+  size: number;
+  /** Whether the rows are those of the search index, if it has any of the filters. Default: yes. */
+  isSorted?: boolean;
+}
+
+/** The rows of an index in order, their last position, and the conditions that the index does not have. */
+function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVisible: boolean } {
+  const { column, filters, descending, isContinued, size, isSorted = true } = walk;
+  if (filters.terms !== undefined && isSorted) return searchRows(walk);
+  const direction = directionOf(descending);
+  const tenant = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+  const isByStatus = column === "status" || (column === "created_at" && filters.status !== undefined);
+  const sorted = isByStatus ? "created_at" : column;
+  const from = sql`from products indexed by ${sql.raw(indexes[isByStatus ? "status" : column] as string)} where ${and([
+    ...tenant,
+    ...(isByStatus ? rangeConditions(filters, "status") : []),
+    ...rangeConditions(filters, sorted, passedEnd(descending, isContinued)),
+    ...afterPosition(sql.raw(sorted), descending, isContinued),
+  ])} order by ${sql.raw(sorted)} ${direction}, id ${direction}`;
+  const max = sql.raw(String(size));
+  return {
+    rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from} limit ${max}`,
+    cut: sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
+    others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
+    isVisible: isByStatus,
+  };
+}
+
+/**
+ * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
+ * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
+ */
+function searchRows({ filters, descending, isContinued }: IndexWalk) {
+  const rank = sql`cast(${param("rank")} as integer)`;
+  const [passed, kept] = descending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
+  const after = isContinued ? sql`and rowid ${passed} cast(${param("value")} as integer) - ${rank}` : sql``;
+  return {
+    rows: sql`select rowid as number, rowid + ${rank} as value from product_search
+      where product_search match ${param("match")} ${after} and rowid ${kept} cast(${param("low")} as integer)
+      order by rowid ${directionOf(descending)} limit 1000000000`,
+    cut: sql`${param("cut")}`,
+    others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters, "words")],
+    // A row number reveals nothing about a product.
+    isVisible: true,
+  };
+}
+
+function and(conditions: SQL[]): SQL {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}

@@ -1,0 +1,132 @@
+import { sql } from "drizzle-orm";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { all, param, statement } from "../../../db/statement.ts";
+import { forbidden, invalidField } from "../../../errors.ts";
+import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
+import { parseMoney } from "../../../values/money.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { currencyDigits } from "../../tenants/input.ts";
+import { categories, isVisible } from "../categories/table.ts";
+import { unknownCategory } from "../products/product-errors.ts";
+import { isSlug } from "../products/slug.ts";
+import { findPlaces } from "./correct-words.ts";
+import type { ProductListQuery } from "./model.ts";
+import { optionKey, skuKey } from "./search.ts";
+import { type SearchWord, type TermKind, termToken } from "./search-words.ts";
+
+type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "words" | "titles" | "terms";
+type TimeEnd = "createdFrom" | "createdTo" | "updatedFrom" | "updatedTo";
+type PriceEnd = "priceFrom" | "priceTo";
+/**
+ * Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays.
+ * `words`, `titles` (words in titles) and `terms` (all other that the search index knows) are FTS5 expressions.
+ */
+export type ProductFilters = Partial<
+  Record<Texts | TimeEnd, string> & Record<PriceEnd, number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
+>;
+
+/** Null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
+export async function readFilters(
+  ctx: Ctx,
+  query: ProductListQuery,
+  words: SearchWord[] | undefined,
+): Promise<ProductFilters | null> {
+  const { status } = query;
+  const isOpen = !isCatalogOnly(ctx);
+  if (!isOpen && status !== undefined && status !== "published") {
+    throw forbidden("Customers and pages can list published products only.");
+  }
+  // Most lists have no range; looking for each by name would cost a tenth of the page.
+  const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
+  if (!isOpen) filters.status = "published";
+  else if (status !== undefined) filters.status = status;
+  if (query.slug !== undefined) filters.slug = query.slug.normalize("NFC");
+  if (query.ids !== undefined) filters.ids = JSON.stringify(parseIds(query.ids));
+  if (query.available) filters.available = 1;
+  if (filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug)) || words?.length === 0) return null;
+  const found = words?.map(({ anywhere }) => anywhere) ?? [];
+  if (query.sku !== undefined) found.push(`"${termToken(ctx.tenant.id, "sku", skuKey(query.sku))}"`);
+  if (found.length > 0) filters.words = JSON.stringify(found);
+  if (words !== undefined) filters.titles = JSON.stringify(words.map(({ inTitle }) => inTitle));
+  const terms = await readTerms(ctx, query, filters);
+  if (terms.length === 0 && filters.words === undefined) return filters;
+  if (filters.status !== undefined) terms.push(`"${termToken(ctx.tenant.id, "status", filters.status)}"`);
+  filters.terms = JSON.stringify(terms);
+  return filters;
+}
+
+async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[]> {
+  const { tag: tags, category, option, on_sale: onSale } = query;
+  const terms: string[] = [];
+  const term = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
+  if (tags !== undefined) {
+    filters.tags = JSON.stringify(tags);
+    terms.push(...tags.map((tag) => term("tag", tag)));
+  }
+  if (category !== undefined) {
+    const isOpen = isCatalogOnly(ctx) ? 0 : 1;
+    const rows = await all(ctx.db, selectBelow, { tenantId: ctx.tenant.id, name: category.normalize("NFC"), isOpen });
+    if (rows.length === 0) throw invalidField("category", unknownCategory);
+    filters.categories = JSON.stringify(rows.map(({ id }) => id));
+    terms.push(`(${rows.map(({ id }) => term("category", id)).join(" OR ")})`);
+  }
+  if (option !== undefined) {
+    const pairs = Object.entries(option).map((pair) => pair.map((text) => text.normalize("NFC")));
+    filters.options = JSON.stringify(pairs);
+    terms.push(...pairs.map((pair) => term("option", optionKey(pair))));
+  }
+  if (onSale) {
+    filters.onSale = 1;
+    terms.push(term("sale", ""));
+  }
+  return terms;
+}
+
+/** Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
+export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
+  const asked: [kind: TermKind, value: string, field: string, fault: string][] = [];
+  for (const [index, tag] of tags.entries()) {
+    if (tag.includes(",")) asked.push(["tag", tag, `tag.${index}`, "no product has it. Send several as tag=a&tag=b"]);
+  }
+  for (const pair of Object.entries(option)) {
+    asked.push(["option", optionKey(pair), `option.${pair[0]}`, "no product has this value of the option"]);
+  }
+  if (asked.length === 0) return;
+  const tokens = asked.map(([kind, value]) => `"${termToken(ctx.tenant.id, kind, value)}"`);
+  const [place = -1] = await findPlaces(ctx, tokens, 0, 1);
+  const [, , field, fault] = asked[place] ?? [];
+  if (field !== undefined) throw invalidField(field, fault as string);
+}
+
+const selectBelow = statement<{ id: string }>(sql`
+  with recursive below(id) as (
+    select id from ${categories} where tenant_id = ${param("tenantId")} and ${param("name")} in (id, slug)
+      and ${isVisible}
+    union select c.id from below b join ${categories} c on c.parent_id = b.id)
+  select id from below`);
+
+function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
+  const digits = currencyDigits(ctx.tenant.currency);
+  const price = readRange<number>(query, "price", (field, amount) => parseMoney(field, amount, digits));
+  return {
+    ...ends(price, "priceFrom", "priceTo"),
+    ...ends(readTimeRange(query, "created_at"), "createdFrom", "createdTo"),
+    ...ends(readTimeRange(query, "updated_at"), "updatedFrom", "updatedTo"),
+  };
+}
+
+/** The intersection of all bounds. An exclusive bound becomes the next integer or millisecond. */
+function ends(bounds: RangeBound[], from: TimeEnd | PriceEnd, to: TimeEnd | PriceEnd): ProductFilters {
+  const range: Record<string, string | number> = {};
+  for (const { operator, value } of bounds) {
+    const name = operator.startsWith(">") ? from : to;
+    const end = operator === ">" ? step(value, 1) : operator === "<" ? step(value, -1) : value;
+    const known = range[name];
+    if (known === undefined || (name === from ? end > known : end < known)) range[name] = end;
+  }
+  return range;
+}
+
+function step(value: string | number, by: 1 | -1): string | number {
+  return typeof value === "number" ? value + by : toTimestamp(Date.parse(value) + by);
+}

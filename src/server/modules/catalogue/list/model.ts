@@ -1,0 +1,71 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
+import { closed, namesForm, oneOf, text, textUpTo } from "../../../values/schema.ts";
+import { Product, productStatus } from "../products/model.ts";
+
+const productFields = Object.keys(Product.properties);
+const catalogFields = productFields.filter((name) => name !== "stock");
+
+export function readableFields(ctx: Pick<Ctx, "actor">): readonly string[] {
+  return isCatalogOnly(ctx) ? catalogFields : productFields;
+}
+
+const productSortKeys = ["created_at", "updated_at", "price", "title", "views_count"] as const;
+const bestFirst = ["popular", "relevance"] as const;
+export type ProductSortKey = (typeof productSortKeys)[number] | (typeof bestFirst)[number];
+
+const price = Type.Optional(Type.Number({ minimum: 0, description: "In the store's currency.", examples: [19.99] }));
+
+export const ProductListQuery = closed({
+  ...listParts,
+  ...idsPart,
+  sort: Type.Optional(
+    oneOf([...productSortKeys.flatMap((key) => [key, `-${key}` as const]), ...bestFirst], {
+      default: "-created_at",
+      description:
+        "`popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`.",
+    }),
+  ),
+  q: Type.Optional(
+    text(
+      200,
+      "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first.",
+    ),
+  ),
+  tag: Type.Optional(
+    Type.Array(text(100), {
+      maxItems: 10,
+      description:
+        "Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the error is 5102.",
+    }),
+  ),
+  category: Type.Optional(
+    textUpTo(200, "Id or slug of a category: only products in it or below it. An unknown one is 5102."),
+  ),
+  option: Type.Optional(
+    Type.Record(textUpTo(50), text(100), {
+      maxProperties: 10,
+      description:
+        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. A value that no product has is 5102.',
+    }),
+  ),
+  sku: Type.Optional(text(100, "Only the product with this SKU, or with a variant that has it, in any case.")),
+  available: Type.Optional(Type.Boolean({ description: "If true, only products that can be ordered now." })),
+  on_sale: Type.Optional(
+    Type.Boolean({ description: "If true, only products, or products with a variant, whose former price is higher." }),
+  ),
+  facets: Type.Optional(
+    textUpTo(
+      100,
+      "Comma-separated: `tags`, `categories`, `options`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
+      { form: namesForm(["tags", "categories", "options", "price"]) },
+    ),
+  ),
+  slug: Type.Optional(textUpTo(200, "Only the product with this slug.")),
+  status: Type.Optional(productStatus),
+  ...rangeParts("price", price),
+  ...timeRangeParts("created_at"),
+  ...timeRangeParts("updated_at"),
+});
+export type ProductListQuery = Static<typeof ProductListQuery>;

@@ -1,0 +1,220 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
+import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
+import { newestEvents } from "../../events/service.ts";
+import { productViews } from "../products/rendering.ts";
+import { localizedJson, localizedLanguage } from "../products/translation.ts";
+import type { ProductFilters } from "./filters.ts";
+import type { ProductSortKey } from "./model.ts";
+
+export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
+
+/** The rows of a page: an index in sort order (`walk`), one column's index, or a few named rows. */
+export type Source = "walk" | FilterColumn | "ids" | "slug" | "numbers";
+
+export interface ListPlan {
+  key: ProductSortKey;
+  descending: boolean;
+  filters: ProductFilters;
+  isContinued: boolean;
+  /** Whether the caller sees whole products, and drafts. */
+  isOpen: boolean;
+  /** Whether the statement counts all matches; only for few. */
+  isCounted: boolean;
+  /** Whether texts are translated; otherwise rows are passed through as stored. */
+  isServed: boolean;
+}
+
+export const ranges = [
+  { column: "price_minor", from: "priceFrom", to: "priceTo" },
+  { column: "created_at", from: "createdFrom", to: "createdTo" },
+  { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
+] as const satisfies readonly { column: FilterColumn; from: keyof ProductFilters; to: keyof ProductFilters }[];
+
+/** The columns of sort keys. Relevance sorts by creation, titles first. */
+export const sortColumns: Record<ProductSortKey, string> = {
+  created_at: "created_at",
+  updated_at: "updated_at",
+  price: "price_minor",
+  title: "title",
+  views_count: "views_count",
+  popular: "popularity",
+  relevance: "created_at",
+};
+
+/** More than any row number: an order by relevance adds it to those of products with all words in a title. */
+export const titleRank = 2 ** 50;
+
+export const indexes: Record<string, string> = {
+  created_at: "products_by_created",
+  updated_at: "products_by_updated",
+  price_minor: "products_by_price",
+  title: "products_by_title",
+  views_count: "products_by_views",
+  popularity: "products_by_popularity",
+  status: "products_by_status",
+  slug: "products_slug",
+};
+
+export function hasOrder({ key, filters }: Pick<ListPlan, "key" | "filters">): boolean {
+  return filters.terms !== undefined && sortColumns[key] === "created_at";
+}
+
+export const directionOf = (descending: boolean): SQL => sql.raw(descending ? "desc" : "asc");
+
+export function afterPosition(column: SQL, descending: boolean, isContinued: boolean): SQL[] {
+  if (!isContinued) return [];
+  return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
+}
+
+/** The range of a column, or the status. No index is used for `passed`, the bound that the cursor has passed. */
+export function rangeConditions(filters: ProductFilters, column: string, passed?: "from" | "to" | "both"): SQL[] {
+  if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
+  const name = (end: "from" | "to") => sql.raw((passed === end || passed === "both" ? "+" : "") + column);
+  return ranges
+    .filter((range) => range.column === column)
+    .flatMap(({ from, to }) => [
+      ...(filters[from] === undefined ? [] : [sql`${name("from")} >= ${param(from)}`]),
+      ...(filters[to] === undefined ? [] : [sql`${name("to")} <= ${param(to)}`]),
+    ]);
+}
+
+export function passedEnd(descending: boolean, isContinued: boolean): "from" | "to" | undefined {
+  return isContinued ? (descending ? "to" : "from") : undefined;
+}
+
+/** The conditions on columns other than these; with `words`, the rows have the words already. */
+export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
+  const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
+  const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
+  const given = Object.entries(rowConditions).filter(([name]) => name in filters && !columns.includes(name));
+  return [...conditions, ...given.map(([, condition]) => condition)];
+}
+
+/** The search index is asked for the rarest filter only, and does not know which variant has which options together. */
+const rowConditions = {
+  available: sql`(allow_backorder
+  or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
+  tags: sql`not exists (select 1 from json_each(${param("tags")}) as asked
+  where not exists (select 1 from json_each(products.tags) as held where held.value = asked.value))`,
+  categories: sql`exists (select 1 from json_each(products.category_ids) as held
+  where held.value in (select value from json_each(${param("categories")})))`,
+  options: sql`(has_variants and exists (select 1 from json_each(products.variants) as variant where not exists (
+  select 1 from json_each(${param("options")}) as asked where not exists (
+    select 1 from json_each(variant.value, '$.options') as held
+    where held.key = asked.value ->> 0 and held.value = asked.value ->> 1))))`,
+  onSale: sql`(compare_at_minor > price_minor or (has_variants and exists (
+  select 1 from json_each(products.variants) as variant
+  where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`,
+  // One search per word: a search for several would scan on to the next row that has them all.
+  words: sql`not exists (select 1 from json_each(${param("words")}) as word where not exists (
+  select 1 from product_search where product_search match word.value and rowid = products.row_number))`,
+} satisfies Partial<Record<keyof ProductFilters, SQL>>;
+
+export interface PageRow extends CommonRow {
+  /** The first and last language by name. Missing if rows are passed through as stored. */
+  first_language?: string | null;
+  last_language?: string | null;
+  /** 1 if rows are passed through as stored, but some have translations or are in another language than the store's. */
+  needsLocalization: number | null;
+  state?: string | null;
+}
+
+/** Page, last position and whether more follow are one statement, and so one snapshot. */
+export function pageStatement(shape: ListPlan, source: Source): CompiledStatement<PageRow> {
+  const { key, descending, filters, isContinued, isCounted, isServed, isOpen } = shape;
+  const flags = [isContinued, isCounted, isServed, isOpen].join(" ");
+  const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${flags}`;
+  return compiledOnce(name, () => (source === "walk" ? compileWalk(shape) : compileSorted(shape, source)));
+}
+
+/** The keys are sorted first; the wide rows are read for the page only. */
+function compileSorted(shape: ListPlan, source: Source): CompiledStatement<PageRow> {
+  const column = sortColumn(shape);
+  return statement<PageRow>(sql`with found as materialized (
+      select row_number as number, id, ${column} as value ${orderedRows(shape, source)} limit ${param("more")})
+    select page.*,
+      (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
+      (select count(*) from found) > ${param("limit")} as has_more,
+      ${total(shape, source)} as total
+    from ${joinedFound(shape)}`);
+}
+
+/** If one index has the order and all matches, walking it three times is cheapest. */
+function compileWalk(shape: ListPlan): CompiledStatement<PageRow> {
+  const from = orderedRows(shape, "walk");
+  return statement<PageRow>(sql`select page.*,
+      (select json_array(${sql.raw(sortColumns[shape.key])}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
+      exists(select 1 ${from} limit 1 offset ${param("limit")}) as has_more,
+      ${total(shape, "walk")} as total
+    from ${joinedRows(shape, sql`${from} limit ${param("limit")}`)}`);
+}
+
+export function joinedFound(shape: ListPlan): SQL {
+  return joinedRows(
+    shape,
+    sql`from (select number from found limit ${param("limit")}) as listed
+      cross join products on products.row_number = listed.number`,
+  );
+}
+
+/** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
+function joinedRows({ isServed, isOpen }: ListPlan, rows: SQL): SQL {
+  const view = isOpen ? "whole" : "catalog";
+  const document = productViews[view].json;
+  const json = isServed ? localizedJson(document) : document;
+  const [ofRow, ofPage] = isServed
+    ? [
+        sql`${localizedLanguage} as tag`,
+        sql`min(tag) as first_language, max(tag) as last_language, 0 as needsLocalization`,
+      ]
+    : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as needsLocalization`];
+  // Without the size first, SQLite would read the whole row.
+  const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
+  return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
+    ${ofPage}, (${newestEvents[view]}) as state
+    from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
+}
+
+function total(shape: ListPlan, source: Source): SQL {
+  return shape.isCounted ? sql`(select count(*) ${matching(shape, source)})` : sql`null`;
+}
+
+const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
+  select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
+
+/** The column of the order: the row number if the search index, from which another page may come, has it. */
+function sortColumn(shape: ListPlan): SQL {
+  if (shape.key === "relevance") return sql`(row_number + ${sql.raw(String(titleRank))} * ${inTitles})`;
+  return sql.raw(hasOrder(shape) ? "row_number" : sortColumns[shape.key]);
+}
+
+function orderedRows(shape: ListPlan, source: Source): SQL {
+  const direction = directionOf(shape.descending);
+  const column = sortColumn(shape);
+  const after = afterPosition(column, shape.descending, shape.isContinued).map((one) => sql` and ${one}`);
+  return sql`${matching(shape, source)}${sql.join(after)} order by ${column} ${direction}, id ${direction}`;
+}
+
+function matching(shape: ListPlan, source: Source): SQL {
+  const { key, descending, filters, isContinued } = shape;
+  const column = source === "walk" ? sortColumns[key] : source;
+  const isByStatus = source === "walk" && key === "created_at" && filters.status !== undefined;
+  const index = indexes[isByStatus ? "status" : column];
+  const table = sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
+  // The plus keeps SQLite from using an index for a column.
+  const plus = sql.raw(index === undefined ? "+" : "");
+  const conditions = [sql`${plus}tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+  if (source === "numbers") {
+    conditions.push(sql`row_number in (select cast(value as integer) from json_each(${param("numbers")}))`);
+  }
+  if (filters.ids !== undefined) {
+    conditions.push(sql`${sql.raw(source === "ids" ? "" : "+")}id in (select value from json_each(${param("ids")}))`);
+  }
+  if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
+  const isAfter = isContinued && !hasOrder(shape) && column === sortColumns[key];
+  const passed = passedEnd(descending, isAfter);
+  conditions.push(...rangeConditions(filters, column, passed));
+  conditions.push(...otherConditions(filters, source === "numbers" ? "words" : column));
+  return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
+}

@@ -1,0 +1,98 @@
+import type { InStatement } from "@libsql/core/api";
+import { sql } from "drizzle-orm";
+import type { Result } from "../../../db/session.ts";
+import { bind, type CompiledStatement, param, rowsOf, statement } from "../../../db/statement.ts";
+import { normalizeSku } from "../products/input.ts";
+import type { ProductInput } from "../products/model.ts";
+import { products } from "../products/table.ts";
+import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
+
+/** How many products are indexed at a time. */
+const batch = 100;
+
+/** The input of a create has the words of what is stored. */
+type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants"> &
+  Pick<ProductInput, "status" | "category_ids" | "price" | "compare_at_price">;
+
+type Row = typeof products.$inferSelect;
+type Searched = Pick<Row, "title" | "description" | "tags" | "sku" | "translations" | "variants" | "status"> &
+  Pick<Row, "tenantId" | "version" | "deletedAt" | "categoryIds"> &
+  Pick<ProductInput, "price" | "compare_at_price"> & { row: number };
+
+const columns = sql.raw(
+  `row_number as row, version, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
+  deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
+);
+// The newest first: after a migration, all are pending.
+const selectPending: CompiledStatement<Searched> = statement(sql`
+  select ${columns} from ${products} where is_indexed = 0 order by row_number desc limit ${sql.raw(String(batch))}`);
+// Not `insert … select`, at which FTS5 would write what it holds, the words of the products before, as a segment.
+const writeWords = statement(sql`
+  insert or replace into product_search (rowid, words)
+  values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);
+const markIndexed = statement(sql`update ${products} set is_indexed = 1 where row_number = ${param("row")}`);
+
+/** Has the product `productId` indexed before the COMMIT. */
+export const reindex = statement(sql`
+  update ${products} set is_indexed = 0
+  where tenant_id = ${param("tenantId")} and id = ${param("productId")} and is_indexed = 1`);
+
+/** Indexes products whose texts or variants have changed (`is_indexed = 0`), before the COMMIT of the change. */
+export const searchIndexing = {
+  get read() {
+    return bind(selectPending);
+  },
+  finish(result: Result | undefined): InStatement[] {
+    return rowsOf(selectPending, result).flatMap(indexing);
+  },
+};
+
+function indexing(product: Searched): InStatement[] {
+  const mark = bind(markIndexed, { row: product.row });
+  if (product.deletedAt !== null) return [mark];
+  const [tags, translations, variants, category_ids] = (
+    ["tags", "translations", "variants", "categoryIds"] as const
+  ).map((name) => JSON.parse(product[name]));
+  const words = tokensOf(product.tenantId, { ...product, tags, translations, variants, category_ids });
+  return [bind(writeWords, { row: product.row, words }), mark];
+}
+
+/** The words of a product's texts, the terms that filters look for, and the beginning of its block. */
+function tokensOf(tenantId: string, product: SearchedTexts): string {
+  const { title, description, tags = [], sku, translations = {}, variants = [], category_ids = [] } = product;
+  const options = variants.flatMap(({ options = {} }) => Object.entries(options));
+  const isOnSale = [product, ...variants].some(
+    ({ price, compare_at_price: before }) => price != null && before != null && before > price,
+  );
+  const terms = new Set([
+    termToken(tenantId, "status", product.status ?? "published"),
+    ...tags.map((tag) => termToken(tenantId, "tag", tag)),
+    ...category_ids.map((id) => termToken(tenantId, "category", id)),
+    ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
+    // Variants hide the SKU of their product.
+    ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) =>
+      sku ? termToken(tenantId, "sku", skuKey(sku)) : [],
+    ),
+    ...(isOnSale ? [termToken(tenantId, "sale", "")] : []),
+  ]);
+  const translated = Object.values(translations);
+  const titles = texts([title, ...translated.map((one) => one.title)]);
+  const named = [title, sku, ...tags, ...variants.flatMap(({ title, sku }) => [title, sku])];
+  const described = [description, ...translated.map((one) => one.description)];
+  // Descriptions last, because the number of tokens is limited.
+  const words = texts([...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described]);
+  // The statement adds the number of the block.
+  return [...terms, indexTokens(tenantId, words, titles), blockPrefix(tenantId)].join(" ");
+}
+
+function texts(values: (string | null | undefined)[]): string[] {
+  return values.filter((text) => typeof text === "string");
+}
+
+/** The value of a SKU's term, the same in any case. */
+export const skuKey = (sku: string) => normalizeSku(sku).toLowerCase();
+
+/** The value of an option's term. */
+export function optionKey(option: readonly string[]): string {
+  return JSON.stringify(option.map((text) => text.normalize("NFC")));
+}

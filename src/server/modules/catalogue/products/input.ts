@@ -1,0 +1,114 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { invalidField } from "../../../errors.ts";
+import { metadataText } from "../../../values/metadata.ts";
+import { parseMoney } from "../../../values/money.ts";
+import { requireSafeText, requireText } from "../../../values/text.ts";
+import { requireWhole } from "../../../values/whole-number.ts";
+import { currencyDigits, parseLanguage } from "../../tenants/input.ts";
+import { maxStock } from "../variants/variant-model.ts";
+import { imagesText } from "./images.ts";
+import { maxTitle, type ProductPatch } from "./model.ts";
+import { isSlug } from "./slug.ts";
+import type { products } from "./table.ts";
+
+export const maxLanguages = 50;
+export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
+export const translationsTooLarge = "would be larger than 512 KiB once merged";
+
+/** Booleans are 0 or 1, because libsql cannot bind others. */
+export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: 0 | 1 }>;
+
+/** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
+export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
+  const columns: ProductColumns = {};
+  if (input.title !== undefined) columns.title = requireText("title", input.title, maxTitle);
+  if (input.slug !== undefined) columns.slug = slugText(input.slug);
+  if (input.description !== undefined)
+    columns.description = input.description && requireSafeText("description", input.description);
+  if (input.status !== undefined) columns.status = input.status;
+  if (input.price !== undefined) {
+    columns.currency = ctx.tenant.currency;
+    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
+    columns.priceMinor = parseMoney("price", input.price, columns.currencyDigits);
+  }
+  if (input.compare_at_price !== undefined)
+    columns.compareAtMinor = compareAtMinor(ctx, "compare_at_price", input.compare_at_price);
+  if (input.sku !== undefined) columns.sku = skuText("sku", input.sku);
+  if (input.stock !== undefined) columns.stock = stockCount("stock", input.stock);
+  if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
+  if (input.images !== undefined) columns.images = imagesText(ctx, input.images, "images");
+  if (input.tags !== undefined) columns.tags = tags(input.tags);
+  if (input.category_ids !== undefined) columns.categoryIds = JSON.stringify([...new Set(input.category_ids)]);
+  if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
+  if (input.translations !== undefined) columns.translations = translationsText(input.translations);
+  return columns;
+}
+
+export function columnsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {
+  return (Object.keys(columns) as (keyof Columns & string)[]).filter((name) => columns[name] !== undefined);
+}
+
+export function columnName(name: string): SQL {
+  return sql.raw(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+}
+
+export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): number | null {
+  return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
+}
+
+/** The stored form of a SKU: NFC, trimmed. */
+export function normalizeSku(sku: string): string {
+  return sku.normalize("NFC").trim();
+}
+
+export function skuText(field: string, sku: string | null): string | null {
+  return sku === null ? null : requireText(field, normalizeSku(sku), 100);
+}
+
+export function stockCount(field: string, stock: number | null): number | null {
+  return stock === null ? null : requireWhole(field, stock, 0, maxStock);
+}
+
+function slugText(given: string): string {
+  const value = given.normalize("NFC");
+  if (isSlug(value)) return value;
+  throw invalidField("slug", "must be lowercase letters and digits, joined by single hyphens or underscores");
+}
+
+function tags(values: readonly string[]): string {
+  const seen = new Set<string>();
+  values.forEach((tag, index) => {
+    if (seen.has(tag)) throw invalidField(`tags.${index}`, "is repeated");
+    seen.add(requireText(`tags.${index}`, tag, 100));
+  });
+  return JSON.stringify(values);
+}
+
+type Texts = { title?: string | null; description?: string | null };
+
+/** The JSON text of translations under canonical language codes. In a PATCH, null removes a language or a text. */
+function translationsText(input: Record<string, Texts | null>): string {
+  const names = Object.keys(input);
+  if (names.filter((name) => input[name] !== null).length > maxLanguages)
+    throw invalidField("translations", tooManyLanguages);
+  const texts: Record<string, Texts | null> = {};
+  for (const name of names) {
+    const tag = parseLanguage(`translations.${name.slice(0, 64)}`, name);
+    const field = `translations.${tag}`;
+    if (Object.hasOwn(texts, tag)) throw invalidField(field, "is repeated");
+    texts[tag] = checkTexts(field, input[name] ?? null);
+  }
+  const json = JSON.stringify(texts);
+  // The database would refuse them too, but only after most of the work.
+  if (Buffer.byteLength(json) > 524_288) throw invalidField("translations", translationsTooLarge);
+  return json;
+}
+
+function checkTexts(field: string, given: Texts | null): Texts | null {
+  if (given === null) return null;
+  const { title, description } = given;
+  if (typeof title === "string") requireText(`${field}.title`, title, maxTitle);
+  if (typeof description === "string") requireSafeText(`${field}.description`, description);
+  return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+}

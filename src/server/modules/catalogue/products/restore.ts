@@ -1,0 +1,84 @@
+import { desc, isNotNull, type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { ofStore } from "../../../db/conditions.ts";
+import { all, bind, get, param, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { AppError, conflict, notFound } from "../../../errors.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { recordEvent } from "../../events/service.ts";
+import { media } from "../../media/table.ts";
+import { orderLines, orders } from "../../orders/table.ts";
+import { wishlistItems } from "../../wishlist/table.ts";
+import { categories } from "../categories/table.ts";
+import { withDeferredSummaries } from "../variants/summaries.ts";
+import { explainConflicts } from "./product-errors.ts";
+import type { RenderedProduct } from "./rendering.ts";
+import { getProduct } from "./service.ts";
+import { products, productVariants } from "./table.ts";
+
+const selectUses = statement<{ open_orders: number; wishlists: number }>(sql`
+  select (select count(distinct ${orders.id}) from ${orders} join ${orderLines} l on l.order_id = ${orders.id}
+      where ${ofStore(orders)} and status in ('pending', 'paid') and l.product_id = ${param("id")}) as open_orders,
+    (select count(*) from ${wishlistItems} where ${ofStore(wishlistItems)} and product_id = ${param("id")}) as wishlists`);
+
+export async function countUses(ctx: Ctx, id: string) {
+  return (await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id })) ?? { open_orders: 0, wishlists: 0 };
+}
+
+const isDeleted = sql`${ofStore(products)} and ${isNotNull(products.deletedAt)}`;
+const name = param("name");
+const selectDeleted = (condition: SQL, max: number) =>
+  statement((q) =>
+    q
+      .select({ id: products.id, slug: products.slug })
+      .from(products)
+      .where(sql`${isDeleted} and ${condition}`)
+      .orderBy(desc(products.deletedAt), desc(products.id))
+      .limit(max),
+  );
+const selectNamed = selectDeleted(sql`(id = ${name} or slug = ${name} or lower(sku) = lower(${name}))`, 1);
+const selectLast = selectDeleted(sql`true`, 10);
+
+/** Errors: notFound. */
+export async function findDeleted(ctx: Ctx, named: string) {
+  const values = { tenantId: ctx.tenant.id, name: named };
+  const found = await get(ctx.db, selectNamed, values);
+  if (found) return found;
+  const last = (await all(ctx.db, selectLast, values)).map(({ slug }) => slug);
+  const remedy = last.length === 0 ? "No product was deleted." : `Deleted last: ${last.join(", ")}`;
+  throw notFound("deleted product", named, { in: `store ${JSON.stringify(ctx.tenant.namespace)}`, remedy });
+}
+
+// Pictures and categories may have been deleted meanwhile. For a `sku` that is set, triggers look whether it is taken.
+const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")}, version = version + 1,
+  images = (select json_group_array(json(value)) from (select value from json_each(images) where value ->> 'media_id' is null
+    or value ->> 'media_id' in (select id from ${media} where ${ofStore(media)}) order by key))`;
+// Not the variants that were deleted before the product.
+const restoreVariants = statement(sql`update ${productVariants} set ${restored}
+  where ${ofStore(productVariants)} and product_id = ${param("id")} and deleted_at = (
+    select deleted_at from ${products} where ${isDeleted} and id = ${param("id")})`);
+const restoreRow = statement(sql`update ${products} set ${restored}, is_indexed = 0, category_ids = (
+    select json_group_array(value) from (select value from json_each(category_ids)
+      where value in (select id from ${categories} where ${ofStore(categories)}) order by key))
+  where ${isDeleted} and id = ${param("id")}`);
+
+/** Brings a deleted product and its variants back. Errors: notFound, conflict for a slug or SKU that is taken. */
+export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedProduct> {
+  const { id, slug } = await findDeleted(ctx, named);
+  return inTransaction(ctx, async (tx) => {
+    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
+    const statements = withDeferredSummaries([bind(restoreVariants, values), bind(restoreRow, values)]);
+    await explainConflicts(tx, {}, () => tx.db.batch(statements)).catch((cause: unknown) => {
+      if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
+      const isSlug = cause.details?.[0]?.field === "slug";
+      const [taken, change] = isSlug ? ["slug", `${slug} --slug`] : ["SKU", "<product> --sku"];
+      const command = `bodega product update -n ${tx.tenant.namespace} ${change} <text>`;
+      const remedy = `Change the ${taken} of the other product first: ${command}`;
+      const message = `Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`;
+      throw conflict(message, { remedy, cause });
+    });
+    const product = await getProduct(tx, id);
+    await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
+    return product;
+  });
+}

@@ -1,0 +1,196 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { isVersion, notDeleted, ofStoreNotDeleted, params } from "../../../db/conditions.ts";
+import { bind, get, param, rowsOf, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { notFound, preconditionFailed } from "../../../errors.ts";
+import { isId, newId } from "../../../values/ids.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { bindEvent, recordEvent } from "../../events/service.ts";
+import { parseLanguage } from "../../tenants/input.ts";
+import { withDeferredSummaries } from "../variants/summaries.ts";
+import { insertVariants, variantRows } from "../variants/variant-input.ts";
+import { deletion, priceColumns, productPrice } from "../variants/variants.ts";
+import { withSizes } from "./images.ts";
+import { type ProductColumns, productColumns } from "./input.ts";
+import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
+import { explainConflicts } from "./product-errors.ts";
+import { forEachView, productViews, type RenderedProduct, viewOf } from "./rendering.ts";
+import { findProductId, resolveCategories } from "./resolve.ts";
+import { defaultSlug } from "./slug.ts";
+import { stockChanged } from "./stock.ts";
+import { products, productVariants } from "./table.ts";
+import { languageChain, localizedJson, localizedLanguage } from "./translation.ts";
+import { ownLanguageError, type ProductChange, selectCurrent, updateProduct, variantFieldError } from "./update.ts";
+
+const seen = {
+  whole: notDeleted(products),
+  catalog: and(notDeleted(products), eq(products.status, "published")),
+};
+const states = forEachView((view) => {
+  const { state, version } = productViews[view];
+  return statement((q) => q.select({ state, version }).from(products).where(seen[view]));
+});
+const selects = forEachView((view) => {
+  const isTranslated = sql<number>`translations <> '{}'`;
+  const columns = { ...productViews[view], language: products.lang, isTranslated };
+  return statement((q) => q.select(columns).from(products).where(seen[view]));
+});
+const servedSelects = forEachView((view) => {
+  const columns = { ...productViews[view], json: localizedJson(productViews[view].json), language: localizedLanguage };
+  return statement((q) => q.select(columns).from(products).where(seen[view]));
+});
+// The end of the id is random and makes slugs from equal titles unique.
+const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
+    where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
+  then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
+const insertProduct = statement((q) =>
+  q
+    .insert(products)
+    .values({
+      ...params("id", "tenantId", "title", "description", "status", "sku", "stock", "allowBackorder", "lang"),
+      ...params("priceMinor", "compareAtMinor", "currency", "currencyDigits", "publishedAt"),
+      ...params("tags", "categoryIds", "metadata", "translations"),
+      slug: freeSlug,
+      images: withSizes(param("images")),
+      createdAt: param("now"),
+      updatedAt: param("now"),
+    })
+    .returning({ json: sql<string>`rendered`, version: products.version, language: products.lang }),
+);
+const deleteProductRow = statement((q) =>
+  q
+    .update(products)
+    .set(deletion)
+    .where(and(notDeleted(products), isVersion(products)))
+    .returning({ version: products.version, hasVariants: products.hasVariants }),
+);
+const ofProduct = and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")));
+const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
+// Returns the variants that follow the product's price and had another.
+const syncVariantPrices = statement(sql`
+  update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
+    and not has_own_price and ${priceColumns} is not ${productPrice}
+  returning id`);
+
+/** Creates a product with its variants. Errors: validationFailed, conflict for a taken slug, SKU or options. */
+export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
+  const id = newId("prod");
+  const columns = await resolveCategories(ctx, withDefaults(productColumns(ctx, input)));
+  const variants = input.variants?.length ? variantRows(ctx, input.variants) : undefined;
+  const own = variants && (["sku", "stock"] as const).find((field) => columns[field] !== null);
+  if (own) throw variantFieldError(own);
+  const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
+  const clash = ownLanguageError(columns.translations, language);
+  if (clash) throw clash;
+  const now = toTimestamp(ctx.now());
+  const row = {
+    ...columns,
+    id,
+    tenantId: ctx.tenant.id,
+    slug: columns.slug ?? defaultSlug(input.title, language),
+    isSlugGiven: columns.slug === undefined ? 0 : 1,
+    lang: language,
+    now,
+    publishedAt: columns.status === "published" ? now : null,
+  };
+  const statements = [
+    bind(insertProduct, row),
+    bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
+  ];
+  return explainConflicts(ctx, { ...row, skus: variants?.map(({ sku }) => sku) }, async () => {
+    if (!variants) {
+      const [inserted] = await ctx.db.batch(statements);
+      return rowsOf(insertProduct, inserted)[0] as RenderedProduct;
+    }
+    return inTransaction(ctx, async (tx) => {
+      await tx.db.batch(statements);
+      await insertVariants(tx, id, variants);
+      return getProduct(tx, id, language);
+    });
+  });
+}
+
+/** Catalogue readers get published products only. Errors: notFound. */
+export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
+  const id = isId("prod", named) ? named : await findProductId(ctx, named);
+  const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
+  const written = await get(ctx.db, selects[viewOf(ctx)], values);
+  const served = written?.isTranslated ? await get(ctx.db, servedSelects[viewOf(ctx)], values) : written;
+  if (!served) throw notFound("product", named);
+  return served;
+}
+
+/** The state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown slug. */
+export async function getProductState(ctx: Ctx, named: string) {
+  const id = await findProductId(ctx, named);
+  return get(ctx.db, states[viewOf(ctx)], { tenantId: ctx.tenant.id, id });
+}
+
+/** Keeps the slug and the variants. Errors: notFound, preconditionFailed, validationFailed, conflict. */
+export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {
+  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, ...options });
+}
+
+/** Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed, validationFailed, conflict. */
+export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, options: WriteOptions) {
+  return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
+}
+
+/** The rows remain, because orders refer to them. Returns the id. Errors: notFound, preconditionFailed. */
+export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
+  const id = await findProductId(ctx, named);
+  return inTransaction(ctx, async (tx) => {
+    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
+    const deleted = await get(tx.db, deleteProductRow, values);
+    if (!deleted) throw (await get(tx.db, selectCurrent, values)) ? preconditionFailed() : notFound("product", id);
+    if (deleted.hasVariants) await tx.db.batch(withDeferredSummaries([bind(deleteVariants, values)]));
+    await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
+    return id;
+  });
+}
+
+type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
+
+async function write(ctx: Ctx, named: string, given: ProductChange, fields?: string[]) {
+  const id = await findProductId(ctx, named);
+  const change = { ...given, columns: await resolveCategories(ctx, given.columns) };
+  const { stock, priceMinor, compareAtMinor } = change.columns;
+  return inTransaction(ctx, async (tx) => {
+    const values = { tenantId: tx.tenant.id, id };
+    const now = toTimestamp(tx.now());
+    const before = stock === undefined ? undefined : await get(tx.db, selectCurrent, values);
+    const updated = await updateProduct(tx, id, change, now);
+    let product: RenderedProduct = updated;
+    const data = { version: product.version, fields };
+    await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.isShown === 1 });
+    if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
+      const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, now });
+      const [, followed] = await tx.db.batch(withDeferredSummaries([follow]));
+      // The product's JSON shows the prices of its variants.
+      if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
+    }
+    if (before && !before.hasVariants && before.stock !== stock) {
+      await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit", now));
+    }
+    return product;
+  });
+}
+
+function withDefaults(columns: ProductColumns) {
+  return {
+    description: null,
+    status: "published" as const,
+    compareAtMinor: null,
+    sku: null,
+    stock: null,
+    allowBackorder: 0 as const,
+    images: "[]",
+    tags: "[]",
+    categoryIds: "[]",
+    metadata: "{}",
+    translations: "{}",
+    ...columns,
+  };
+}

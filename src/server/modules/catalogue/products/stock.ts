@@ -1,0 +1,229 @@
+import type { InStatement } from "@libsql/core/api";
+import { type SQL, sql } from "drizzle-orm";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { bind, get, param, run, statement } from "../../../db/statement.ts";
+import { type AppError, fieldError, invalidField, outOfStock } from "../../../errors.ts";
+import { newId } from "../../../values/ids.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { compileEvent } from "../../events/service.ts";
+import { withDeferredSummaries } from "../variants/summaries.ts";
+import { maxStock } from "../variants/variant-model.ts";
+import { notForSale } from "./product-errors.ts";
+import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
+import { products, productVariants } from "./table.ts";
+
+/** A product without variants, or a variant. */
+export interface StockItem {
+  productId: string;
+  /** Null for a product without variants. */
+  variantId: string | null;
+}
+
+/** An item to order: a product, or a variant with or without the id of its product. `field` is such as `items.0`. */
+export interface WantedItem {
+  field: string;
+  productId: string | null;
+  variantId: string | null;
+  quantity: number;
+}
+
+/** The current data of an item, for the snapshot in an order line. */
+export interface OrderedItem extends StockItem {
+  quantity: number;
+  /** In the language of creation (`lang`); `translations` is the JSON text of other languages. */
+  title: string;
+  lang: string;
+  translations: string;
+  variantTitle: string | null;
+  sku: string | null;
+  /** JSON text. */
+  options: string;
+  /** URL of the first picture. */
+  image: string | null;
+  priceMinor: number;
+  currency: string;
+  /** Whether its stock is. */
+  isCounted: boolean;
+}
+
+interface ItemRow extends Omit<OrderedItem, "isCounted" | "quantity"> {
+  isCounted: number;
+  needsVariant: number;
+  allowsBackorder: number;
+  available: number | null;
+}
+
+export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
+
+type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
+
+const selectProduct = statement<ItemRow>(sql`
+  select id as productId, null as variantId, title, lang, translations, null as variantTitle, sku, '{}' as options,
+    json_extract(images, '$[0].url') as image, price_minor as priceMinor, currency, stock is not null as isCounted,
+    has_variants as needsVariant, allow_backorder as allowsBackorder, stock - reserved as available
+  from ${products}
+  where tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null and status = 'published'`);
+const selectVariant = statement<ItemRow>(sql`
+  select v.product_id as productId, v.id as variantId, p.title, p.lang, p.translations, v.title as variantTitle, v.sku,
+    v.options, json_extract(p.images, '$[0].url') as image, v.price_minor as priceMinor, v.currency,
+    v.stock is not null as isCounted, 0 as needsVariant, p.allow_backorder as allowsBackorder,
+    v.stock - v.reserved as available
+  from ${productVariants} v join ${products} p on p.id = v.product_id
+  where v.tenant_id = ${param("tenantId")} and v.id = ${param("variantId")} and v.deleted_at is null
+    and v.product_id = coalesce(${param("productId")}, v.product_id) and p.deleted_at is null and p.status = 'published'`);
+
+// `findItems` has checked the stock in the same transaction, in which nobody else writes.
+const reserving = sql`reserved = reserved + iif(stock is null, 0, ${param("quantity")}),
+  ${stockVersion(sql`stock - reserved - ${param("quantity")}`, 0)}`;
+const reserveProduct = statement(sql`
+  update ${products} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("productId")}`);
+const reserveVariant = statement(sql`
+  update ${productVariants} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("variantId")}`);
+
+/**
+ * The items of an order, in the transaction that runs `reserve`.
+ * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
+ */
+export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
+  const reads = wanted.map(({ productId, variantId }) => {
+    const values = { tenantId: tx.tenant.id, productId, variantId };
+    return bind(variantId === null ? selectProduct : selectVariant, values);
+  });
+  const results = await tx.db.batch(reads);
+  return wanted.map((one, index) => {
+    const row = results[index]?.rows[0] as unknown as ItemRow | undefined;
+    const isEnough = row && (row.available === null || row.allowsBackorder || row.available >= one.quantity);
+    if (!row || row.needsVariant || row.currency !== tx.tenant.currency || !isEnough)
+      throw orderItemError(tx, row, one);
+    return { ...row, isCounted: row.isCounted === 1, quantity: one.quantity };
+  });
+}
+
+function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): AppError {
+  const { currency } = tx.tenant;
+  const { field } = wanted;
+  const name = `${field}.${wanted.variantId === null ? "product_id" : "variant_id"}`;
+  if (!found && wanted.variantId !== null && wanted.productId !== null)
+    return invalidField(name, "is not a variant of this product, or the product is not published");
+  if (!found) return invalidField(name, notForSale[wanted.variantId === null ? "product" : "variant"]);
+  if (found.needsVariant) return invalidField(`${field}.variant_id`, "is required, because this product has variants");
+  if (found.currency !== currency)
+    return invalidField(name, `has a price in ${found.currency}, but the store sells in ${currency}`);
+  const left = Math.max(found.available ?? 0, 0);
+  const message = left === 0 ? "is out of stock" : `only ${left} in stock`;
+  if (left <= maxShownStock) return fieldError(outOfStock, `${field}.quantity`, message);
+  return shortage(tx, `${field}.quantity`, message);
+}
+
+/** The outOfStock error of a quantity. Callers who do not see the exact stock get one message for all stocks that they do not see. */
+export function shortage(ctx: Ctx, field: string, message: string): AppError {
+  return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
+}
+
+/** Statements for the batch of an order that reserve its items and record it. */
+export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatement[] {
+  const now = toTimestamp(tx.now());
+  const reserved = items.map(({ productId, variantId, quantity }) => {
+    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, now };
+    return bind(variantId === null ? reserveProduct : reserveVariant, values);
+  });
+  const isBatch = items.filter(({ variantId }) => variantId !== null).length > 1;
+  const counted = items.filter(({ isCounted }) => isCounted);
+  return [
+    ...(isBatch ? withDeferredSummaries(reserved) : reserved),
+    ...counted.map((item) => stockChanged(tx, item, "order", now)),
+  ];
+}
+
+const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
+const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
+// An inconsistent count must not block payment or cancellation; `bodega doctor` finds and fixes it.
+const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
+const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
+const sold = sql`stock - ${param("quantity")}`;
+const sell = sql`stock = ${sold}, reserved = ${unreserved}, ${stockVersion(sql`${sold} - ${unreserved}`)}`;
+// A refund must not fail at the maximum stock; what exceeds it is not counted.
+const max = sql.raw(String(maxStock));
+const more = sql`max(stock, min(stock + ${param("quantity")}, ${max}))`;
+const putBack = sql`stock = ${more}, ${stockVersion(sql`${more} - reserved`)}`;
+
+const move = (set: SQL) => ({
+  product: statement(sql`update ${products} set ${set} where ${ofProduct}`),
+  variant: statement(sql`update ${productVariants} set ${set} where ${ofVariant}`),
+});
+const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
+/** Increases the version of the product `productId`. */
+export const touchProduct = statement(sql`
+  update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
+/** The same after the change of a variant, of which triggers show catalogue readers what they can see. */
+export const hideVersion = statement(sql`
+  update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
+
+// The stock that unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
+const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
+const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
+const editable = sql`deleted_at is null and ${edited} <= ${max}
+  and (not ${param("isRelative")} or ${param("amount")} > 0 or stock - reserved + ${param("amount")} >= 0)`;
+const editProduct = statement<{ id: string }>(sql`
+  update ${products} set ${edit} where ${ofProduct} and not has_variants and ${editable} returning id`);
+const editVariant = statement<{ id: string }>(sql`
+  update ${productVariants} set ${edit} where ${ofVariant} and ${editable} returning id`);
+
+const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
+  select stock - reserved as free, has_variants as hasVariants from ${products}
+  where ${ofProduct} and ${param("variantId")} is null
+  union all select stock - reserved, 0 from ${productVariants} where ${ofVariant}`);
+
+/** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed where that is not possible. */
+export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
+  const values = { ...item, ...change, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
+  if (await get(tx.db, item.variantId === null ? editProduct : editVariant, values)) {
+    if (item.variantId !== null) await run(tx.db, hideVersion, values);
+    return tx.db.execute(stockChanged(tx, item, "edit", values.now));
+  }
+  const found = await get(tx.db, selectFree, values);
+  if (found?.hasVariants) throw invalidField("product", "has variants. Name one of them by its id or SKU");
+  if (found?.free === null) throw invalidField("change", "must be a number such as =10: the stock is not counted yet");
+  throw invalidField(
+    "change",
+    `must leave 0 to ${maxStock}. Of the stock, ${found?.free ?? 0} are not reserved by orders`,
+  );
+}
+
+const subject = sql`${param("productId")}`;
+const type = sql`'stock.changed'`;
+// Deleted items have no stock left, but orders still release what they reserved.
+const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
+const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', ${remaining},
+  'reserved', reserved, 'reason', ${param("reason")})`;
+const event = { type, subject, data, isShown: isChangeShown };
+const productEvent = compileEvent({ ...event, from: sql`${products} where ${ofProduct}` });
+const variantEvent = compileEvent({ ...event, from: sql`${productVariants} where ${ofVariant}` });
+
+/** The statement that records a stock change, for a batch. `now` is the time of the change. */
+export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason, now: string): InStatement {
+  const { productId, variantId } = item;
+  const values = { tenantId: tx.tenant.id, productId, variantId, reason };
+  return bind(variantId === null ? productEvent : variantEvent, { ...values, eventId: newId("evt"), now });
+}
+
+/**
+ * Statements for the batch of an order that change and record stock: `release` frees reserved stock, `commit` removes
+ * sold stock, `restock` adds refunded stock. The last two increase each product's version.
+ */
+export function moveStock(
+  tx: StockCtx,
+  kind: keyof typeof moves,
+  items: (StockItem & { quantity: number })[],
+  reason: StockReason,
+): InStatement[] {
+  const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
+  const moved = items.flatMap((item) => {
+    const { [item.variantId === null ? "product" : "variant"]: move } = moves[kind];
+    return [bind(move, { ...values, ...item }), stockChanged(tx, item, reason, values.now)];
+  });
+  const parents = items.flatMap(({ productId, variantId }) => (variantId === null ? [] : [productId]));
+  const versioned = kind === "release" ? [] : [...new Set(parents)];
+  const statements = [...moved, ...versioned.map((productId) => bind(hideVersion, { ...values, productId }))];
+  return parents.length > 1 ? withDeferredSummaries(statements) : statements;
+}

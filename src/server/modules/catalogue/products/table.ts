@@ -1,0 +1,154 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  type SQLiteColumn,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import { ownerColumn, tenantIdColumn } from "../../tenants/table.ts";
+import { catalogBytes, productJson, variantJson } from "./rendering.ts";
+
+const notDeleted = sql`deleted_at is null`;
+const isExact = (column: SQLiteColumn) => sql`${column} between 0 and 9007199254740991`;
+
+/** Texts are in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
+export const products = sqliteTable(
+  "products",
+  {
+    /** Increases with creation time and survives VACUUM; the search index refers to it. */
+    rowNumber: integer("row_number").primaryKey(),
+    id: text("id").notNull().unique(),
+    tenantId: tenantIdColumn(),
+    title: text("title").notNull(),
+    slug: text("slug").notNull(),
+    description: text("description"),
+    status: text("status", { enum: ["draft", "published", "archived"] }).notNull(),
+    /** Minor units of `currency`, which has `currency_digits` decimals in this row. */
+    priceMinor: integer("price_minor").notNull(),
+    compareAtMinor: integer("compare_at_minor"),
+    currency: text("currency").notNull(),
+    currencyDigits: integer("currency_digits").notNull(),
+    sku: text("sku"),
+    /** Stock on hand; null if not counted, negative if sold on backorder. */
+    stock: integer("stock"),
+    reserved: integer("reserved").notNull().default(0),
+    allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
+    images: text("images").notNull().default("[]"),
+    tags: text("tags").notNull().default("[]"),
+    /** JSON array of ids; triggers refuse those of other stores. */
+    categoryIds: text("category_ids").notNull().default("[]"),
+    metadata: text("metadata").notNull().default("{}"),
+    /** JSON object of language to `{title, description}`, without `lang` itself. */
+    translations: text("translations").notNull().default("{}"),
+    /** Maintained by triggers on the variants: their JSON in order, whether there are any, and their sums. */
+    variants: text("variants").notNull().default("[]"),
+    /** The variants as catalogue readers see them. */
+    catalogVariants: text("catalog_variants").notNull().default("[]"),
+    hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
+    variantsStock: integer("variants_stock"),
+    variantsAvailable: integer("variants_available"),
+    likesCount: integer("likes_count").notNull().default(0),
+    viewsCount: integer("views_count").notNull().default(0),
+    /** Views, and ten for each like. */
+    popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
+    lang: text("lang").notNull(),
+    isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
+    version: integer("version").notNull().default(1),
+    /** Catalogue readers see `version` without these: sales that leave the shown stock as it is. */
+    hiddenVersions: integer("hidden_versions").notNull().default(0),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    publishedAt: text("published_at"),
+    deletedAt: text("deleted_at"),
+    /** The product's JSON, computed when the row is written. Reading it is four times faster than rendering a page. */
+    rendered: text("rendered").generatedAlwaysAs(productJson, { mode: "stored" }),
+    catalogBytes: integer("catalog_bytes").generatedAlwaysAs(catalogBytes, { mode: "stored" }),
+  },
+  (t) => [
+    uniqueIndex("products_slug").on(t.tenantId, t.slug).where(notDeleted),
+    uniqueIndex("products_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
+    index("products_by_created").on(t.tenantId, t.createdAt, t.id).where(notDeleted),
+    index("products_by_status").on(t.tenantId, t.status, t.createdAt, t.id).where(notDeleted),
+    index("products_by_price").on(t.tenantId, t.priceMinor, t.id).where(notDeleted),
+    index("products_by_updated").on(t.tenantId, t.updatedAt, t.id).where(notDeleted),
+    index("products_by_title").on(t.tenantId, t.title, t.id).where(notDeleted),
+    index("products_by_views").on(t.tenantId, t.viewsCount, t.id).where(notDeleted),
+    index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(notDeleted),
+    index("products_not_indexed").on(t.rowNumber).where(sql`is_indexed = 0`),
+    check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
+    check("products_price", isExact(t.priceMinor)),
+    check("products_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
+    check("products_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
+    check("products_reserved", isExact(t.reserved)),
+    check("products_metadata_size", sql`length(cast(${t.metadata} as blob)) <= 16384`),
+    check("products_translations_size", sql`length(cast(${t.translations} as blob)) <= 524288`),
+    check(
+      "products_json",
+      sql`json_valid(${t.images}) and json_valid(${t.tags}) and json_valid(${t.categoryIds}) and json_valid(${t.metadata}) and json_valid(${t.translations})`,
+    ),
+  ],
+);
+
+export const productCounts = sqliteTable(
+  "product_counts",
+  {
+    tenantId: tenantIdColumn(),
+    status: text("status").notNull(),
+    products: integer("products").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.status] })],
+);
+
+/** Variants of products, such as sizes. Deleted rows are kept, as those of products are. */
+export const productVariants = sqliteTable(
+  "product_variants",
+  {
+    id: text("id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    productId: ownerColumn("product_id", () => products.id),
+    title: text("title").notNull(),
+    sku: text("sku"),
+    options: text("options").notNull().default("{}"),
+    /** The options with sorted keys, for the unique index. */
+    optionsKey: text("options_key").notNull().default("{}"),
+    priceMinor: integer("price_minor").notNull(),
+    /** False if price, compare-at price and currency are copies of the product's and follow it. */
+    hasOwnPrice: integer("has_own_price", { mode: "boolean" }).notNull().default(true),
+    compareAtMinor: integer("compare_at_minor"),
+    currency: text("currency").notNull(),
+    currencyDigits: integer("currency_digits").notNull(),
+    stock: integer("stock"),
+    reserved: integer("reserved").notNull().default(0),
+    images: text("images").notNull().default("[]"),
+    position: integer("position").notNull().default(0),
+    version: integer("version").notNull().default(1),
+    hiddenVersions: integer("hidden_versions").notNull().default(0),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    deletedAt: text("deleted_at"),
+    rendered: text("rendered").generatedAlwaysAs(variantJson, { mode: "stored" }),
+  },
+  (t) => [
+    uniqueIndex("product_variants_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
+    uniqueIndex("product_variants_options").on(t.productId, t.optionsKey).where(notDeleted),
+    index("product_variants_by_product").on(t.productId, t.position, t.id).where(notDeleted),
+    check("product_variants_price", isExact(t.priceMinor)),
+    check("product_variants_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
+    check("product_variants_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
+    check("product_variants_reserved", isExact(t.reserved)),
+    check("product_variants_json", sql`json_valid(${t.options}) and json_valid(${t.images})`),
+  ],
+);
+
+// Products whose `variants` are out of date, within a transaction; the row '' keeps triggers from computing them at once.
+// SQLite commits none of these rows: they refer to no product, which the migration allows until the COMMIT.
+export const staleSummaries = sqliteTable("stale_summaries", {
+  productId: text("product_id").primaryKey(),
+  blocksCommit: text("blocks_commit")
+    .notNull()
+    .references(() => products.id),
+});

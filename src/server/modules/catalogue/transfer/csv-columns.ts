@@ -1,0 +1,193 @@
+import { attempt } from "../../../errors.ts";
+import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
+import { parseExactJson } from "../../../values/exact-json.ts";
+import { isId } from "../../../values/ids.ts";
+import { ambiguousAmount } from "../../../values/money.ts";
+import type { Image } from "../products/image-model.ts";
+import { isSame } from "./import-changes.ts";
+
+/** The cell that removes a field, while an empty one leaves it. The text itself has an apostrophe before it. */
+export const noValue = "-";
+
+/** A cell that cannot be read. The message continues the column's name. */
+export class CellError extends Error {}
+
+interface CellFormat {
+  /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
+  read: (cell: string, decimalComma: boolean) => unknown;
+  write?: (value: unknown) => string;
+  /** The value of a hyphen; undefined for a field that cannot be empty. */
+  none?: unknown;
+}
+
+export interface CsvColumn extends CellFormat {
+  name: string;
+  field: string;
+  /** The option of a variant that is the whole cell, if `field` is the options. */
+  option?: string;
+  of: "product" | "variant";
+}
+
+const text: CellFormat = { read: (cell) => cell };
+const word: CellFormat = { read: readWord };
+const number: CellFormat = { read: readNumber };
+const integer: CellFormat = { read: (cell, comma) => readNumber(cell, comma, "whole number, such as 20") };
+const boolean: CellFormat = { read: readBoolean };
+const list: CellFormat = {
+  read: readList,
+  write: (items) => preferShort((items as unknown[]).join("|"), readList, items),
+  none: [],
+};
+const images: CellFormat = { read: readImages, write: writeImages, none: [] };
+const object: CellFormat = { read: readObject, write: JSON.stringify, none: {} };
+const options: CellFormat = { read: readOptions, write: writeOptions, none: {} };
+const optional = (format: CellFormat): CellFormat => ({ ...format, none: null });
+
+const productFields: Record<string, CellFormat> = {
+  id: word,
+  sku: optional(word),
+  title: text,
+  slug: word,
+  description: optional(text),
+  status: word,
+  price: number,
+  compare_at_price: optional(number),
+  currency: word,
+  stock: optional(integer),
+  allow_backorder: boolean,
+  tags: list,
+  categories: list,
+  images,
+  metadata: object,
+  translations: object,
+  lang: word,
+};
+
+const variantFields: Record<string, CellFormat> = {
+  id: word,
+  sku: optional(word),
+  title: text,
+  options,
+  price: optional(number),
+  compare_at_price: optional(number),
+  stock: optional(integer),
+  images,
+  position: integer,
+};
+
+export const csvColumns: readonly CsvColumn[] = [
+  ...columnsOf("product", "", productFields),
+  ...columnsOf("variant", "variant_", variantFields),
+];
+
+function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, CellFormat>): CsvColumn[] {
+  return Object.entries(fields).map(([field, format]) => ({ name: prefix + field, field, of, ...format }));
+}
+
+/** The column of that name; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
+export function findColumn(given: string): CsvColumn | undefined {
+  const name = given.trim();
+  const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];
+  if (option) return { name: `option:${option}`, field: "options", option, of: "variant", ...optional(text) };
+  return csvColumns.find((column) => column.name === name.toLowerCase());
+}
+
+/** The value of a cell; undefined for an empty one, which changes nothing. Errors: CellError. */
+export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: boolean): unknown {
+  if (cell.trim() === "") return undefined;
+  if (cell !== noValue) return read(readGuarded(cell), decimalComma);
+  if (none === undefined) throw new CellError("cannot be removed. Leave the cell empty to keep the value");
+  return none;
+}
+
+export function writeCell({ write = String, none }: CsvColumn, value: unknown): string {
+  if (value === undefined) return "";
+  if (none !== undefined && (value === "" || isSame(value, none))) return noValue;
+  const cell = write(value);
+  // A negative number is not a formula.
+  return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
+}
+
+/** Errors: CellError for a long number in the form in which spreadsheets show and save it. */
+function readWord(cell: string): string {
+  const given = cell.trim();
+  if (!/^\d([.,]\d{1,15})?E\+\d\d$/i.test(given)) return given;
+  throw new CellError(
+    `is ${given}, a number that the spreadsheet has shortened. Format the column as text and enter the whole number`,
+  );
+}
+
+/** Errors: CellError. */
+export function readNumber(cell: string, decimalComma: boolean, needed = "number, such as 19.99"): unknown {
+  const given = cell.trim();
+  const ambiguous = decimalComma ? ambiguousAmount(given, true) : undefined;
+  if (ambiguous !== undefined) throw new CellError(ambiguous);
+  const plain = (decimalComma ? given.replace(",", ".") : given).replace(/^(-?)0+(?=\d)/, "$1");
+  if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError(`must be a ${needed}`);
+  // A number with more digits than a double can represent becomes an InexactNumber, which validation rejects.
+  return parseExactJson(plain);
+}
+
+function readBoolean(cell: string): boolean {
+  const given = cell.trim().toLowerCase();
+  if (["true", "yes", "1"].includes(given)) return true;
+  if (["false", "no", "0"].includes(given)) return false;
+  throw new CellError("must be true or false");
+}
+
+function readJson(cell: string): unknown {
+  const value = attempt(() => parseExactJson(cell));
+  if (value === undefined) throw new CellError("is not valid JSON");
+  return value;
+}
+
+function readList(cell: string): unknown[] {
+  if (!cell.trimStart().startsWith("[")) return cell.split("|").map((item) => item.trim());
+  const items = readJson(cell);
+  if (!Array.isArray(items)) throw new CellError("must be a list, such as red|blue");
+  return items;
+}
+
+function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
+  const json = JSON.stringify(value);
+  return attempt(() => JSON.stringify(read(short))) === json ? short : json;
+}
+
+function readObject(cell: string): unknown {
+  const value = readJson(cell);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new CellError('must be a JSON object, such as {"colour": "red"}');
+}
+
+/** Texts are addresses, ids of uploaded pictures or paths, not several addresses with a comma or space between. */
+function readImages(cell: string): unknown {
+  const items = readList(cell);
+  const isList = cell.trimStart().startsWith("[");
+  if (!isList && items.some((url) => /^https?:.*\s|[\s,;]https?:/i.test(String(url))))
+    throw new CellError("must be addresses without spaces, with | between them");
+  const read = (text: string) => (isId("med", text) ? { media_id: text } : { url: text });
+  return items.map((image) => (typeof image === "string" ? read(image) : image));
+}
+
+function writeImages(value: unknown): string {
+  const all: Partial<Image>[] = (value as Image[]).map(({ media_id, url, alt }) => ({
+    ...(media_id === undefined ? { url } : { media_id }),
+    ...(alt !== "" && { alt }),
+  }));
+  return preferShort(all.map(({ media_id, url }) => media_id ?? url).join("|"), readImages, all);
+}
+
+function readOptions(cell: string): unknown {
+  if (cell.trimStart().startsWith("{")) return readObject(cell);
+  const pairs = cell.split("|").map((pair) => {
+    const [, name, value] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    if (name === undefined) throw new CellError('must have the form size=M|colour=red or {"size": "M"}');
+    return [name.trim(), value?.trim()];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function writeOptions(value: unknown): string {
+  const entries = Object.entries(value as Record<string, string>);
+  return preferShort(entries.map(([name, choice]) => `${name}=${choice}`).join("|"), readOptions, value);
+}

@@ -1,0 +1,82 @@
+import { count, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { ofStoreNotDeleted } from "../../../db/conditions.ts";
+import { all, get, param, statement } from "../../../db/statement.ts";
+import { invalidField } from "../../../errors.ts";
+import { writeCsv } from "../../../values/csv-injection.ts";
+import { categories } from "../categories/table.ts";
+import { products } from "../products/table.ts";
+import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
+import type { Fields } from "./import-changes.ts";
+
+const pageSize = 200;
+
+const chosen = sql`${ofStoreNotDeleted(products)} and status = coalesce(${param("status")}, status)`;
+// A file names categories by their slugs, which another store may have, too.
+const exported = sql`json_set(json_remove(rendered, '$.category_ids'), '$.categories', (select json_group_array(slug) from (
+  select c.slug from json_each(category_ids) j join ${categories} c on c.id = j.value order by j.key)))`;
+const selectPage = statement<{ id: string; created_at: string; json: string }>(sql`
+  select id, created_at, ${exported} as json from ${products} indexed by products_by_created
+  where ${chosen} and (created_at, id) > (${param("createdAt")}, ${param("id")})
+  order by created_at, id limit ${param("max")}`);
+const countChosen = statement((q) => q.select({ found: count() }).from(products).where(chosen));
+
+type ExportFilter = { status?: "draft" | "published" | "archived" | null | undefined };
+
+/** The store's products as JSON texts in pages, oldest first. No product appears twice. */
+export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter = {}): AsyncGenerator<string[]> {
+  for (let after = { createdAt: "", id: "" }; ; ) {
+    const page = await all(ctx.db, selectPage, { tenantId: ctx.tenant.id, status, ...after, max: pageSize });
+    const last = page.at(-1);
+    if (last) yield page.map(({ json }) => json);
+    if (!last || page.length < pageSize) return;
+    after = { createdAt: last.created_at, id: last.id };
+  }
+}
+
+export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = {}): Promise<number> {
+  return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
+}
+
+/** The columns always include the ids, so that imports find the records. Errors: validationFailed for unknown names. */
+export function csvFormat(names?: readonly string[]) {
+  const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
+  if (unknown !== undefined)
+    throw invalidField("columns", `must be of ${csvColumns.map(({ name }) => name).join(", ")}, not ${unknown}`);
+  const isNamed = ({ name }: CsvColumn) => names?.includes(name) ?? true;
+  const kinds = new Set(["product", ...csvColumns.filter(isNamed).map(({ of }) => of)]);
+  const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
+  const render = (json: string) => {
+    const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
+    // The slug keeps the lines together when the ids are removed for an import into another store.
+    const { id, slug } = product;
+    const [first, ...others] = kinds.has("variant") ? product.variants : [];
+    // Only the first line has the product's own columns.
+    const lines = [rowOf(columns, product, first), ...others.map((variant) => rowOf(columns, { id, slug }, variant))];
+    return writeCsv(lines);
+  };
+  return { header: writeCsv([columns.map(({ name }) => name)]), render };
+}
+
+const example = {
+  sku: "MUG-1",
+  title: "Enamel mug",
+  description: "Holds 300 ml",
+  status: "published",
+  price: "12.50",
+  compare_at_price: "",
+  stock: "40",
+  tags: "kitchen|enamel",
+  categories: "",
+  images: "",
+};
+
+export function csvTemplate(): string {
+  return writeCsv([Object.keys(example), Object.values(example)]);
+}
+
+function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
+  // With hyphens the variant still follows its product's price when the file is imported.
+  const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
+  return columns.map((column) => writeCell(column, (column.of === "product" ? product : variant)[column.field]));
+}

@@ -1,0 +1,74 @@
+import { invalidField } from "../../../errors.ts";
+import { parseLanguage } from "../../tenants/input.ts";
+import { normalizeSku } from "../products/input.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** The fields that differ, as a PATCH. Errors: validationFailed for null in metadata, which a PATCH cannot express. */
+export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {
+  const changes: Fields = {};
+  for (const [name, value] of Object.entries(given)) {
+    const before = existing[name];
+    if (value === undefined || isSame(before, value) || (isCsv && value === null && before === "")) continue;
+    if (name === "images" && isSame(comparable(before), comparable(value))) continue;
+    // Stored JSON has no more digits than a double can represent.
+    if (name === "metadata" && isSame(before, JSON.parse(JSON.stringify(value)))) continue;
+    const isMerged = (name === "metadata" || name === "translations") && isObject(before) && isObject(value);
+    changes[name] = isMerged ? mergePatch(name, before, value) : value;
+  }
+  return changes;
+}
+
+function mergePatch(field: string, before: Fields, after: Fields): Fields {
+  const patch: Fields = {};
+  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) patch[name] = null;
+  for (const [name, value] of Object.entries(after)) {
+    const old = before[name];
+    if (isSame(old, value)) continue;
+    if (containsNull(value)) throw invalidField(field, "must not contain null. Omit the names with null values");
+    patch[name] = isObject(old) && isObject(value) ? mergePatch(field, old, value) : value;
+  }
+  return patch;
+}
+
+function containsNull(value: unknown): boolean {
+  return value === null || (isObject(value) && Object.values(value).some(containsNull));
+}
+
+/** Whether two values are equal as JSON; the order of keys does not matter. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return Bun.deepEquals(a, b, true);
+}
+
+function comparable(images: unknown): unknown {
+  if (!Array.isArray(images)) return images;
+  const placed = images.map((image, index) => {
+    const { media_id, url, alt = "", position = index, width: _, height: __, ...rest } = isObject(image) ? image : {};
+    return { place: Number(position), image: { ...(media_id === undefined ? { url } : { media_id }), alt, ...rest } };
+  });
+  return placed.toSorted((a, b) => a.place - b.place).map(({ image }) => image);
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Fields of a product or variant in the form in which they are stored, so that equal ones are recognised. */
+export function normalize({ ...fields }: Fields): Fields {
+  const { sku, slug, translations, options } = fields;
+  const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
+  if (typeof sku === "string") fields.sku = normalizeSku(sku);
+  if (slug !== undefined) fields.slug = nfc(slug);
+  if (isObject(options)) {
+    fields.options = Object.fromEntries(Object.entries(options).map(([name, value]) => [nfc(name), nfc(value)]));
+  }
+  if (isObject(translations)) {
+    const entries = Object.entries(translations);
+    const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
+    // If two names are the same language, validation reports it.
+    if (tags.size === entries.length) {
+      fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
+    }
+  }
+  return fields;
+}

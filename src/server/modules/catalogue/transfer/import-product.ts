@@ -1,0 +1,180 @@
+import { and, type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
+import { get, param, statement } from "../../../db/statement.ts";
+import { invalidField } from "../../../errors.ts";
+import { isId } from "../../../values/ids.ts";
+import { validate } from "../../../values/validate.ts";
+import { parseLanguage } from "../../tenants/input.ts";
+import { createCategory } from "../categories/service.ts";
+import { categories } from "../categories/table.ts";
+import { normalizeSku } from "../products/input.ts";
+import { maxCategories, maxTitle, ProductInput, ProductPatch } from "../products/model.ts";
+import { findCategoryIds } from "../products/resolve.ts";
+import { createProduct, patchProduct } from "../products/service.ts";
+import { defaultSlug } from "../products/slug.ts";
+import { products, productVariants } from "../products/table.ts";
+import { type Fields, findChanges, normalize } from "./import-changes.ts";
+import type { ImportItem } from "./import-item.ts";
+import { type ExistingProduct, importVariants, newVariant } from "./import-variant.ts";
+
+/** A product, and its own SKU, which its JSON does not show while it has variants. */
+const columns = { json: sql<string>`rendered`, sku: products.sku };
+const isProduct = ofStoreNotDeleted(products);
+const selectBy = (condition: SQL) =>
+  statement((q) => q.select(columns).from(products).where(and(isProduct, condition)));
+const selectById = selectBy(sql`id = ${param("key")}`);
+const selectBySku = selectBy(sql`sku = ${param("key")}`);
+const selectBySlug = selectBy(sql`slug = ${param("key")}`);
+const selectByVariantSku = selectBy(sql`id = (
+  select product_id from ${productVariants} where ${ofStoreNotDeleted(productVariants)} and sku = ${param("key")})`);
+
+const selectCategory = statement((q) =>
+  q
+    .select({ id: categories.id })
+    .from(categories)
+    .where(sql`${ofStore(categories)} and parent_id is ${param("id")} and title = ${param("title")}`)
+    .orderBy(categories.position, categories.id)
+    .limit(1),
+);
+
+/** The title and, of an update, the changed fields, as `importVariants` names them. */
+export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
+
+/** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
+type Claim = (field: string, key: string) => void;
+
+/** The id, the SKUs, the slug or the title find an existing product. Errors: those of `claim`, creates and changes. */
+export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
+  const { id: _, currency, lang: givenLang, ...given } = item.document;
+  if (givenLang != null && typeof givenLang !== "string")
+    throw invalidField("lang", "must be a language code, such as en or pt-BR");
+  const lang = givenLang == null ? undefined : parseLanguage("lang", givenLang);
+  const existing = await findExisting(tx, item);
+  if (existing) claim(item.document.id ? "id" : "row", `id:${existing.id}`);
+  const fields = await withCategoryIds(tx, normalize(given));
+  if (item.variants.length > 0 || (existing && existing.variants.length > 0)) {
+    refuseOwnStock(fields.stock, item, existing);
+    delete fields.stock;
+  }
+  if (!existing) {
+    requireCurrency(currency, tx.tenant.currency);
+    const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
+    const input = variants.length > 0 ? { ...fields, variants } : fields;
+    const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
+    const { id, title } = JSON.parse(json);
+    claim("row", `id:${id}`);
+    return { title, fields: null };
+  }
+  if (lang !== undefined && lang !== existing.lang) {
+    throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);
+  }
+  // The row is found by a SKU that only its variants show.
+  if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
+  const changes = findChanges(existing, fields, item.isCsv);
+  const isPriced = "price" in changes || "compare_at_price" in changes;
+  requireCurrency(currency, isPriced ? tx.tenant.currency : existing.currency);
+  const changed = Object.keys(changes);
+  if (changed.length > 0) {
+    await patchProduct(tx, existing.id, validate(ProductPatch, changes, "row"), { ifMatch: null, lang: existing.lang });
+  }
+  changed.push(...(await importVariants(tx, existing, item)));
+  return changed.length === 0 ? "unchanged" : { title: existing.title, fields: changed };
+}
+
+async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
+  const { document, variants, isCsv } = item;
+  const find = async (select: typeof selectById, key: string) => {
+    const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
+    return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
+  };
+  const { id } = document;
+  if (id !== undefined && id !== null) {
+    const found = isId("prod", String(id)) ? await find(selectById, String(id)) : undefined;
+    if (!found) throw invalidField("id", "is not a product of this store. Omit the id to create one");
+    return found;
+  }
+  const sku = searchableSku(document);
+  if (sku !== undefined) {
+    const found = await find(selectBySku, sku);
+    if (found || variants.length > 0 || !(await find(selectByVariantSku, sku))) return found;
+    throw invalidField("sku", `is a variant's SKU. Use ${isCsv ? "variant_sku" : "the sku of its variants"}`);
+  }
+  for (const variant of variants) {
+    const variantSku = searchableSku(variant.document);
+    const found = variantSku === undefined ? undefined : await find(selectByVariantSku, variantSku);
+    if (found) return found;
+  }
+  const slug = identifyingSlug(item, tx.tenant.language);
+  const found = slug === undefined ? undefined : await find(selectBySlug, slug);
+  // Different titles can make the same slug, as C++ and C# do.
+  if (!found || document.slug || found.title === document.title) return found;
+  throw invalidField(
+    "title",
+    `makes the slug "${slug}", which the product "${found.title}" has. Give the row a sku or a slug of its own, ` +
+      "or the id of that product to change it",
+  );
+}
+
+/** The fields that identify an item without an id. Another item with one of them would change the same product. */
+export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
+  const { document, variants } = item;
+  const slug = identifyingSlug(item, lang);
+  if (slug !== undefined) return [[document.slug ? "slug" : "title", slug]];
+  const all = variants.length > 0 ? variants.map((variant) => variant.document) : [document];
+  return all.flatMap((one, index) => {
+    const sku = searchableSku(one);
+    return sku === undefined ? [] : [[one === document ? "sku" : `variants.${index}.sku`, `sku:${sku}`]];
+  });
+}
+
+/** The slug of an item that has neither an id nor SKUs, or the slug of its title. */
+function identifyingSlug({ document, variants }: ImportItem, lang: string): string | undefined {
+  const { id, slug, title } = document;
+  if (id != null || [document, ...variants.map((one) => one.document)].some(({ sku }) => sku != null)) return undefined;
+  if (isSearchable(slug)) return slug.normalize("NFC");
+  return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title, lang) : undefined;
+}
+
+/** The SKU of a document if it is valid enough to look up; an invalid one is refused when the product is written. */
+function searchableSku({ sku }: Fields): string | undefined {
+  return isSearchable(sku) ? normalizeSku(sku) : undefined;
+}
+
+function isSearchable(text: unknown): text is string {
+  return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed();
+}
+
+async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields): Promise<Fields> {
+  if (named === undefined) return fields;
+  const isText = (name: unknown) => typeof name === "string";
+  const isName = (name: unknown) => isText(name) || (Array.isArray(name) && name.every(isText));
+  // Before any is created, which would take seconds for thousands.
+  if (!Array.isArray(named) || named.length > maxCategories || !named.every(isName)) {
+    throw invalidField("categories", `must be at most ${maxCategories} slugs, or paths such as ["Clothing", "Shirts"]`);
+  }
+  const names: string[] = [];
+  for (const name of named) names.push(isText(name) ? name : await findOrCreateCategory(tx, name));
+  return { ...fields, category_ids: await findCategoryIds(tx, "categories", names) };
+}
+
+async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
+  let id: string | null = null;
+  for (const title of path) {
+    const found: { id: string } | undefined = await get(tx.db, selectCategory, { tenantId: tx.tenant.id, id, title });
+    id = found?.id ?? (JSON.parse((await createCategory(tx, { title, parent_id: id })).json) as { id: string }).id;
+  }
+  return id ?? "";
+}
+
+/** Refuses stock of a product that has variants, except the sum that an export shows. */
+function refuseOwnStock(stock: unknown, { variants, isCsv }: ImportItem, existing: ExistingProduct | undefined): void {
+  const isCounted = variants.some(({ document }) => document.stock != null);
+  if (stock == null || stock === existing?.stock || isCounted) return;
+  throw invalidField("stock", `is counted by variant. Use ${isCsv ? "variant_stock" : "the stock of its variants"}`);
+}
+
+function requireCurrency(given: unknown, needed: string): void {
+  if (given == null || given === needed) return;
+  throw invalidField("currency", `must be ${needed}, the currency of this store's prices`);
+}

@@ -1,0 +1,108 @@
+import type { Static } from "@sinclair/typebox";
+import type { Ctx } from "../../../context.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import { validate } from "../../../values/validate.ts";
+import type { Product } from "../products/model.ts";
+import { beginBatch, endBatch } from "../variants/summaries.ts";
+import { type Variant, VariantInput } from "../variants/variant-model.ts";
+import { addVariant, patchVariant } from "../variants/variants.ts";
+import { type Fields, findChanges, isSame, normalize } from "./import-changes.ts";
+import type { ImportItem } from "./import-item.ts";
+
+export type ExistingProduct = Fields &
+  Pick<Static<typeof Product>, "id" | "title" | "lang" | "currency"> & {
+    ownSku: string | null;
+    variants: ExistingVariant[];
+  };
+type ExistingVariant = Fields & Pick<Static<typeof Variant>, "id" | "sku" | "options" | "currency" | "has_own_price">;
+
+/** A variant of a file as input for a new product. Errors: validationFailed for another currency than the store's. */
+export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
+  const { id: _, currency, has_own_price: __, ...fields } = document;
+  if (inheritsPrice(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
+  if (currency !== undefined && currency !== tx.tenant.currency) {
+    throw invalidField(`variants.${index}.currency`, `must be ${tx.tenant.currency}, the store's currency`);
+  }
+  return fields;
+}
+
+/** Returns the changed fields as a file names them. Errors have fields such as `variants.0.price`. */
+export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<Set<string>> {
+  const changed = new Set<string>();
+  if (item.variants.length === 0) return changed;
+  await tx.db.execute(beginBatch);
+  for (const [index, { document }] of item.variants.entries()) {
+    const fields = normalize(document);
+    const existing = findVariant(product.variants, fields);
+    try {
+      if (existing) {
+        const changes = variantChanges(tx, existing, fields, item);
+        if (Object.keys(changes).length === 0) continue;
+        const patch = validate(VariantInput, changes, "row");
+        await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
+        for (const name of Object.keys(changes)) changed.add(`variant_${name}`);
+      } else {
+        if (fields.id !== undefined && fields.id !== null) {
+          throw invalidField("id", "is not a variant of this product. Omit the id to add one");
+        }
+        await addVariant(
+          tx,
+          product.id,
+          validate(VariantInput, newVariant(tx, fields, index, item.document.price), "row"),
+        );
+        changed.add("variants");
+      }
+    } catch (error) {
+      throw withPlace(error, index);
+    }
+  }
+  await tx.db.execute(endBatch);
+  return changed;
+}
+
+function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
+  const { id: _, currency, has_own_price: __, ...fields } = document;
+  const inherits = inheritsPrice(document, [item.document.price, existing.price]);
+  const changes = findChanges(existing, inherits ? withoutPrice(fields) : fields, item.isCsv);
+  if (inherits && existing.has_own_price) changes.price = null;
+  if (!inherits && !existing.has_own_price) {
+    // A price in the file becomes the variant's own, even if it equals the product's. None changes nothing.
+    const { price, compare_at_price } = fields;
+    if (price !== undefined && price !== null) {
+      Object.assign(changes, { price }, compare_at_price !== undefined && { compare_at_price });
+    } else for (const name of ["price", "compare_at_price"]) if (changes[name] === null) delete changes[name];
+  }
+  const isPriced = "price" in changes || "compare_at_price" in changes;
+  const needed = isPriced ? tx.tenant.currency : existing.currency;
+  if (!inherits && currency !== undefined && currency !== needed) throw invalidField("currency", `must be ${needed}`);
+  return changes;
+}
+
+/** Whether the variant follows the product's price: it says so, and its price is missing or the product's. */
+function inheritsPrice({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
+  if (isOwn !== undefined && typeof isOwn !== "boolean")
+    throw invalidField(`${prefix}has_own_price`, "must be true or false");
+  return isOwn === false && (price === undefined || price === null || known.includes(price));
+}
+
+function withoutPrice({ price: _, compare_at_price: __, ...fields }: Fields): Fields {
+  return fields;
+}
+
+function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields): ExistingVariant | undefined {
+  if (id !== undefined && id !== null) return variants.find((variant) => variant.id === id);
+  const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
+  if (found || (options === undefined && typeof sku === "string")) return found;
+  // A product has at most one variant without options.
+  return variants.find((variant) => isSame(variant.options, options ?? {}));
+}
+
+function withPlace(error: unknown, index: number): unknown {
+  if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") return error;
+  const given = error.details ?? [{ field: "row", message: error.message }];
+  const details = given.map(({ field, message }) => ({
+    field: field === "row" ? `variants.${index}` : field.startsWith("variants.") ? field : `variants.${index}.${field}`,
+    message,
+  }));
+  return new AppError(error.kind, error.message, { details, cause: error });
+}

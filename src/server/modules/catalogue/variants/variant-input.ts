@@ -1,0 +1,138 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { bind, get, param, statement } from "../../../db/statement.ts";
+import { type AppError, conflict, fieldError, invalidField } from "../../../errors.ts";
+import { newId } from "../../../values/ids.ts";
+import { parseMoney } from "../../../values/money.ts";
+import { requireText } from "../../../values/text.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { currencyDigits } from "../../tenants/input.ts";
+import { imagesText, withSizes } from "../products/images.ts";
+import { compareAtMinor, skuText, stockCount } from "../products/input.ts";
+import type { Rendered } from "../products/rendering.ts";
+import { products, productVariants } from "../products/table.ts";
+import { withDeferredSummaries } from "./summaries.ts";
+import type { VariantInput } from "./variant-model.ts";
+
+const maxOptions = 10;
+
+/** A price of null, or none in a new variant: price, compare-at price and currency are the product's. */
+export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
+  priceMinor?: number | null;
+};
+
+/** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
+export function variantColumns(ctx: Ctx, input: VariantInput, prefix = ""): VariantColumns {
+  const columns: VariantColumns = {};
+  const { title, sku, options, price, compare_at_price, stock, images, position } = input;
+  if (title !== undefined) columns.title = requireText(`${prefix}title`, title, 300);
+  if (sku !== undefined) columns.sku = skuText(`${prefix}sku`, sku);
+  if (options !== undefined) Object.assign(columns, optionColumns(`${prefix}options`, options));
+  if (price === null) columns.priceMinor = null;
+  if (typeof price === "number") {
+    columns.currency = ctx.tenant.currency;
+    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
+    columns.priceMinor = parseMoney(`${prefix}price`, price, columns.currencyDigits);
+  }
+  if (compare_at_price !== undefined)
+    columns.compareAtMinor = compareAtMinor(ctx, `${prefix}compare_at_price`, compare_at_price);
+  if (price === null && typeof compare_at_price === "number") throw inheritedPriceError(prefix);
+  if (stock !== undefined) columns.stock = stockCount(`${prefix}stock`, stock);
+  if (images !== undefined) columns.images = imagesText(ctx, images, `${prefix}images`);
+  if (position !== undefined) columns.position = position;
+  return columns;
+}
+
+function optionColumns(field: string, options: Record<string, string>): { options: string; optionsKey: string } {
+  const entries = Object.entries(options).map(([name, value]) => {
+    const kept = requireText(`${field}.${name.slice(0, 64)}`, name.normalize("NFC"), 50);
+    return [kept, requireText(`${field}.${kept}`, value.normalize("NFC"), 100)] as const;
+  });
+  if (entries.length > maxOptions) throw invalidField(field, `must have at most ${maxOptions} options`);
+  if (new Set(entries.map(([name]) => name)).size < entries.length) throw invalidField(field, "has a repeated option");
+  const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
+}
+
+export function inheritedPriceError(prefix = ""): AppError {
+  return invalidField(`${prefix}compare_at_price`, "requires a price of the variant's own");
+}
+
+/** The title made from options, such as `M / Red`; empty without options. */
+export function titleFrom(options: string): string {
+  return Object.values(JSON.parse(options) as Record<string, string>).join(" / ");
+}
+
+/** All columns of a new variant except its position. Errors: validationFailed without title and options. */
+export function completeVariant(columns: VariantColumns, prefix = "") {
+  const { options = "{}", optionsKey = "[]" } = columns;
+  const title = columns.title ?? titleFrom(options);
+  if (title === "") throw invalidField(`${prefix}title`, "is required unless options are sent");
+  const { priceMinor = null, compareAtMinor = null } = columns;
+  if (priceMinor === null && compareAtMinor !== null) throw inheritedPriceError(prefix);
+  return {
+    sku: null,
+    stock: null,
+    images: "[]",
+    ...columns,
+    priceMinor,
+    compareAtMinor,
+    title: title.slice(0, 300),
+    options,
+    optionsKey,
+  };
+}
+
+export const maxVariants = 100;
+
+// Variants without a price get the product's price and currency. The maximum number is part of the statement.
+const insertRows = statement<Rendered>(sql`
+  insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
+    price_minor, compare_at_minor, currency, currency_digits, stock, images, position, created_at,
+    updated_at)
+  select v.value ->> 'id', p.tenant_id, p.id, v.value ->> 'title', v.value ->> 'sku', v.value ->> 'options',
+    v.value ->> 'optionsKey', v.value ->> 'priceMinor' is not null, coalesce(v.value ->> 'priceMinor', p.price_minor),
+    case when v.value ->> 'priceMinor' is null then p.compare_at_minor else v.value ->> 'compareAtMinor' end,
+    coalesce(v.value ->> 'currency', p.currency), coalesce(v.value ->> 'currencyDigits', p.currency_digits),
+    v.value ->> 'stock', ${withSizes(sql`coalesce(v.value ->> 'images', '[]')`)},
+    coalesce(v.value ->> 'position', (select max(position) + 1 from ${productVariants}
+      where product_id = p.id and deleted_at is null), 0),
+    ${param("now")}, ${param("now")}
+  from json_each(${param("rows")}) v join ${products} p
+  where p.tenant_id = ${param("tenantId")} and p.id = ${param("productId")} and p.deleted_at is null
+    and (select count(*) from ${productVariants} where product_id = p.id and deleted_at is null)
+      + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
+  returning rendered as json, version`);
+/** The columns of a new product's variants. Errors: validationFailed, conflict for two with the same SKU or options. */
+export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
+  const rows = inputs.map((input, index) => {
+    const prefix = `variants.${index}.`;
+    return { position: index, ...completeVariant(variantColumns(ctx, input, prefix), prefix) };
+  });
+  for (const [name, field] of [
+    ["sku", "sku"],
+    ["optionsKey", "options"],
+  ] as const) {
+    const seen = new Set<string>();
+    for (const [index, { [name]: value }] of rows.entries()) {
+      if (value === null) continue;
+      if (seen.has(value)) throw fieldError(conflict, `variants.${index}.${field}`, "is repeated");
+      seen.add(value);
+    }
+  }
+  return rows;
+}
+
+/** Adds a variant inside a transaction; undefined if the product does not exist or would have too many. */
+export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): Promise<Rendered | undefined> {
+  return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
+}
+
+export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
+  await tx.db.batch(withDeferredSummaries([bind(insertRows, valuesOf(tx, productId, rows))]));
+}
+
+function valuesOf(tx: Ctx, productId: string, rows: readonly VariantColumns[]) {
+  const texts = rows.map((row) => ({ id: newId("var"), ...row }));
+  return { tenantId: tx.tenant.id, productId, rows: JSON.stringify(texts), now: toTimestamp(tx.now()) };
+}

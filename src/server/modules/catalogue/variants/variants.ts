@@ -1,0 +1,226 @@
+import type { InStatement } from "@libsql/core/api";
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { isVersion, ofStoreNotDeleted } from "../../../db/conditions.ts";
+import { bind, type CompiledStatement, compiledOnce, get, param, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
+import { isId, newId } from "../../../values/ids.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { compileEvent } from "../../events/service.ts";
+import { reindex } from "../list/search.ts";
+import { withSizes } from "../products/images.ts";
+import { columnName, columnsOf } from "../products/input.ts";
+import { explainConflicts } from "../products/product-errors.ts";
+import {
+  forEachView,
+  isChangeShown,
+  type Rendered,
+  stockVersion,
+  variantViews,
+  viewOf,
+} from "../products/rendering.ts";
+import { findProductId } from "../products/resolve.ts";
+import { hideVersion, stockChanged, touchProduct } from "../products/stock.ts";
+import { products, productVariants } from "../products/table.ts";
+import {
+  completeVariant,
+  inheritedPriceError,
+  insertVariant,
+  maxVariants,
+  titleFrom,
+  type VariantColumns,
+  variantColumns,
+} from "./variant-input.ts";
+import type { VariantInput } from "./variant-model.ts";
+
+const ofProduct = and(ofStoreNotDeleted(products), eq(products.id, param("productId")));
+const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
+const ofVariant = (view: keyof typeof seen) => sql`${ofStoreNotDeleted(productVariants)} and id = ${param("variantId")}
+  and product_id = ${param("productId")} and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`;
+
+export const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
+export const productPrice = sql`(
+  select price_minor, compare_at_minor, currency, currency_digits from ${products} where ${ofProduct})`;
+
+type Name = keyof VariantColumns;
+
+const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
+
+type PriceChange = "own" | "product" | "same";
+
+/** Changes no row of another version than `ifMatch`, or whose compare-at price would be without its own price. */
+function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
+  const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
+  if (names.includes("options") && !names.includes("title")) {
+    const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
+    changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
+  }
+  // A compare-at price of null is harmless for a variant with the product's price.
+  const isGuarded = price === "same" && names.includes("compareAtMinor");
+  const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
+  const version =
+    names.join() === "stock"
+      ? stockVersion(sql`${param("stock")} - reserved`)
+      : sql`version = version + 1, updated_at = ${param("now")}`;
+  return statement<Rendered>(sql`
+    update ${productVariants} set ${sql.join([...changes, version], sql`, `)}
+    where ${ofVariant("whole")} and ${isVersion(productVariants)} ${guard}
+    returning rendered as json, version`);
+}
+
+const set = (name: Name) => sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`;
+
+function priceChanges(names: Name[], price: PriceChange): SQL[] {
+  if (price === "product") return [sql`has_own_price = 0`, sql`${priceColumns} = ${productPrice}`];
+  const isCompared = names.includes("compareAtMinor");
+  if (price === "same") {
+    if (!isCompared) return [];
+    return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
+  }
+  const others = names.filter((name) => ofPrice.includes(name)).map(set);
+  // An inherited compare-at price is removed with the inherited price.
+  if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
+  return [sql`has_own_price = 1`, ...others];
+}
+
+const columns = { whole: products.variants, catalog: products.catalogVariants };
+const selectVariants = forEachView((view) =>
+  statement((q) => q.select({ json: columns[view] }).from(products).where(and(ofProduct, seen[view]))),
+);
+const selectVariant = forEachView((view) =>
+  statement((q) => q.select(variantViews[view]).from(productVariants).where(ofVariant(view))),
+);
+const stock = { stock: productVariants.stock, version: productVariants.version };
+const selectStock = statement((q) => q.select(stock).from(productVariants).where(ofVariant("whole")));
+export const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };
+const deleteVariantRow = statement((q) =>
+  q
+    .update(productVariants)
+    .set(deletion)
+    .where(and(ofVariant("whole"), isVersion(productVariants)))
+    .returning({ stock: productVariants.stock }),
+);
+const productUpdated = compileEvent({
+  type: sql`'product.updated'`,
+  subject: sql`id`,
+  data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
+  from: sql`${products} where ${ofProduct}`,
+  isShown: isChangeShown,
+});
+
+/** `productId` may be a slug until `findIds`. */
+type VariantIds = Record<"productId" | "variantId", string>;
+
+export async function listVariants(ctx: Ctx, named: string): Promise<string> {
+  const productId = await findProductId(ctx, named);
+  const row = await get(ctx.db, selectVariants[viewOf(ctx)], idsOf(ctx, { productId }));
+  if (!row) throw notFound("product", named);
+  return row.json;
+}
+
+/** One variant. Catalogue readers see those of published products only. Errors: notFound. */
+export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered> {
+  const ids = await findIds(ctx, named);
+  const variant = await get(ctx.db, selectVariant[viewOf(ctx)], idsOf(ctx, ids));
+  if (!variant) throw notFound("variant", ids.variantId);
+  return variant;
+}
+
+/** Adds a variant, by default after the others. Errors: notFound, validationFailed, conflict, wrongState. */
+export async function addVariant(ctx: Ctx, named: string, input: VariantInput): Promise<Rendered> {
+  const productId = await findProductId(ctx, named);
+  const variantId = newId("var");
+  const row = { id: variantId, ...completeVariant(variantColumns(ctx, input)) };
+  return inTransaction(ctx, async (tx) => {
+    const variant = await explainConflicts(tx, row, () => insertVariant(tx, productId, row));
+    if (variant) {
+      const written = { productId, now: toTimestamp(tx.now()) };
+      await finishWrite(
+        tx,
+        [touchProduct, reindex],
+        written,
+        row.stock === null ? undefined : { productId, variantId },
+      );
+      return variant;
+    }
+    const product = await get(tx.db, selectVariants.whole, idsOf(tx, { productId }));
+    if (!product) throw notFound("product", productId);
+    throw wrongState(`Product ${productId} already has ${maxVariants} variants, the maximum.`);
+  });
+}
+
+/** Without a price, it follows the product's. Errors: notFound, preconditionFailed, validationFailed, conflict. */
+export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
+  const columns = variantColumns(ctx, input);
+  const { has_own_price: isOwn, price_minor: minor }: Record<string, unknown> = input;
+  // A GET of a variant that follows the product shows the product's price.
+  if (isOwn === false && minor === columns.priceMinor)
+    Object.assign(columns, { priceMinor: null, compareAtMinor: null });
+  return update(ctx, ids, completeVariant(columns), ifMatch);
+}
+
+/** New options change a title made of the old. Errors: notFound, preconditionFailed, validationFailed, conflict. */
+export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInput, ifMatch: number | null) {
+  return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
+}
+
+/** Errors: notFound, preconditionFailed. */
+export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number | null): Promise<void> {
+  const ids = await findIds(ctx, named);
+  return inTransaction(ctx, async (tx) => {
+    const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
+    const deleted = await get(tx.db, deleteVariantRow, values);
+    if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
+    await finishWrite(tx, [touchProduct, reindex], values, deleted.stock === null ? undefined : ids);
+  });
+}
+
+async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMatch: number | null): Promise<Rendered> {
+  const ids = await findIds(ctx, named);
+  const names = columnsOf(columns);
+  const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
+  return inTransaction(ctx, async (tx) => {
+    const key = idsOf(tx, ids);
+    const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
+    const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
+    const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
+    const update = compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
+    const variant = await explainConflicts(tx, columns, () => get(tx.db, update, values));
+    if (!variant) throw await failedWriteError(tx, ids, ifMatch);
+    const isSearched = names.some((name) => ["title", "sku", "options", "compareAtMinor"].includes(name));
+    const touch = isSearched || price !== "same" ? [hideVersion, reindex] : [hideVersion];
+    await finishWrite(tx, touch, values, before && before.stock !== columns.stock ? ids : undefined);
+    return variant;
+  });
+}
+
+/** Updates the product by `touch`, and records its event and that of the variant whose stock was edited. */
+async function finishWrite(
+  tx: Ctx,
+  touch: CompiledStatement<unknown>[],
+  { productId, now }: Record<"productId" | "now", string>,
+  edited?: VariantIds,
+) {
+  const values = { ...idsOf(tx, { productId }), now };
+  const touched = touch.map((one) => bind(one, values));
+  const statements: InStatement[] = [...touched, bind(productUpdated, { ...values, eventId: newId("evt") })];
+  if (edited) statements.push(stockChanged(tx, edited, "edit", now));
+  await tx.db.batch(statements);
+}
+
+async function failedWriteError(tx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<AppError> {
+  const variant = await get(tx.db, selectStock, idsOf(tx, ids));
+  if (!variant) return notFound("variant", ids.variantId);
+  return ifMatch !== null && ifMatch !== variant.version ? preconditionFailed() : inheritedPriceError();
+}
+
+function idsOf(ctx: Ctx, { productId, variantId = null }: { productId: string; variantId?: string | null }) {
+  return { tenantId: ctx.tenant.id, productId, variantId };
+}
+
+async function findIds(ctx: Ctx, { productId, variantId }: VariantIds): Promise<VariantIds> {
+  const ids = { productId: await findProductId(ctx, productId), variantId };
+  if (!isId("var", variantId)) throw notFound("variant", variantId);
+  return ids;
+}
