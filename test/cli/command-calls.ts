@@ -240,7 +240,7 @@ export const commandCalls: Record<string, CommandCall> = {
     instead: yes,
     quiet: /before-restore-.*\.db$/,
   }),
-  "db rehearse": record(({ backupFile }) => [backupFile], { alone: true, needsNoShop: true }),
+  "db test-restore": record(({ backupFile }) => [backupFile], { alone: true, needsNoShop: true }),
   "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Replace the secret key?"), instead: yes, quiet: /^$/ }),
   upgrade: record(({ dir }) => [...makeProgram(dir), "--allow-older", "--dry-run"]),

@@ -364,14 +364,16 @@ describe("a replica", () => {
     startReplicator();
   });
 
-  test("gets a new snapshot once a rehearsal has found damage", async () => {
+  test("gets a new snapshot once a restore test has found damage", async () => {
     startReplicator();
     await notice("snapshot made");
     const at = new Date().toISOString();
-    recordResult(dir, "rehearsal", { last_failure: { at, message: "The replica is damaged: a segment is missing." } });
+    recordResult(dir, "restore-test", {
+      last_failure: { at, message: "The replica is damaged: a segment is missing." },
+    });
     await until("a snapshot", () => objects("snapshot-").length === 2);
     await until("it", () => notices.filter((one) => one.includes("snapshot made")).length === 2);
-    expect(notices.join()).toContain("as a rehearsal found");
+    expect(notices.join()).toContain("as a restore test found");
   });
 
   test("that lacks changes when its server stops is told in the log, and doctor finds it until it is sent", async () => {

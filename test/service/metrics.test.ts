@@ -103,8 +103,8 @@ const status: ServerStatus = {
   queues: null,
   last_backup_at: "2030-01-15T11:00:00.000Z",
   last_backup_failed_at: null,
-  last_rehearsal_at: "2030-01-15T11:30:00.000Z",
-  last_rehearsal_failed_at: null,
+  last_restore_test_at: "2030-01-15T11:30:00.000Z",
+  last_restore_test_failed_at: null,
   certificate_expires_at: null,
 };
 
@@ -120,14 +120,14 @@ describe("the page for Prometheus", () => {
     expect(page.value("bodega_last_backup_timestamp_seconds")).toBe(1_894_705_200);
   });
 
-  test("says when a rehearsed restore last succeeded, and whether one has failed since then", () => {
+  test("says when a restore test last succeeded, and whether one has failed since then", () => {
     const page = parseMetrics(renderMetrics(status));
-    expect(page.value("bodega_rehearsal_timestamp_seconds")).toBe(1_894_707_000);
-    expect(page.value("bodega_rehearsal_success")).toBe(1);
-    const failed = parseMetrics(renderMetrics({ ...status, last_rehearsal_failed_at: status.at }));
-    expect(failed.value("bodega_rehearsal_success")).toBe(0);
-    const { samples } = parseMetrics(renderMetrics({ ...status, last_rehearsal_at: null }));
-    expect(samples.filter(({ name }) => name.startsWith("bodega_rehearsal"))).toEqual([]);
+    expect(page.value("bodega_restore_test_timestamp_seconds")).toBe(1_894_707_000);
+    expect(page.value("bodega_restore_test_success")).toBe(1);
+    const failed = parseMetrics(renderMetrics({ ...status, last_restore_test_failed_at: status.at }));
+    expect(failed.value("bodega_restore_test_success")).toBe(0);
+    const { samples } = parseMetrics(renderMetrics({ ...status, last_restore_test_at: null }));
+    expect(samples.filter(({ name }) => name.startsWith("bodega_restore_test"))).toEqual([]);
   });
 
   test("omits unknown values", () => {

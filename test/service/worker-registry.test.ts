@@ -102,8 +102,8 @@ describe("the counts of workers", () => {
     const { registry, join } = openRegistry(20);
     join(2, () => figuresOf(1));
     join(3, () => undefined).receive({ kind: "report", value: figuresOf(1) });
-    const none = { last_backup_at: null, last_backup_failed_at: null, last_rehearsal_at: null };
-    const figures = { queues: null, ...none, last_rehearsal_failed_at: null, certificate_expires_at: null };
+    const none = { last_backup_at: null, last_backup_failed_at: null, last_restore_test_at: null };
+    const figures = { queues: null, ...none, last_restore_test_failed_at: null, certificate_expires_at: null };
     const database = { kind: "file" as const, bytes: null, wal_bytes: null, disk_free_bytes: null };
     const readDatabase = async () => ({ ...figures, database });
     const read = { readOwn: () => figuresOf(0), readDatabase, isClockSteady: () => true, replication: () => undefined };

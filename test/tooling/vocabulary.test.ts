@@ -43,6 +43,7 @@ const retired: [pattern: RegExp, term: string][] = [
     /\b(?:WalEmptier|DiskReserve|setWalAside|shareFile|claimFile|giveToOwner)\b/,
     "WalTruncator, BallastFile, quarantineWal, lockShared",
   ],
+  [/\b\w*[rR]ehears\w*/, "restore test"],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],
 ];
 

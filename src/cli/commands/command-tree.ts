@@ -94,7 +94,7 @@ export const commandTree: CommandGroup = {
         ...fromModule(() => import("./db/commands.ts"), "migrate status"),
         backup: () => import("./db/backup.ts").then(byDefault),
         restore: () => import("./db/restore.ts").then(byDefault),
-        ...fromModule(() => import("./db/commands.ts"), "rehearse check rekey"),
+        ...fromModule(() => import("./db/commands.ts"), "test-restore check rekey"),
       },
     },
     upgrade: () => import("./upgrade/upgrade.ts").then(byDefault),

@@ -4,12 +4,17 @@ import { writeWhole } from "../config/data-dir.ts";
 import { attempt } from "../errors.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json", left: "left.json" } as const;
+const files = {
+  backup: "last.json",
+  "restore-test": "restore-test.json",
+  replica: "replica.json",
+  left: "left.json",
+} as const;
 type Kind = keyof typeof files;
 
 interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
-  /** Null after a later success. The place is that of a rehearsal. */
+  /** Null after a later success. The place is that of a restore test. */
   last_failure: { at: string; message: string; place?: string | undefined } | null;
 }
 

@@ -30,11 +30,8 @@ export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
 }
 
-/** A rehearsal that takes longer has failed. */
-export const maxRehearsalMs = 2 * 3_600_000;
-
-/** Returns the replica that a server rehearses to restore, else its backups; undefined without either. */
-export function rehearsedPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
+/** Returns the place whose restore a server tests: its replica, else its backups; undefined without either. */
+export function restoreTestPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
   const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));
 }

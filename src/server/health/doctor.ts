@@ -10,7 +10,7 @@ import { type AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
 import { checkDatabase } from "./database/check-database.ts";
-import { backups, rehearsal, replication, standby } from "./environment/backups.ts";
+import { backups, replication, restoreTest, standby } from "./environment/backups.ts";
 import { directory, disk, files } from "./environment/data-dir.ts";
 import { keys } from "./environment/keys.ts";
 import { mail } from "./environment/mail.ts";
@@ -23,7 +23,7 @@ import { type Report, Run, type RunOptions, recordChecks } from "./run.ts";
 
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
 const serverChecks: readonly EnvironmentCheck[] = [
-  ...[settings, server, durability, secretKey, clock, backups, replication, rehearsal, mail, tls, publicUrl],
+  ...[settings, server, durability, secretKey, clock, backups, replication, restoreTest, mail, tls, publicUrl],
   ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 

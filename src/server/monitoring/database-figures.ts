@@ -55,13 +55,13 @@ export function createDatabaseReader(deps: FigureDeps) {
       kept = read(deps);
     }
     // Files that cost nothing to read: a backup shows at once.
-    const [backup, rehearsal] = [readLast(deps.dataDir, "backup"), readLast(deps.dataDir, "rehearsal")];
+    const [backup, test] = [readLast(deps.dataDir, "backup"), readLast(deps.dataDir, "restore-test")];
     return {
       ...(await kept),
       last_backup_at: backup.last_success?.at ?? null,
       last_backup_failed_at: backup.last_failure?.at ?? null,
-      last_rehearsal_at: rehearsal.last_success?.at ?? null,
-      last_rehearsal_failed_at: rehearsal.last_failure?.at ?? null,
+      last_restore_test_at: test.last_success?.at ?? null,
+      last_restore_test_failed_at: test.last_failure?.at ?? null,
     };
   };
 }

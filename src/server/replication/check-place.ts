@@ -58,7 +58,7 @@ export interface MissingOptions {
   listMs?: number | undefined;
 }
 
-/** Lists a place hourly and after a rehearsal found damage, because nothing else reads what was sent before. */
+/** Lists a place hourly and after a restore test found damage, because nothing else reads what was sent before. */
 export class MissingCheck {
   readonly #place: Replica;
   readonly #options: MissingOptions;
@@ -74,7 +74,7 @@ export class MissingCheck {
   /** Whether a restore of the newest state lacks an object. Reports the missing object. */
   async isAnyMissing(last: Link): Promise<boolean> {
     const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
-    const { at, message: failure = "" } = readLast(dataDir, "rehearsal").last_failure ?? {};
+    const { at, message: failure = "" } = readLast(dataDir, "restore-test").last_failure ?? {};
     const damagedAt = failure.startsWith(replicaDamage) && at ? at : "";
     if (performance.now() - this.#checkedAt < listMs && damagedAt === this.#damagedAt) return false;
     const missing = await findMissing(this.#place, last, damagedAt).catch((error) => {
@@ -99,7 +99,7 @@ async function findMissing(place: Replica, last: Link, damagedAt: string): Promi
   const name = snapshotName(snapshot);
   const { header } = (await getObject<SnapshotHeader>(place, name)) ?? {};
   if (header === undefined) return name;
-  if (header.at < damagedAt) return "a state that can be restored, as a rehearsal found";
+  if (header.at < damagedAt) return "a state that can be restored, as a restore test found";
   const parts = new Set(await place.list(prefixes.part));
   const part = header.parts.find((one) => !parts.has(one.name));
   if (part !== undefined) return part.name;

@@ -38,7 +38,7 @@ import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { createClockWatch } from "./clock-watch.ts";
-import { startRehearsals } from "./rehearsals.ts";
+import { startRestoreTests } from "./restore-tests.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
@@ -66,7 +66,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const pushes = deps && startPushDelivery(config, deps);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const backups = await startScheduledBackups(config, options);
-  const rehearsals = startRehearsals(config, { ...options, notice });
+  const restoreTests = startRestoreTests(config, { ...options, notice });
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
@@ -85,7 +85,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     async stop() {
       clearInterval(checkingFile);
       clearInterval(watchingServer);
-      await Promise.all([purging.stop(), backups?.stop(), rehearsals?.stop()]);
+      await Promise.all([purging.stop(), backups?.stop(), restoreTests?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer?.stop();
       await replicator?.stop();

@@ -82,8 +82,8 @@ const check = defineCommand({
 
 const lowestPriority = 19;
 
-const rehearse = defineCommand({
-  description: "Prove that the replica or the newest backup can be restored; a server may be running",
+const testRestore = defineCommand({
+  description: "Test that the replica or the newest backup can be restored; a server may be running",
   done: "The restored database is intact.",
   args: {
     place: {
@@ -92,26 +92,26 @@ const rehearse = defineCommand({
       completes: "file",
     },
   },
-  examples: ["bodega db rehearse bodega-data/backups", "bodega db rehearse s3://my-bucket/shop --json"],
+  examples: ["bodega db test-restore bodega-data/backups", "bodega db test-restore s3://my-bucket/shop --json"],
   notes: [
-    "Restores the newest state to a temporary directory, checks it as `bodega db check` does, and removes it. The disk " +
-      "needs space for a copy of the database. The default place is BODEGA_REPLICATE_TO, else BODEGA_BACKUP_TO, " +
+    "Restores the newest state to a temporary directory, verifies it as `bodega db restore --dry-run` does, and removes it. " +
+      "The disk needs space for a copy of the database. The default place is BODEGA_REPLICATE_TO, else BODEGA_BACKUP_TO, " +
       "else backups in the data directory. If the server has its place from a flag, name it here.",
     "A server does this once a day; `bodega doctor` and the metrics say when it last succeeded, or why it failed.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
-    const { backupsFolder, rehearsedPlace } = await import("../../../server/backup/location.ts");
+    const { backupsFolder, restoreTestPlace } = await import("../../../server/backup/location.ts");
     const { backupDestination } = await import("../../../server/config/backup-config.ts");
-    const { rehearse } = await import("../../../server/health/rehearse.ts");
+    const { testRestore } = await import("../../../server/health/restore-test.ts");
     const given = backupDestination({ value: args.place, source: "<place>" });
-    const place = given ?? rehearsedPlace(config) ?? backupsFolder(config.dataDir);
+    const place = given ?? restoreTestPlace(config) ?? backupsFolder(config.dataDir);
     setPriority(lowestPriority);
     // The server that started it has ended.
     process.once("disconnect", () => process.exit(1));
     const result = await withProgress(console, undefined, (show) => {
       show(0, "restoring and checking");
-      return rehearse(config, place);
+      return testRestore(config, place);
     });
     await printRecord(console, result, "place");
   },
@@ -167,4 +167,4 @@ async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof 
   }
 }
 
-export default { migrate, status, check, rehearse, rekey };
+export default { migrate, status, check, "test-restore": testRestore, rekey };

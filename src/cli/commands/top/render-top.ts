@@ -69,7 +69,8 @@ function summarize(activity: ServerActivity): [label: string, parts: string[]][]
 }
 
 function findProblems(activity: ServerActivity): string[] {
-  const { processes, queues, last_backup_failed_at, last_rehearsal_failed_at, expiry_paused, replication } = activity;
+  const { processes, queues, last_backup_failed_at, last_restore_test_failed_at, expiry_paused, replication } =
+    activity;
   const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
   return [
     ...processes
@@ -79,7 +80,7 @@ function findProblems(activity: ServerActivity): string[] {
     ...(expiry_paused ? ["the clock jumped: nothing expires"] : []),
     ...(replication?.failure ? ["replication fails"] : []),
     ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
-    ...(last_rehearsal_failed_at === null ? [] : ["last rehearsed restore failed"]),
+    ...(last_restore_test_failed_at === null ? [] : ["last restore test failed"]),
     ...failed.map(([name, queue]) => `${queue.failed} ${name} failed`),
   ];
 }

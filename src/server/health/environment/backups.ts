@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { readLast } from "../../backup/last.ts";
-import { backupsFolder, rehearsedPlace } from "../../backup/location.ts";
+import { backupsFolder, restoreTestPlace } from "../../backup/location.ts";
 import { replicaDamage } from "../../backup/manifest.ts";
 import { openStorage } from "../../backup/open-storage.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
@@ -24,7 +24,7 @@ import { type EnvironmentCheck, type Finding, finding, type Severity } from "../
 
 const day = 86_400_000;
 const trialName = "doctor-trial";
-const maxRehearsalAgeMs = 3 * day;
+const maxTestAgeMs = 3 * day;
 
 // A libSQL database has one audit log, and a directory of backups on each machine that made some.
 const place = sql<string | null>`json_extract(details, '$.backup')`;
@@ -141,23 +141,25 @@ export const replication = {
   },
 } satisfies EnvironmentCheck;
 
-export const rehearsal = {
-  id: "rehearsal",
-  about: "If there is a replica or a backup, it was restored and checked within the last days.",
+export const restoreTest = {
+  id: "restore",
+  about: "If there is a replica or a backup, its restore was tested within the last days.",
   async run({ config, now, command }) {
-    const { last_success: last, last_failure: failure } = readLast(config.dataDir, "rehearsal");
-    const place = failure?.place ?? rehearsedPlace(config) ?? last?.place;
-    const ageMs = last ? now() - Date.parse(last.at) : 0;
-    const held = `${last ? `The last one that succeeded, from ${last.place}, was ${formatDuration(ageMs)} ago` : "None has succeeded yet"}.`;
-    const isDamage = failure?.message.startsWith(replicaDamage);
-    const again = command(place === undefined ? "db rehearse" : `db rehearse ${quoteWord(place)}`);
-    const remedy = isDamage ? `Run the server, which then makes a new snapshot there, and rehearse: ${again}` : again;
-    const describe = (severity: "note" | "warning" | "error", message: string) =>
-      finding(severity, place ?? config.dataDir, message, remedy);
-    if (failure)
-      return [describe("error", `The rehearsal of a restore failed at ${failure.at}: ${failure.message} ${held}`)];
+    const { last_success: last, last_failure: failure } = readLast(config.dataDir, "restore-test");
+    const place = failure?.place ?? restoreTestPlace(config) ?? last?.place;
     if (place === undefined) return [];
-    return [describe(ageMs > maxRehearsalAgeMs ? "warning" : "note", `Restores are rehearsed once a day. ${held}`)];
+    const ageMs = last ? now() - Date.parse(last.at) : 0;
+    const success = last ? `The last one succeeded ${formatDuration(ageMs)} ago` : "None has succeeded yet";
+    const again = command(`db test-restore ${quoteWord(place)}`);
+    if (failure === null) {
+      const message = `The server tests a restore once a day. ${success}.`;
+      return [finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again)];
+    }
+    const isDamage = failure.message.startsWith(replicaDamage);
+    const remedy = isDamage ? `Run the server, which then makes a new snapshot there, and test again: ${again}` : again;
+    return [
+      finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, remedy),
+    ];
   },
 } satisfies EnvironmentCheck;
 

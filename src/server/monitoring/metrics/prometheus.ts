@@ -12,7 +12,7 @@ export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
   const { failure, missing } = replication ?? {};
-  const { last_rehearsal_at: held, last_rehearsal_failed_at: notHeld } = status;
+  const { last_restore_test_at: tested, last_restore_test_failed_at: failed } = status;
   const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
   const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
     processes.map((process) => [{ process: process.name }, value(process)]);
@@ -50,8 +50,8 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],
     ["gauge", "last_backup_timestamp_seconds", "Time of the last backup.", one(seconds(last_backup_at))],
     ["gauge", "last_backup_failed", "1 if a backup has failed since then.", one(last_backup_failed_at ? 1 : 0)],
-    ["gauge", "rehearsal_timestamp_seconds", "Time of the last rehearsed restore that succeeded.", one(seconds(held))],
-    ["gauge", "rehearsal_success", "0 if one has failed since then.", one(notHeld ? 0 : held ? 1 : null)],
+    ["gauge", "restore_test_timestamp_seconds", "Time of the last successful restore test.", one(seconds(tested))],
+    ["gauge", "restore_test_success", "0 if one has failed since then.", one(failed ? 0 : tested ? 1 : null)],
     ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
     ["gauge", "replication_failing", "1 while it cannot be written.", one(replication && (failure ? 1 : 0))],
     ["counter", "replication_missing_total", "Times that parts of the replica were missing.", one(missing)],
