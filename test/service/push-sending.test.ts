@@ -119,7 +119,7 @@ onEachDatabase((suite) => {
       expect(await sender.runUntilIdle()).toBe(1);
       const [row] = await deliveries();
       if (row?.status !== "waiting") break;
-      expect(row).toMatchObject({ last_status: 503, priority: 1, attempts: waits.length + 1 });
+      expect(row).toMatchObject({ last_status: 503, priority: 2, attempts: waits.length + 1 });
       await skipToNext();
       waits.push((clock.now() - before) / 1000);
     }
@@ -328,7 +328,7 @@ onDatabase("file", (suite) => {
     await fanOut({ db: suite.app.db, now: clock.now });
     await suspendTenant(suite.app.system, shop.namespace);
     expect(await sender.runUntilIdle()).toBe(0);
-    expect(await claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 1 }, 8)).toEqual([]);
+    expect(await claimPushes(ctx, ctx.tenant.id, 8)).toEqual([]);
     await resumeTenant(suite.app.system, shop.namespace);
     expect(await sender.runUntilIdle()).toBe(1);
   });
@@ -394,7 +394,7 @@ describe("with services that do not answer", () => {
       await queue();
       await openSender({ timeoutMs: 50 }).runUntilIdle();
       const last_error = "no answer within 0.05 s";
-      expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 3, last_error }]);
+      expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 4, last_error }]);
     });
 
     test("orders go first, then messages, then registrations that never received a message", async () => {
@@ -414,7 +414,7 @@ describe("with services that do not answer", () => {
       await queue();
       await openSender().runUntilIdle();
       const made = await rows<{ priority: number }>("select priority from push_deliveries order by priority");
-      expect(made.map(({ priority }) => priority)).toEqual([1, 3]);
+      expect(made.map(({ priority }) => priority)).toEqual([2, 3]);
       expect(sent).toEqual(["old", "new"]);
     });
   });
@@ -430,9 +430,7 @@ onDatabase("file", (suite) => {
     const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
       "select tenant_id from push_deliveries",
     );
-    expect(await claimPushes(ctx, { key: tenantId, tenantId, pool: 1 }, 8)).toMatchObject([
-      { attempts: 1, kind: "message" },
-    ]);
+    expect(await claimPushes(ctx, tenantId, 8)).toMatchObject([{ attempts: 1, kind: "message" }]);
     expect(await sender.runUntilIdle()).toBe(0);
     clock.advance(leaseMs);
     expect(await sender.runUntilIdle()).toBe(1);
@@ -444,7 +442,7 @@ onDatabase("file", (suite) => {
     await register({ target: service.subscribe().subscription });
     await queue();
     await fanOut(ctx);
-    const claim = () => claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 1 }, 8);
+    const claim = () => claimPushes(ctx, ctx.tenant.id, 8);
     const release = (tasks: PushTask[]) => ctx.db.batch(tasks.map((task) => pushClaims.released(task, clock.now())));
     const late = await claim();
     clock.advance(leaseMs);

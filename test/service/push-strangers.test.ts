@@ -184,8 +184,7 @@ onDatabase("file", (suite) => {
       `insert into push_topics (tenant_id, topic, registration_id) values ('${ctx.tenant.id}', 'none', '${fresh}')`,
     );
     await fanOut({ db: suite.app.db, now: clock.now });
-    const take = (count: number) =>
-      claimPushes({ db: suite.app.db, now: clock.now }, { key: "", tenantId: ctx.tenant.id, pool: 1 }, count);
+    const take = (count: number) => claimPushes({ db: suite.app.db, now: clock.now }, ctx.tenant.id, count);
     expect((await take(1)).map((task) => task.registrationId)).toEqual([fresh]);
     expect((await take(8)).map((task) => task.registrationId)).toEqual([silent]);
     clock.advance(leaseMs);

@@ -1,13 +1,9 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import type { Answer } from "../../src/server/delivery/channel.ts";
-import { Scheduler } from "../../src/server/delivery/scheduler.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
-import { webhookPolicy } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
-import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
@@ -126,62 +122,4 @@ onDatabase("file", (suite) => {
       expect(await sender.runUntilIdle()).toBe(1);
     });
   }
-});
-
-describe("permits", () => {
-  const { permits, untrusted } = webhookPolicy;
-  const webhook = (id: string, tenantId = "a") => ({ key: id, tenantId, pool: 0, receiver: id });
-  const open = () => new Scheduler(webhookPolicy, createClock().now);
-  /** The receivers of all attempts that can start now. */
-  function acquireAll(scheduler: Scheduler): string[] {
-    const ids: string[] = [];
-    for (let [permit] = scheduler.acquire(); permit; [permit] = scheduler.acquire()) {
-      ids.push(permit.source.key);
-      scheduler.ask(permit.source);
-    }
-    return ids;
-  }
-  const record = (scheduler: Scheduler, id: string, more: Partial<Answer> = {}, tookMs = 20) => {
-    const answer: Answer = { result: "accepted", status: 204, error: null, retryAfterMs: 0, ...more };
-    scheduler.circuits.record({ receiver: id, target: id, timeoutMs: 0, send: async () => answer }, answer, tookMs);
-  };
-  const count = (ids: string[], id: string) => ids.filter((one) => one === id).length;
-
-  test("a quick receiver gets four at once, a slow or new one a single message, one that fails none", () => {
-    const scheduler = open();
-    for (const id of ["quick", "slow", "failing"]) record(scheduler, id);
-    record(scheduler, "slow", {}, 5000);
-    record(scheduler, "failing", { result: "failed", status: 503 });
-    const ids = ["slow", "failing", "unknown", "quick"];
-    for (const id of ids) scheduler.ask(webhook(id));
-    const acquired = acquireAll(scheduler);
-    expect(ids.map((id) => count(acquired, id))).toEqual([1, 0, 1, permits.receiver]);
-  });
-
-  test("quick receivers are served among any number of others, and stores share equally", () => {
-    const scheduler = open();
-    for (let i = 0; i < 200; i++) scheduler.ask(webhook(`dead${i}`, `many${i % 10}`));
-    expect(acquireAll(scheduler)).toHaveLength(untrusted.total);
-    for (let i = 0; i < 20; i++) {
-      record(scheduler, `big${i}`);
-      scheduler.ask(webhook(`big${i}`, "big"));
-    }
-    expect(acquireAll(scheduler)).toHaveLength(permits.tenant);
-    record(scheduler, "small");
-    scheduler.ask(webhook("small", "small"));
-    expect(acquireAll(scheduler)).toEqual(Array(permits.receiver).fill("small"));
-  });
-
-  test("webhooks are served in turn, and a free permit goes to the store that sends least", () => {
-    const scheduler = open();
-    for (let i = 0; i < untrusted.total; i++) scheduler.ask(webhook(`a${i}`));
-    const [first] = scheduler.acquire();
-    expect(acquireAll(scheduler)).toHaveLength(untrusted.tenant - 1);
-    for (let i = 0; i < untrusted.total - untrusted.tenant; i++) scheduler.ask(webhook(`b${i}`, "b"));
-    acquireAll(scheduler);
-    scheduler.ask(webhook("c0", "c"));
-    expect(scheduler.acquire()).toEqual([]);
-    scheduler.release(first as NonNullable<typeof first>);
-    expect(scheduler.acquire().map(({ source }) => source.key)).toEqual(["c0"]);
-  });
 });

@@ -3,8 +3,6 @@ import type { SystemCtx } from "../context.ts";
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
-  /** Milliseconds that no change of the clock moves. */
-  monotonic?: (() => number) | undefined;
   /** Whether the clock can be trusted to give a delivery up because of its age; it can unless given. */
   isClockSteady?: (() => boolean) | undefined;
 }
@@ -18,8 +16,6 @@ export interface Answer {
   /** A message for operators; null when the delivery was accepted. */
   error: string | null;
   retryAfterMs: number;
-  /** Settles when the connection is closed; until then the attempt keeps its permit. */
-  closed?: Promise<void>;
 }
 
 export interface Attempt {
@@ -27,27 +23,26 @@ export interface Attempt {
   receiver: string;
   target: string;
   timeoutMs: number;
-  /** A shorter timeout for a receiver that is not trusted; one answer that is missing opens its circuit then. */
+  /** A shorter timeout while the receiver is not trusted; one missing answer then opens its circuit. */
   untrustedTimeoutMs?: number | undefined;
   send(signal: AbortSignal): Promise<Answer>;
   /** Turns an error of `send` into its answer; a plain failure unless given. */
   explain?(error: unknown): Answer | undefined;
 }
 
+/** Deliveries that are due and are claimed together: those of a store, or of one receiver. */
 export interface Source {
   key: string;
   tenantId: string;
-  /** Pools with a lower number come first. */
-  pool: number;
   /** The receiver of all its deliveries; undefined when each delivery has its own. */
   receiver?: string;
 }
 
 export interface Channel<Task> {
-  /** Makes deliveries of new messages, a batch of each. Resolves to whether more are left to make. */
+  /** Creates deliveries of new messages, a batch of each. Resolves to whether more are left to create. */
   createDeliveries?(): Promise<boolean>;
   listReady(): Promise<Source[]>;
-  /** Leases deliveries of a source to this process, those that have been due the longest first. */
+  /** Leases deliveries of a source to this process: the most urgent first, then those that have been due the longest. */
   claim(source: Source, max: number): Promise<Task[]>;
   /** Ends a lease early; the attempt that was not made does not count. @param next epoch milliseconds. */
   release(task: Task, next: number): Promise<unknown>;

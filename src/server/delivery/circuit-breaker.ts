@@ -5,6 +5,8 @@ import type { Answer, Attempt } from "./channel.ts";
 const slowMs = 2000;
 /** How long a circuit stays open: doubled with each failed probe, up to the second. */
 const openMs = { first: 5000, longest: 60_000 };
+/** No circuit stays open for longer; one that seems to was opened before the clock was set back. */
+const maxOpenMs = 3_600_000;
 /** Strangers can name receivers, so their number is bounded; those that were not used lately are forgotten. */
 const minReceivers = 5000;
 
@@ -17,6 +19,7 @@ export interface CircuitPolicy {
 }
 
 const createCircuit = () => ({
+  /** Whether its last answer was a quick one that accepted a message. */
   isTrusted: false,
   /** Targets that failed since the last answer, while the circuit is closed. */
   failed: new Set<string>(),
@@ -31,7 +34,6 @@ export class CircuitBreakers {
   readonly #policy: CircuitPolicy;
   readonly #now: () => number;
 
-  /** @param now milliseconds that no change of the clock moves. */
   constructor(policy: CircuitPolicy, now: () => number) {
     this.#policy = policy;
     this.#now = now;
@@ -39,7 +41,8 @@ export class CircuitBreakers {
 
   /** Milliseconds until a probe may be sent; 0 if messages may be sent now. */
   waitMs(receiver: string): number {
-    return Math.max((this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now(), 0);
+    const waitMs = (this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now();
+    return waitMs > maxOpenMs ? 0 : Math.max(waitMs, 0);
   }
 
   isClosed(receiver: string): boolean {
@@ -52,27 +55,26 @@ export class CircuitBreakers {
 
   /** Records an answer. @returns whether it opened or closed the circuit of the receiver; null for neither. */
   record(attempt: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
-    const circuit = this.#circuits.getOrMake(attempt.receiver, createCircuit);
+    const { receiver } = attempt;
+    const circuit = this.#circuits.getOrMake(receiver, createCircuit);
     const isClosed = circuit.openings === 0;
+    const isSlow = tookMs >= slowMs;
     if (answer.result !== "failed") {
-      if (tookMs >= slowMs) circuit.isTrusted = false;
-      else if (answer.result === "accepted") circuit.isTrusted = true;
-      circuit.failed.clear();
-      circuit.openings = 0;
-      circuit.openUntil = 0;
+      const isTrusted = !isSlow && (answer.result === "accepted" || circuit.isTrusted);
+      this.#circuits.set(receiver, { ...createCircuit(), isTrusted });
       return isClosed ? null : "closed";
     }
-    const isSilent = answer.status === null || tookMs >= slowMs;
-    const isJunk = isSilent && attempt.untrustedTimeoutMs !== undefined && !this.isTrusted(attempt.receiver);
+    const isUnknown = attempt.untrustedTimeoutMs !== undefined && !this.isTrusted(receiver);
+    const opensAfter = isUnknown && (answer.status === null || isSlow) ? 1 : this.#policy.opensAfter;
     circuit.isTrusted = false;
-    if (isClosed && circuit.failed.add(attempt.target).size < this.#policy.opensAfter && !isJunk) return null;
+    if (isClosed && circuit.failed.add(attempt.target).size < opensAfter) return null;
+    const retryAfterMs = Math.min(answer.retryAfterMs, this.#policy.maxRetryAfterMs);
     const now = this.#now();
     // Attempts that fail at the same time count once.
-    if (circuit.openUntil <= now) {
+    if (this.waitMs(receiver) === 0) {
       circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
       circuit.openings += 1;
     }
-    const retryAfterMs = Math.min(answer.retryAfterMs, this.#policy.maxRetryAfterMs);
     circuit.openUntil = Math.max(circuit.openUntil, now + retryAfterMs);
     return isClosed ? "opened" : null;
   }

@@ -19,6 +19,9 @@ export const deliveryColumns = {
   finishedAt: text("finished_at"),
 };
 
+/** SQL of the id of a delivery that a statement creates: the parameter `deliveryId` with the number of the row at its end. */
+export const deliveryId = sql`substr(${param("deliveryId")}, 1, 24) || printf('%06d', row_number() over ())`;
+
 export interface Claim {
   id: string;
   attempts: number;
@@ -68,33 +71,29 @@ export async function claimTasks<Task extends { id: string }>(
   return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
 }
 
-/** Makes the statements that end or postpone a claim. @param options onPostpone: further assignments of a postponed one. */
+/** Creates the functions that bind the end of a claim for `batch`. @param options onPostpone: further assignments of a postponed one. */
 export function claimStatements(
   table: SQLiteTable,
   { delivered, onPostpone = sql`` }: { delivered: "delivered" | "sent"; onPostpone?: SQL },
 ) {
   // The delivery of a claim, unless another process has claimed or ended it since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
+  const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
   // Not bound to the lease: a message that arrived is not sent again, even if another process has claimed or ended it since.
   const markDelivered = statement(sql`
-    update ${table} set status = ${sql.raw(`'${delivered}'`)}, last_status = ${param("status")}, last_error = null,
-      leased_until = null, finished_at = ${param("now")}
+    update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
   const markEnded = statement(sql`
-    update ${table} set status = ${param("outcome")}, last_status = ${param("status")}, last_error = ${param("error")},
-      leased_until = null, finished_at = ${param("now")}
-    where ${isClaimed}`);
+    update ${table} set status = ${param("outcome")}, ${result}, finished_at = ${param("now")} where ${isClaimed}`);
   const postpone = statement(sql`
-    update ${table} set next_attempt_at = ${param("next")}, last_status = ${param("status")},
-      last_error = ${param("error")}, leased_until = null ${onPostpone}
-    where ${isClaimed}`);
+    update ${table} set next_attempt_at = ${param("next")}, ${result} ${onPostpone} where ${isClaimed}`);
   const release = statement(sql`
     update ${table} set next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1
     where ${isClaimed}`);
   type Reason = Pick<Answer, "status" | "error">;
   return {
     delivered: ({ now }: WorkCtx, { id }: Claim, { status }: Reason) =>
-      bind(markDelivered, { id, status, now: toTimestamp(now()) }),
+      bind(markDelivered, { id, status, error: null, now: toTimestamp(now()) }),
     ended: (
       { now }: WorkCtx,
       { id, lease }: Claim,

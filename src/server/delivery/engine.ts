@@ -8,13 +8,11 @@ import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 const pauseMs = { file: 250, server: 2000 };
 const failurePauseMs = 5000;
 const graceMs = 5000;
-/** Waits between tries to record a delivery: one that is not recorded is sent again. */
-const recordDelaysMs = [500, 2000, 8000];
 const releaseMs = 1000;
 
 /**
  * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work: a delivery is
- * leased in the database before it is sent, and sent again only if its process ends before the result is recorded.
+ * leased in the database before it is sent. It is sent again, with the same id, if its result cannot be recorded.
  */
 export class DeliveryEngine<Task> {
   attempts = 0;
@@ -22,20 +20,15 @@ export class DeliveryEngine<Task> {
   readonly #scheduler: Scheduler;
   readonly #now: () => number;
   readonly #work = new Set<Promise<unknown>>();
-  readonly #sending = new Set<AbortController>();
+  readonly #halt = new AbortController();
   #polling: Promise<boolean> | undefined;
   #isStopping = false;
-  #isHalted = false;
   #databaseFailure: { error: unknown } | undefined;
 
-  /** @param options now: epoch milliseconds; monotonic: milliseconds that no change of the clock moves, for circuits. */
-  constructor(
-    channel: Channel<Task>,
-    options: { policy: SchedulerPolicy; now: () => number; monotonic?: (() => number) | undefined },
-  ) {
+  constructor(channel: Channel<Task>, { policy, now }: { policy: SchedulerPolicy; now: () => number }) {
     this.#channel = channel;
-    this.#now = options.now;
-    this.#scheduler = new Scheduler(options.policy, options.monotonic ?? options.now);
+    this.#now = now;
+    this.#scheduler = new Scheduler(policy, now);
   }
 
   /** Polls while a server runs, without waiting for attempts. @param effect of a silent database: `mail stays queued`. */
@@ -64,10 +57,7 @@ export class DeliveryEngine<Task> {
   /** Claims nothing more, waits for attempts in progress, and after `graceMs` interrupts them and releases their claims. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    const halting = setTimeout(() => {
-      this.#isHalted = true;
-      for (const controller of this.#sending) controller.abort();
-    }, graceMs);
+    const halting = setTimeout(() => this.#halt.abort(), graceMs);
     await withTimeout(this.idle(), graceMs + releaseMs).catch(() => {});
     clearTimeout(halting);
     await this.#channel.close?.();
@@ -80,7 +70,7 @@ export class DeliveryEngine<Task> {
   }
 
   /**
-   * Makes new deliveries and begins to send those that are due. Returns whether there are more to make.
+   * Creates new deliveries and begins to send those that are due. Returns whether there are more to create.
    * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
    */
   poll(): Promise<boolean> {
@@ -143,58 +133,35 @@ export class DeliveryEngine<Task> {
   }
 
   async #attempt(task: Task, attempt: Attempt): Promise<unknown> {
-    // Claimed just before the stop, too late to be interrupted with the others.
-    if (this.#isHalted) return this.#channel.release(task, this.#now());
     const began = performance.now();
     let answer: Answer;
     try {
-      this.attempts += 1;
       answer = await this.#send(attempt);
     } catch (error) {
       // It may have arrived nevertheless; receivers recognise a message by its id.
-      if (this.#isHalted) return this.#channel.release(task, this.#now());
-      answer = attempt.explain?.(error) ?? {
-        result: "failed",
-        status: null,
-        error: describeFailure(error),
-        retryAfterMs: 0,
-      };
+      if (this.#halt.signal.aborted) return this.#channel.release(task, this.#now());
+      const failed = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 } as const;
+      answer = attempt.explain?.(error) ?? failed;
     }
     const circuit = this.#scheduler.circuits.record(attempt, answer, performance.now() - began);
     this.#channel.notify?.(task, answer, circuit, attempt.receiver);
-    await this.#record(task, answer);
-    await answer.closed;
+    if (answer.result === "accepted") return this.#channel.recordDelivered(task, answer);
+    const next = answer.isFinal ? null : this.#channel.nextAttemptAt(task, answer);
+    return next === null ? this.#channel.end(task, answer) : this.#channel.reschedule(task, next, answer);
   }
 
   async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {
     const ms = this.#scheduler.circuits.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const timer = setTimeout(() => controller.abort(new TimedOut(ms)), ms);
-    this.#sending.add(controller);
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new TimedOut(ms)), ms);
+    const signal = AbortSignal.any([timeout.signal, this.#halt.signal]);
     try {
+      signal.throwIfAborted();
+      this.attempts += 1;
       // A name resolver that hangs ignores the signal.
       return await withSignal(send(signal), signal);
     } finally {
       clearTimeout(timer);
-      this.#sending.delete(controller);
     }
-  }
-
-  async #record(task: Task, answer: Answer): Promise<unknown> {
-    if (answer.result === "accepted") return this.#recordDelivered(task, answer);
-    const next = answer.isFinal ? null : this.#channel.nextAttemptAt(task, answer);
-    await (next === null ? this.#channel.end(task, answer) : this.#channel.reschedule(task, next, answer));
-  }
-
-  async #recordDelivered(task: Task, answer: Answer): Promise<unknown> {
-    for (const delay of recordDelaysMs) {
-      try {
-        return await this.#channel.recordDelivered(task, answer);
-      } catch {
-        await Bun.sleep(delay);
-      }
-    }
-    await this.#channel.recordDelivered(task, answer);
   }
 }

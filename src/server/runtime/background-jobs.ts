@@ -59,8 +59,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   // Before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
   const isClockSteady = createClockWatch(Date.now, () => uptime() * 1000, notice);
-  const monotonic = () => performance.now();
-  const deps = vault && { db, vault, now: Date.now, monotonic, isClockSteady, notice };
+  const deps = vault && { db, vault, now: Date.now, isClockSteady, notice };
   const mail = deps && (await startMailDelivery(config, deps));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);

@@ -21,8 +21,6 @@ export interface Post {
 export interface PostAnswer {
   status: number;
   retryAfter: string | undefined;
-  /** Settles when the connection is closed, soon after the answer. */
-  closed: Promise<void>;
 }
 
 /** Posts a message, without following redirects or waiting for the body. Errors: the connection's, or the signal's reason. */
@@ -58,22 +56,13 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
     : requestPlain(options);
   request.on("error", reject);
   request.on("response", (response) => {
-    const closed = Promise.withResolvers<void>();
-    resolve({
-      status: response.statusCode as number,
-      retryAfter: response.headers["retry-after"],
-      closed: closed.promise,
-    });
+    resolve({ status: response.statusCode as number, retryAfter: response.headers["retry-after"] });
     // Errors of the body do not change the answer.
     response.on("error", () => {});
-    const leaving = setTimeout(leave, lingerMs);
-    for (const event of ["data", "end", "close"]) response.once(event, leave);
-
-    function leave() {
-      clearTimeout(leaving);
-      response.destroy();
-      closed.resolve();
-    }
+    const close = () => response.destroy();
+    const closing = setTimeout(close, lingerMs);
+    response.once("data", close);
+    response.once("close", () => clearTimeout(closing));
   });
   request.end(body);
   return promise;

@@ -21,7 +21,7 @@ const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((second
 const schedule: RetrySchedule = { delaysMs };
 const attemptMs = 100_000;
 
-const source = { key: "outbox", tenantId: "", pool: 0, receiver: "the mail server" };
+const source = { key: "outbox", tenantId: "", receiver: "the mail server" };
 const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
 const circuits = { opensAfter: 1, maxRetryAfterMs: 0 };
 const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 1, circuits };

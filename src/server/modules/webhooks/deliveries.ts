@@ -1,9 +1,10 @@
-import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick, pickStored } from "../../db/columns.ts";
-import { equals, matches, ofStore, params } from "../../db/conditions.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { equals, matches, ofStore } from "../../db/conditions.ts";
+import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
+import { deliveryId } from "../../delivery/claim.ts";
 import { notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -11,7 +12,6 @@ import { requireWhole } from "../../values/whole-number.ts";
 import { recordAudit } from "../audit/service.ts";
 import { isEvent } from "../events/service.ts";
 import { events } from "../events/table.ts";
-import { matchTypes } from "../events/types.ts";
 import { tenants } from "../tenants/table.ts";
 import { getWebhook } from "./service.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
@@ -33,49 +33,33 @@ const selectBehind = statement((q) =>
     )
     .orderBy(webhooks.id),
 );
-const selectWebhook = statement((q) => q.select().from(webhooks).where(equals(webhooks.id, "id")));
-const isAfter = and(ofStore(events), gt(events.sequence, param("position")));
-const selectNew = statement((q) =>
-  q
-    .select(pick(events, "sequence", "type"))
-    .from(events)
-    .where(isAfter)
-    .orderBy(events.sequence)
-    .limit(batchSize),
-);
-/** SQL that makes deliveries of `rows`, JSON arrays of an id and an event's sequence, up to the action of the conflict. */
-const insertRows = sql`
+const isWanted = sql`exists(select 1 from json_each(w.types)
+  where value in ('*', e.type, substr(e.type, 1, instr(e.type, '.')) || '*'))`;
+/** SQL that creates deliveries of events of the webhook `webhookId`, up to the action for those that exist. */
+const insertRows = (someEvents: SQL, condition: SQL) => sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
-  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
-    'waiting', ${param("now")}, ${param("now")}
-  from json_each(${param("rows")}) where true
+  select ${deliveryId}, w.tenant_id, w.id, e.sequence, 'waiting', ${param("now")}, ${param("now")}
+  from ${webhooks} w join ${someEvents} e on e.tenant_id = w.tenant_id
+  where w.id = ${param("webhookId")} and ${condition} order by e.sequence
   on conflict (webhook_id, event)`;
-const insertDeliveries = statement(sql`${insertRows} do nothing`);
-const movePosition = statement((q) => q.update(webhooks).set(params("position")).where(equals(webhooks.id, "id")));
+const newEvents = sql`(select sequence, type, tenant_id from ${events}
+  where tenant_id = (select tenant_id from webhooks where id = ${param("webhookId")})
+    and sequence > (select position from webhooks where id = ${param("webhookId")})
+  order by sequence limit ${sql.raw(String(batchSize))})`;
+const insertDeliveries = statement(sql`${insertRows(newEvents, isWanted)} do nothing`);
+const movePosition = statement(sql`
+  update ${webhooks} set position = coalesce((select max(sequence) from ${newEvents}), position)
+  where id = ${param("webhookId")}`);
 
-/** Makes the deliveries of new events in the transaction that moves the position: none is skipped, or made twice. */
+/** Creates the deliveries of new events in the transaction that moves the position: none is skipped, or created twice. */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
+  const now = toTimestamp(ctx.now());
   // One batch for each at a time: a store with many events must not delay the others.
-  for (const { id } of await all(ctx.db, selectBehind)) await fanOutTo(ctx, id);
+  for (const { id: webhookId } of await all(ctx.db, selectBehind)) {
+    const values = { webhookId, deliveryId: newId("dlv"), now };
+    await ctx.db.batch([bind(insertDeliveries, values), bind(movePosition, values)]);
+  }
   return false;
-}
-
-async function fanOutTo(ctx: WorkCtx, id: string): Promise<void> {
-  await inTransaction(ctx, async ({ db }) => {
-    const webhook = await get(db, selectWebhook, { id });
-    if (!webhook) return;
-    const { tenantId, position } = webhook;
-    const fresh = await all(db, selectNew, { tenantId, position });
-    const last = fresh.at(-1);
-    if (!last) return;
-    const types = new Set<string>(matchTypes(JSON.parse(webhook.types) as string[]));
-    const rows = fresh.filter(({ type }) => types.has(type)).map(({ sequence }) => [newId("dlv"), sequence]);
-    if (rows.length > 0) {
-      const now = toTimestamp(ctx.now());
-      await run(db, insertDeliveries, { tenantId, webhookId: id, rows: JSON.stringify(rows), now });
-    }
-    await run(db, movePosition, { id, position: last.sequence });
-  });
 }
 
 const maxRows = 1000;
@@ -99,28 +83,17 @@ const selectDeliveries = statement((q) =>
     .orderBy(desc(webhookDeliveries.event))
     .limit(sql.placeholder("limit")),
 );
-const selectSequence = statement((q) => q.select({ sequence: events.sequence }).from(events).where(isEvent("eventId")));
-const selectAfter = statement((q) =>
-  q
-    .select(pick(events, "sequence"))
-    .from(events)
-    .where(
-      sql`${isAfter} and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
-        and type in (select value from json_each(${param("types")}))`,
-    )
-    .orderBy(events.sequence)
-    .limit(batchSize),
-);
+const selectEvent = statement((q) => q.select(pick(events, "sequence")).from(events).where(isEvent("eventId")));
 // Skips deliveries that a process is sending now.
-const queueAgain = statement(sql`
-  ${insertRows} do update set status = 'waiting', attempts = 0, next_attempt_at = excluded.next_attempt_at,
-    leased_until = null, finished_at = null, created_at = excluded.created_at
-  where status <> 'waiting' or leased_until is null or leased_until <= ${param("now")}`);
-const queueFailed = statement(sql`
-  update ${webhookDeliveries} set status = 'waiting', attempts = 0, next_attempt_at = ${param("now")},
-    leased_until = null, finished_at = null, created_at = ${param("now")}
-  where ${ofWebhook} and status = 'failed'
-    and exists(select 1 from ${events} e where e.sequence = ${webhookDeliveries.event})`);
+const queueAgain = (condition: SQL) =>
+  statement(sql`
+    ${insertRows(sql`${events}`, condition)} do update set status = 'waiting', attempts = 0,
+      next_attempt_at = excluded.next_attempt_at, leased_until = null, finished_at = null, created_at = excluded.created_at
+    where status <> 'waiting' or leased_until is null or leased_until <= ${param("now")}`);
+const queueOne = queueAgain(sql`e.sequence = ${param("sequence")}`);
+const queueLater = queueAgain(sql`e.sequence > ${param("sequence")} and e.sequence <= w.position and ${isWanted}`);
+const queueFailed = queueAgain(sql`e.sequence in (
+  select event from ${webhookDeliveries} where webhook_id = w.id and status = 'failed')`);
 
 /** The deliveries of a webhook, newest event first. Errors: notFound, validationFailed unless `limit` is from 1 to 1000. */
 export async function listDeliveries(
@@ -141,33 +114,18 @@ type ReplayChoice = { event: string } | { after: string } | "failed";
  */
 export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {
   return inTransaction(ctx, async (tx) => {
-    const { types } = await getWebhook(tx, webhookId);
-    const replayed = await queue(tx, webhookId, choice, types);
-    const details = { ...(choice === "failed" ? { failed: true } : choice), count: replayed };
+    await getWebhook(tx, webhookId);
+    const values = { webhookId, deliveryId: newId("dlv"), now: toTimestamp(tx.now()) };
+    let count: number;
+    if (choice === "failed") count = await run(tx.db, queueFailed, values);
+    else {
+      const eventId = "event" in choice ? choice.event : choice.after;
+      const event = await get(tx.db, selectEvent, { tenantId: tx.tenant.id, eventId });
+      if (!event) throw notFound("event", eventId, { remedy: "Check the id. Events are removed after 30 days." });
+      count = await run(tx.db, "event" in choice ? queueOne : queueLater, { ...values, ...event });
+    }
+    const details = { ...(choice === "failed" ? { failed: true } : choice), count };
     await recordAudit(tx, { event: "webhook.replayed", subject: webhookId, details });
-    return replayed;
+    return count;
   });
-}
-
-async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: string[]): Promise<number> {
-  const tenantId = tx.tenant.id;
-  const now = toTimestamp(tx.now());
-  if (choice === "failed") return run(tx.db, queueFailed, { tenantId, webhookId, now });
-  const eventId = "event" in choice ? choice.event : choice.after;
-  const known = await get(tx.db, selectSequence, { tenantId, eventId });
-  if (!known) throw notFound("event", eventId, { remedy: "Check the id. Events are removed after 30 days." });
-  const insert = (sequences: number[]) => {
-    const rows = JSON.stringify(sequences.map((sequence) => [newId("dlv"), sequence]));
-    return run(tx.db, queueAgain, { tenantId, webhookId, rows, now });
-  };
-  if ("event" in choice) return insert([known.sequence]);
-  const matching = JSON.stringify(matchTypes(types));
-  let count = 0;
-  for (let position = known.sequence; ; ) {
-    const found = await all(tx.db, selectAfter, { tenantId, webhookId, position, types: matching });
-    const last = found.at(-1);
-    if (!last) return count;
-    count += await insert(found.map(({ sequence }) => sequence));
-    position = last.sequence;
-  }
 }

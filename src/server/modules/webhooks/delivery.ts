@@ -101,7 +101,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     createDeliveries: () => fanOut(deps),
     async listReady() {
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
-      return rows.map(({ id, tenantId }) => ({ key: id, tenantId, pool: 0, receiver: id }));
+      return rows.map(({ id, tenantId }) => ({ key: id, tenantId, receiver: id }));
     },
     claim: ({ key }) => claimTasks(deps, { claim, read }, { webhookId: key }),
     release: (task, next) => deps.db.execute(released(task, next)),
@@ -153,11 +153,11 @@ async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, sign
   const url = new URL(task.url);
   const addresses = await resolveAddresses(url, task.allowPrivate, deps.lookup ?? lookupAddresses);
   const answer = await postMessage({ url, addresses, headers, body, signal, ca: deps.ca });
-  const { status, closed } = answer;
+  const { status } = answer;
   const retryAfterMs = readRetryAfter(answer, deps.now());
-  if (status >= 200 && status < 300) return { result: "accepted", status, error: null, retryAfterMs, closed };
+  if (status >= 200 && status < 300) return { result: "accepted", status, error: null, retryAfterMs };
   const result = isDown(status) ? "failed" : "refused";
-  return { result, isFinal: status === 410, status, error: describeStatus(status), retryAfterMs, closed };
+  return { result, isFinal: status === 410, status, error: describeStatus(status), retryAfterMs };
 }
 
 function describeStatus(status: number): string {

@@ -16,7 +16,6 @@ import { ensureVapidKeys } from "../providers/vapid.ts";
 import {
   claimPushes,
   fanOut,
-  isUnproven,
   listReady,
   type PushTask,
   pushClaims,
@@ -48,7 +47,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   const channel: Channel<PushTask> = {
     createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
-    claim: (source, max) => claimPushes(deps, source, max),
+    claim: (source, max) => claimPushes(deps, source.tenantId, max),
     release: (task, next) => deps.db.execute(pushClaims.released(task, next)),
     async prepare(task) {
       const attempt = prepareAttempt(task, deps);
@@ -74,7 +73,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     notify(task, { error }, circuit, service) {
       if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
       // Strangers choose the hosts of browsers, so these are not reported.
-      if (circuit === "opened" && !(isUnproven(task) && service.startsWith("web "))) {
+      if (circuit === "opened" && (task.isProven || !service.startsWith("web "))) {
         notice("warn", `push notifications to ${service} stay queued: ${error}`);
       }
     },
@@ -137,7 +136,7 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
     receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
     target: id,
     timeoutMs,
-    untrustedTimeoutMs: isUnproven(task) && task.attempts === 1 ? timeoutMs * hurried : undefined,
+    untrustedTimeoutMs: !task.isProven && task.attempts === 1 ? timeoutMs * hurried : undefined,
     send: (signal) => send(task, { provider, target, signal }, deps),
     // An endpoint that is not on the public internet is not retried.
     explain: (error) =>

@@ -17,16 +17,11 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 const batchSize = 500;
 const maxMessages = 100;
 
-/** Registrations that never received anything come last: strangers may register endpoints that never answer. */
-export const priorities = { order: 0, message: 1, newOrder: 2, newMessage: 3 } as const;
+/** Strangers may register endpoints that never answer, so registrations that never received anything come later. */
+export const priorities = { order: 0, newOrder: 1, message: 2, newMessage: 3 } as const;
 /** After an attempt without an answer, a delivery gets a lower priority: plus 2, up to these. */
 const lowest = [4, 5];
-/** Each pool has permits of its own, so that new registrations cannot use those of the others. It sends by priority. */
-const pools = [
-  [priorities.order, priorities.message],
-  [priorities.newOrder, priorities.newMessage, ...lowest],
-];
-export const isUnproven = ({ priority }: Pick<PushTask, "priority">): boolean => priority >= priorities.newOrder;
+const allPriorities = [...Object.values(priorities), ...lowest];
 
 const selectUnfinished = statement((q) =>
   q
@@ -82,9 +77,6 @@ function fanOutMessage(ctx: WorkCtx, id: string): Promise<boolean> {
   });
 }
 
-const hasDue = (pool: number) =>
-  sql<boolean>`exists(select 1 from ${pushDeliveries}
-    where tenant_id = t.id and priority in (${sql.raw(`${pools[pool]}`)}) and ${isDue})`.mapWith(Boolean);
 // Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
 const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
 const stores = sql`(with recursive stores(id) as (
@@ -95,15 +87,19 @@ const stores = sql`(with recursive stores(id) as (
   ) select id from stores) s`;
 const selectReady = statement((q) =>
   q
-    .select({ id: sql<string>`t.id`, proven: hasDue(0), unproven: hasDue(1) })
+    .select({ tenantId: sql<string>`t.id` })
     .from(sql`${stores} join ${tenants} t on t.id = s.id`)
-    .where(sql`t.status = 'active'`),
+    .where(
+      sql`t.status = 'active' and exists(select 1 from ${pushDeliveries}
+        where tenant_id = t.id and priority in (${sql.raw(`${allPriorities}`)}) and ${isDue})`,
+    ),
 );
 const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
   where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
-const claims = pools.map((priorities) =>
-  claimStatement(pushDeliveries, sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`),
+const claim = claimStatement(
+  pushDeliveries,
+  sql`${sql.join(allPriorities.map(dueOf), sql` union all `)} limit ${param("max")}`,
 );
 const read = statement((q) =>
   q
@@ -118,6 +114,7 @@ const read = statement((q) =>
       isTheirs: sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`.mapWith(
         Boolean,
       ),
+      isProven: sql`coalesce(${pushRegistrations.isProven}, 0)`.mapWith(Boolean),
       isWelcome: sql`coalesce(${users.status}, 'active') = 'active'`.mapWith(Boolean),
     })
     .from(pushDeliveries)
@@ -125,7 +122,8 @@ const read = statement((q) =>
     .innerJoin(tenants, eq(tenants.id, pushDeliveries.tenantId))
     .leftJoin(pushRegistrations, eq(pushRegistrations.id, pushDeliveries.registrationId))
     .leftJoin(users, and(eq(users.id, pushRegistrations.userId), eq(users.tenantId, pushDeliveries.tenantId)))
-    .where(sql`${pushDeliveries.id} in (select value from json_each(${param("ids")}))`),
+    .where(sql`${pushDeliveries.id} in (select value from json_each(${param("ids")}))`)
+    .orderBy(pushDeliveries.priority),
 );
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = ${param("isProven")},
@@ -156,16 +154,13 @@ const removeFinished = statement(sql`
 
 export type PushTask = Awaited<ReturnType<typeof claimPushes>>[number];
 
-/** The pools of stores that have deliveries due; reads one empty index when nothing waits. */
+/** The stores that have deliveries due; reads one empty index when nothing waits. */
 export async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const stores = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
-  return stores.flatMap(({ id, proven, unproven }) =>
-    [proven, unproven].flatMap((isDue, pool) => (isDue ? [{ key: `${id} ${pool}`, tenantId: id, pool }] : [])),
-  );
+  return stores.map(({ tenantId }) => ({ key: tenantId, tenantId }));
 }
 
-export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: number) {
-  const claim = claims[pool] as (typeof claims)[number];
+export function claimPushes(ctx: WorkCtx, tenantId: string, max: number) {
   return claimTasks(ctx, { claim, read }, { tenantId, max });
 }
 
