@@ -75,8 +75,8 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
 }
 
 const proveUser = statement(sql`
-  update ${users} set is_unproven = 0, email_verified = 1, password_hash = null, addresses = '[]', phone = null,
-    pending_email = null, version = version + 1, updated_at = ${param("now")}
+  update ${users} set is_unproven = 0, email_verified = 1, password_hash = null, password_changed_at = ${param("now")},
+    addresses = '[]', phone = null, pending_email = null, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and is_unproven`);
 
 /** Gives an account that a stranger may have signed up for to the owner of its address, without what the stranger entered and the password. */

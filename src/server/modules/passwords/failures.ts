@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidLogin, tooManyAttempts } from "../../errors.ts";
+import { AppError, type ErrorKind, invalidLogin, tooManyAttempts } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
 import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 
@@ -20,6 +20,8 @@ export function codeUsedUp(): AppError {
 
 const accounts = new Map<string, Semaphore>();
 
+const refusedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "twoFactorRequired", "tooManyAttempts"] as const);
+
 /**
  * Runs an attempt to verify an account's password or one-time code. Attempts on one account run one after another in
  * this process, and none begins once three have failed within 20 minutes. Of several processes only one can record the
@@ -27,31 +29,33 @@ const accounts = new Map<string, Semaphore>();
  * @param emailKey the account's address for comparison, or the text that was sent instead.
  * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not.
  * @param admit reads what the attempt needs, and throws unless it may begin. It may run twice.
- * @param note runs in the transaction that counts a failure, records its refusal, and may replace it.
+ * @param record runs for each refusal, in the transaction that counts a failure, and may replace the refusal.
  * @throws tooManyAttempts with `retryAfter` when the failures are used up, unavailable when too many wait.
  */
-export async function limitFailures<T>(
+export async function limitFailures<T, A = void>(
   ctx: Ctx,
   emailKey: string,
-  attempt: () => Promise<T>,
-  { admit, note }: { admit?: () => Promise<void>; note?: (tx: Ctx, refusal: AppError) => Promise<AppError> } = {},
+  attempt: (admitted: A) => Promise<T>,
+  options: { admit?: () => Promise<A>; record?: (tx: Ctx, refusal: AppError) => Promise<AppError> } = {},
 ): Promise<T> {
+  const { admit = async () => undefined as A, record } = options;
   const subject = failureSubject(ctx, emailKey);
+  const refuse = async (error: unknown): Promise<never> => {
+    if (!(error instanceof AppError && refusedKinds.has(error.kind))) throw error;
+    // The transaction returns the refusal: if it were thrown inside, the count would be rolled back.
+    throw await inTransaction(ctx, async (tx) => {
+      const isFailure = error.kind === "invalidLogin" && error.cause !== notGuessed;
+      const refusal = (isFailure && (await countFailure(tx, emailKey))) || error;
+      return record ? record(tx, refusal) : refusal;
+    });
+  };
   // A call that is not admitted does not wait for others either.
-  if (accounts.has(subject)) await admit?.();
-  return inTurn(subject, async () => {
-    await Promise.all([requireFailuresLeft(ctx, emailKey), admit?.()]);
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof AppError && error.kind === "invalidLogin") || error.cause === notGuessed) throw error;
-      // The transaction returns the refusal: if it were thrown inside, the count would be rolled back.
-      throw await inTransaction(ctx, async (tx) => {
-        const refusal = (await countFailure(tx, emailKey)) ?? error;
-        return note ? note(tx, refusal) : refusal;
-      });
-    }
-  });
+  if (accounts.has(subject)) await admit().catch(refuse);
+  return inTurn(subject, () =>
+    Promise.all([admit(), requireFailuresLeft(ctx, emailKey)])
+      .then(([admitted]) => attempt(admitted))
+      .catch(refuse),
+  );
 }
 
 /** A success checks again in its transaction: other processes may have counted failures. Errors: tooManyAttempts. */

@@ -27,8 +27,8 @@ export function hashPassword(password: string, party?: string): Promise<string> 
 }
 
 /**
- * Returns false for null (no such user, no password) and for an unusable hash, after as much time as for a real one.
- * @throws unavailable; invalidLogin for a malformed hash, after the same time, with a cause that names the user.
+ * Returns false for null (no such user, no password) and for an unusable hash, after as much time as for one of ours.
+ * @throws unavailable; invalidLogin for a malformed hash, with a cause that names the user.
  */
 export function verifyPassword(
   password: string,
@@ -40,18 +40,15 @@ export function verifyPassword(
     // Bun refuses an empty password at once, and the response time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
     if (!isReal) {
-      await Bun.password.verify(password || "-", decoyOf(ownPrefix));
+      await Bun.password.verify(password || "-", decoy);
       return false;
     }
     const bytes = new TextEncoder().encode(hash.startsWith(ownPrefix) ? password.normalize("NFC") : password);
     try {
       return await Bun.password.verify(bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
     } catch (error) {
-      await Bun.password.verify("-", decoyOf(kindPattern.exec(hash)?.[0] ?? ownPrefix));
-      const cause = new Error(`The password hash of ${userId} is malformed; the user needs a new password`, {
-        cause: error,
-      });
-      throw invalidLogin(undefined, { cause });
+      const message = `The password hash of ${userId} is malformed; the user needs a new password`;
+      throw invalidLogin(undefined, { cause: new Error(message, { cause: error }) });
     }
   };
   return hashing.run(verify, party);
@@ -62,7 +59,9 @@ export function needsRehash(hash: string): boolean {
   return !hash.startsWith(ownPrefix);
 }
 
-export const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
+const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
+/** A hash that no password is known for. */
+const decoy = `${ownPrefix}ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI`;
 
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
@@ -101,53 +100,4 @@ export function isUsableHash(hash: string): boolean {
   if (memory === undefined || passes === undefined || lanes === undefined) return false;
   if (lanes < 1 || lanes > maxLanes || passes < 1 || memory * passes > maxKib) return false;
   return memory >= 8 * lanes && memory <= maxMemoryKib;
-}
-
-/** Algorithm and costs, the beginning of a hash. */
-const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=(\d+),p=(\d)\$)/;
-// In KiB of argon2, measured: the time of one bcrypt round, and of the threads that one pass starts for a lane.
-const kibPerBcryptRound = 90;
-const kibPerLane = 70;
-/** The least cost of any hash, so that a store has fewer kinds than `selectKinds` reads. */
-const minKib = 5000;
-/** Of one hash of each imported kind of a store, which a refused login verifies: twelve hashes of our own kind. */
-const maxImportedKib = 12 * costOf(ownPrefix);
-// Salt and digest of discarded random texts.
-const bcryptTail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
-const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
-
-/** A kind that makes refused logins too expensive is refused: leaving it out there would show who has it. */
-export function requireAffordableKind(field: string, hash: string, kinds: readonly string[]): void {
-  const verified = hashesToVerify([...kinds, String(kindOf(hash))], [null]);
-  const kib = verified.reduce((sum, decoy) => sum + costOf(String(decoy)), 0);
-  if (kib <= maxImportedKib) return;
-  const message = "costs too much beside the other kinds of imported hashes. Create the user without it";
-  throw invalidField(field, `${message}: they set a password by a password reset`);
-}
-
-/**
- * Hashes that are still to be verified so that a refusal costs the same for every account: one of our own kind, and
- * one of each imported kind of the store. Null is the decoy of our own kind; no password is known for the others.
- */
-export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
-  const done = new Set(verified.map(kindOf));
-  const all = new Set([null, ...kinds.map((kind) => kindOf(decoyOf(kind)))]);
-  return [...all].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
-}
-
-/** Returns null for our own kind, whose decoy also replaces unusable hashes. The variants of bcrypt cost the same. */
-function kindOf(hash: string | null): string | null {
-  if (hash === null || hash.startsWith(ownPrefix) || !isUsableHash(hash)) return null;
-  return kindPattern.exec(hash)?.[0].replace(/^\$2[ay]/, "$$2b") ?? null;
-}
-
-function decoyOf(kind: string): string {
-  return `${kind}${kind.startsWith("$2") ? bcryptTail : argon2Tail}`;
-}
-
-/** Returns KiB of argon2, times passes. */
-function costOf(kind: string): number {
-  const [, rounds, kib, passes, lanes] = kindPattern.exec(kind) ?? [];
-  const argon2 = (Number(kib) + Number(lanes) * kibPerLane) * Number(passes);
-  return Math.max(minKib, rounds === undefined ? argon2 : 2 ** Number(rounds) * kibPerBcryptRound);
 }

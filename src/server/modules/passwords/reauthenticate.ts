@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { AppError, invalidLogin } from "../../errors.ts";
+import { type AppError, invalidLogin } from "../../errors.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { limitFailures } from "./failures.ts";
 import { verifyPassword } from "./password-hash.ts";
@@ -17,17 +17,15 @@ export async function reauthenticate<T>(
   { password, failed }: { password: string | undefined; failed: AuditEvent },
   act: () => Promise<T>,
 ): Promise<T> {
-  try {
-    return await limitFailures(ctx, user.emailKey, async () => {
-      const { id, passwordHash } = user;
-      const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id, id));
-      if (!isCorrect) throw invalidLogin();
-      return act();
-    });
-  } catch (error) {
-    if (error instanceof AppError && (error.kind === "invalidLogin" || error.kind === "tooManyAttempts")) {
-      await recordAudit(ctx, { event: failed, subject: user.id, error: error.kind });
-    }
-    throw error;
-  }
+  const { id, emailKey, passwordHash } = user;
+  const attempt = async () => {
+    const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id, id));
+    if (!isCorrect) throw invalidLogin();
+    return act();
+  };
+  const record = async (tx: Ctx, refusal: AppError) => {
+    await recordAudit(tx, { event: failed, subject: id, error: refusal.kind });
+    return refusal;
+  };
+  return limitFailures(ctx, emailKey, attempt, { record });
 }

@@ -20,15 +20,17 @@ export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: stri
   });
 }
 
-/** Returns the password, or the try of a mailed code with an unused password. Errors: validationFailed. */
-export function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string) {
+export type Proof = { password: string } | { codeTry: CodeTry };
+
+/** Returns the password, or the try of a mailed code. Errors: validationFailed. */
+export function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string): Proof {
   if (code === undefined) {
     if (password === undefined) throw invalidField("password", "is required");
-    return { password, codeTry: undefined };
+    return { password };
   }
   if (password !== undefined) throw invalidField("code", "must not be sent with a password");
   if (tenant.signInByMail === "off") throw invalidField("code", "cannot be used: this store mails no codes to sign in");
-  return { password: "", codeTry: { purpose: "login", subject: key, code: code.trim() } satisfies CodeTry };
+  return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
 /** Errors: invalidLogin, not counted as a failure unless a code waits; tooManyAttempts once its tries are used up. */

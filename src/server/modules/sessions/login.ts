@@ -2,11 +2,11 @@ import type { Ctx } from "../../context.ts";
 import { byId } from "../../db/conditions.ts";
 import { bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
+import { AppError, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindAudit, recordAudit } from "../audit/service.ts";
-import { bindUse, type CodeTry, countWrongTry } from "../mail-codes/service.ts";
+import { bindUse, countWrongTry } from "../mail-codes/service.ts";
 import { claimAccount } from "../password-reset/service.ts";
 import {
   attemptsExhausted,
@@ -16,31 +16,25 @@ import {
   loginFailures,
   requireFailuresLeft,
 } from "../passwords/failures.ts";
-import { hashesToVerify, hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
+import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
 import { addressSubject, bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
-import { getTenant } from "../tenants/service.ts";
+import { getStore } from "../tenants/service.ts";
 import { bindToken, type IssuedToken } from "../tokens/service.ts";
 import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
-import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
+import { changePasswordHash, findSignInUser, hasImportedHashes, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
-import { readProof, requireRightCode } from "./login-code.ts";
+import { type Proof, readProof, requireRightCode } from "./login-code.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
 /** Login calls per address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
-/** How often a correct password is verified again because its hash was changed meanwhile. */
-const maxTries = 3;
-const auditedKinds: ReadonlySet<ErrorKind> = new Set(["twoFactorRequired", "invalidLogin", "tooManyAttempts"] as const);
-/**
- * Refusals that must take the same time. tooManyAttempts is one: after other logins used the last attempt, a correct
- * password must not be answered faster.
- */
-const equalizedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
+/** Longer than the most expensive hash that can be imported takes. */
+const refusalMs = 500;
 
-const noteLogin = statement((q) =>
+const recordLogin = statement((q) =>
   q
     .update(users)
     .set({ lastLoginAt: param("at") })
@@ -49,77 +43,50 @@ const noteLogin = statement((q) =>
 
 /**
  * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the same
- * answer, count alike, and cost the same hashes. The likes and bookmarks of `visitor` become the user's; an invalid
+ * answer, count alike, and take the same time. The likes and bookmarks of `visitor` become the user's; an invalid
  * `visitor` is ignored. With `code`, which was mailed, instead of a password, only customers can log in, in a store whose
  * setting `sign_in_by_mail` is on; no hash is verified then. A code that is used or expired does not count as a failure.
- * @throws validationFailed for a code in other stores, and for both or neither; twoFactorRequired when two-factor is on and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with
- * `retryAfter` after three failures for the email or 30 calls from the address, unavailable when too many passwords wait.
+ * @throws validationFailed for a code in other stores, and for both or neither; twoFactorRequired when two-factor is on
+ * and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with `retryAfter` after three
+ * failures for the email or 30 calls from the address, unavailable when too many passwords wait.
  */
 export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
   // An invalid address is treated like an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
-  const { codeTry, password } = readProof(ctx, input, key);
-  let subject: string | undefined;
-  let isRecorded = false;
-  const verified: (string | null)[] = [];
-  let user: SignInUser | undefined;
-  let store: LoginSession["store"];
-  const findUser = async () => {
-    user = await findSignInUser(ctx.db, ctx.tenant.id, key);
-  };
-  const findStore = async () => {
-    const { namespace, title, domain, url, currency, currency_sign, logo } = await getTenant(ctx, ctx.tenant.namespace);
-    store = { namespace, title, domain, url, currency, currency_sign, logo };
-  };
+  const proof = readProof(ctx, input, key);
   // Reads that do not depend on each other share an exchange with a database server.
-  const admit = async () => void (await Promise.all([requireCallsLeft(ctx), findUser(), findStore()]));
-  const verify = async () => {
-    for (let tries = 1; ; tries++) {
-      if (tries > 1) await findUser();
-      subject = user?.id;
-      const hash = user?.status === "active" ? user.passwordHash : null;
-      if (codeTry) {
-        await requireRightCode(ctx, codeTry);
-        if (user?.status !== "active" || user.role !== "customer") throw invalidLogin();
-      } else {
-        verified.push(hash);
-        const isCorrect = await verifyPassword(password, hash, ctx.tenant.id, user?.id);
-        if (!user || hash === null || !isCorrect) throw invalidLogin();
-      }
-      const proof = { otp: input.otp?.trim() ?? "", codeTry };
-      const issued = await signIn(ctx, { ...user, passwordHash: hash }, proof).catch((error) => {
-        if (error !== hashChanged) throw error;
-      });
-      if (issued) {
-        const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
-        if (visitorId !== null) await transferReactions(ctx, visitorId, user.id);
-        if (!codeTry && hash !== null && needsRehash(hash)) await renewHash(ctx, user, hash, password);
-        return { user_id: user.id, token: issued.token, expires_at: issued.expiresAt, store };
-      }
-      if (tries === maxTries) throw invalidLogin();
-    }
-  };
-  const attempt = async () => {
+  const admit = () =>
+    Promise.all([findSignInUser(ctx.db, ctx.tenant.id, key), getStore(ctx), requireCallsLeft(ctx)] as const);
+  const attempt = async ([found, store]: Awaited<ReturnType<typeof admit>>) => {
+    const until = performance.now() + refusalMs;
     try {
-      return await verify();
+      const user = await verifyProof(ctx, found, proof);
+      const { token, expiresAt } = await signIn(ctx, user, { otp: input.otp?.trim() ?? "", proof });
+      const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
+      if (visitorId !== null) await transferReactions(ctx, visitorId, user.id);
+      if ("password" in proof) await renewHash(ctx, user, proof.password);
+      return { user_id: user.id, token, expires_at: expiresAt, store };
     } catch (error) {
-      if (!codeTry && error instanceof AppError && equalizedKinds.has(error.kind))
-        await equalizeLoginTime(ctx, password, verified);
+      const isRefusal = error instanceof AppError && error.kind !== "twoFactorRequired" && "password" in proof;
+      // An imported hash takes another time than ours, which would reveal that its user exists.
+      if (isRefusal && (await hasImportedHashes(ctx))) await Bun.sleep(Math.max(0, until - performance.now()));
       throw error;
     }
   };
-  const record = (tx: Ctx, refusal: AppError) => recordRefusal(tx, refusal, { key, subject });
-  try {
-    const note = async (tx: Ctx, refusal: AppError) => {
-      isRecorded = true;
-      if (codeTry) await countWrongTry(tx, codeTry);
-      return record(tx, refusal);
-    };
-    return await limitFailures(ctx, key, attempt, { admit, note });
-  } catch (error) {
-    if (isRecorded || !(error instanceof AppError && auditedKinds.has(error.kind))) throw error;
-    throw await inTransaction(ctx, (tx) => record(tx, error));
+  return limitFailures(ctx, key, attempt, { admit, record: (tx, refusal) => recordRefusal(tx, refusal, key, proof) });
+}
+
+/** Returns the active user whose password or mailed code is right. Errors: invalidLogin; those of `requireRightCode`. */
+async function verifyProof(ctx: Ctx, found: SignInUser | undefined, proof: Proof): Promise<SignInUser> {
+  const user = found?.status === "active" ? found : undefined;
+  if ("codeTry" in proof) {
+    await requireRightCode(ctx, proof.codeTry);
+    if (user?.role === "customer") return user;
+    throw invalidLogin();
   }
+  const isCorrect = await verifyPassword(proof.password, user?.passwordHash ?? null, ctx.tenant.id, user?.id);
+  if (user && isCorrect) return user;
+  throw invalidLogin();
 }
 
 /** Throws tooManyAttempts when an address has no calls left. */
@@ -128,45 +95,39 @@ async function requireCallsLeft(ctx: Ctx): Promise<void> {
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-/** The error tooManyAttempts with the longer wait of both limits, including this call. */
-async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<AppError> {
-  const waitMs = [await checkLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
-  return attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
-}
-
 function callerOf({ tenant, client, vault }: Ctx): string {
   return addressSubject(vault, client?.ip, tenant.id);
 }
 
-/** Counts and audits a refused call, without the email, because people type passwords into that field. */
-async function recordRefusal(
-  tx: Ctx,
-  refusal: AppError,
-  { key, subject }: { key: string; subject: string | undefined },
-): Promise<AppError> {
-  const isLimited = (await countHit(tx, loginCalls, callerOf(tx))) > 0 || refusal.kind === "tooManyAttempts";
-  const answer = isLimited ? await longestWait(tx, key, refusal) : refusal;
+/**
+ * Counts and audits a refused call, without the email, because people type passwords into that field. Where either limit
+ * is reached, the answer is tooManyAttempts with the longer wait.
+ */
+async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Proof): Promise<AppError> {
+  if ("codeTry" in proof && refusal.kind === "invalidLogin") await countWrongTry(tx, proof.codeTry);
+  const isOverLimit = (await countHit(tx, loginCalls, callerOf(tx))) > 0 || refusal.kind === "tooManyAttempts";
+  const user = await findSignInUser(tx.db, tx.tenant.id, key);
+  let answer = refusal;
+  if (isOverLimit) {
+    const waitMs = [await checkLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
+    answer = attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
+  }
   const event = answer.kind === "twoFactorRequired" ? "login.code_required" : "login.failed";
-  await recordAudit(tx, { event, subject, error: answer.kind });
+  await recordAudit(tx, { event, subject: user?.id, error: answer.kind });
   return answer;
 }
 
-const hashChanged = new Error("The password was changed meanwhile.");
-
-/** Creates the session of a user as it was read before the password was verified. Throws `hashChanged` for another hash. */
-async function signIn(
-  ctx: Ctx,
-  user: SignInUser,
-  { otp, codeTry }: { otp: string; codeTry: CodeTry | undefined },
-): Promise<IssuedToken> {
+/** Creates the session of a user as it was read before the password was verified. Errors: those of `login`. */
+async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string; proof: Proof }): Promise<IssuedToken> {
   // The library for codes is loaded before the transaction, which should not wait for it.
   if (otp !== "") await loadTotp();
   return inTransaction(ctx, async (tx) => {
-    const { id, emailKey, role } = user;
+    const { id, emailKey } = user;
     const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
     const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
-    const isSame = found?.id === id && found.role === role && found.passwordHash === user.passwordHash;
-    if (!isSame || found.status !== "active") throw hashChanged;
+    const isSame = found?.id === id && found.role === user.role && isSamePassword(found, user);
+    if (!isSame || found.status !== "active") throw invalidLogin();
+    const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
     if (codeTry) await requireRightCode(tx, codeTry);
     if (found.hasTwoFactor) {
       if (otp === "") throw twoFactorRequired();
@@ -175,10 +136,10 @@ async function signIn(
     if (codeTry && found.isUnproven) await claimAccount(tx, id);
     const { issued, statements } = bindToken(tx, id);
     const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
-    const actor = { kind: "user", userId: id, role } as const;
+    const actor = { kind: "user", userId: id, role: found.role } as const;
     await tx.db.batch([
       ...(codeTry ? [bindUse(tx, codeTry)] : []),
-      bind(noteLogin, { tenantId: tx.tenant.id, id, at: toTimestamp(tx.now()) }),
+      bind(recordLogin, { tenantId: tx.tenant.id, id, at: toTimestamp(tx.now()) }),
       bindLimit(tx, loginCalls, callerOf(tx)).hit,
       bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear,
       ...statements,
@@ -188,28 +149,20 @@ async function signIn(
   });
 }
 
-/** Replaces an imported hash by our own kind. Called after the code is verified, or the time would reveal that the password was right. */
-async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: string): Promise<void> {
-  try {
-    const to = await hashPassword(password, ctx.tenant.id);
-    await inTransaction(ctx, (tx) => changePasswordHash(tx, user.id, { from, to, isRenewal: true }));
-  } catch (error) {
-    // The user is logged in; the next login tries again.
-    if (!(error instanceof AppError)) throw error;
-  }
+/** Whether a user still has the password that was verified. Another login may have replaced its imported hash. */
+function isSamePassword(now: SignInUser, { passwordHash, passwordChangedAt }: SignInUser): boolean {
+  const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
+  return now.passwordHash === passwordHash || isReplaced;
 }
 
-/**
- * Makes every refused login of a store take the same time, by verifying one hash of each kind that the store has: a
- * shorter time would reveal that a user exists and that their password was imported.
- * @param verified hashes that were verified already; null for the decoy.
- */
-export async function equalizeLoginTime(ctx: Ctx, password: string, verified: readonly (string | null)[]) {
+/** Replaces an imported hash by our own. Called once the login has succeeded, or the time would reveal that the password was right. */
+async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, password: string): Promise<void> {
+  if (from === null || !needsRehash(from)) return;
   try {
-    const kinds = await findImportedKinds(ctx);
-    for (const hash of hashesToVerify(kinds, verified)) await verifyPassword(password, hash, ctx.tenant.id);
+    const to = await hashPassword(password, ctx.tenant.id);
+    await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { from, to, isRenewal: true }));
   } catch (error) {
-    // When no capacity is left for hashing, the refusal must still be returned and counted.
+    // The user is logged in; the next login tries again.
     if (!(error instanceof AppError)) throw error;
   }
 }

@@ -7,9 +7,12 @@ import { tenants } from "./table.ts";
 
 const { namespace, title, domain, url, currency, logo, status, language } = tenants;
 
-/** The columns of a tenant by their names in the terminal's JSON; the first seven are the `store` of a login's reply. */
+/** The `store` of a login's reply. */
+export const store = { namespace, title, domain, url, currency, currency_sign: tenants.currencySign, logo };
+
+/** The columns of a tenant by their names in the terminal's JSON. */
 export const shown = {
-  ...{ namespace, title, domain, url, currency, currency_sign: tenants.currencySign, logo },
+  ...store,
   ...{ status, created_at: tenants.createdAt, language, token_lifetime: tenants.tokenLifetime },
   ...{ points_rate: tenants.pointsRate, point_value: tenants.pointValue, points_days: tenants.pointsDays },
   ...{ address_writes: tenants.addressWrites, visitor_writes: tenants.visitorWrites },

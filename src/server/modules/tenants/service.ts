@@ -12,7 +12,8 @@ import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../catalogue/products/table.ts";
 import { changeTypes, type TypeChanges } from "../resources/registry.ts";
 import { currencySign, parseCurrency, parseNamespace, parsePointValue, readFields, type TenantInput } from "./input.ts";
-import { changedFields, selectTenants, shown, type TenantRecord, toDetails, toRecord } from "./record.ts";
+import type { Store } from "./model.ts";
+import { changedFields, selectTenants, shown, store, type TenantRecord, toDetails, toRecord } from "./record.ts";
 import { tenants, workFields } from "./table.ts";
 
 const byNamespace = eq(tenants.namespace, param("namespace"));
@@ -36,6 +37,7 @@ const json = sql<string>`json_object('namespace', namespace, 'title', title, 'do
   'currency', currency, 'currency_sign', currency_sign, 'logo', logo, 'language', language, 'languages', ${languages},
   'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false')))`;
 const isStore = eq(tenants.id, param("id"));
+const selectStore = statement((q) => q.select(store).from(tenants).where(isStore));
 const selectProfile = statement((q) => q.select({ json }).from(tenants).where(isStore));
 const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
@@ -89,6 +91,13 @@ export async function onlyNamespace(db: Session): Promise<string | undefined> {
 /** @throws notFound. */
 export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
+}
+
+/** Returns the store of a login's reply. Errors: storeNotFound if it was just deleted. */
+export async function getStore({ db, tenant }: Ctx): Promise<Store> {
+  const row = await get(db, selectStore, { id: tenant.id });
+  if (!row) throw storeNotFound();
+  return row;
 }
 
 /** Returns the store as front ends see it, which is its own state. Errors: storeNotFound if it was just deleted. */

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { byId, ofStore } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { detachDevices } from "../tokens/service.ts";
 import { hasTwoFactor } from "../two-factor/table.ts";
@@ -14,6 +14,7 @@ export type SignInUser = NonNullable<Awaited<ReturnType<typeof findSignInUser>>>
 const { id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version } = users;
 const fields = {
   ...{ id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version },
+  passwordChangedAt: users.passwordChangedAt,
   isUnproven: sql<number>`is_unproven and not email_verified`,
   hasTwoFactor: sql<number>`${hasTwoFactor}`,
 };
@@ -31,22 +32,13 @@ const renewHash = statement((q) =>
     .where(guard),
 );
 
-const isImported = sql`${ofStore(users)} and ${imported}`;
-const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1, 7)
-  else substr(found.hash, 1, instr(found.hash, ',p=') + 4) end`);
-
-/**
- * How imported hashes begin, each kind once: steps through the index `users_imported`, where `…$` sorts before `…%`.
- */
-export const selectKinds = statement<{ kind: string }>(sql`
-  with recursive found (hash) as (
-    select (select password_hash from ${users} where ${isImported} order by password_hash limit 1)
-    union all
-    select (select password_hash from ${users} where ${isImported}
-      and password_hash >= substr(${kind}, 1, length(${kind}) - 1) || char(unicode(substr(${kind}, -1)) + 1)
-      order by password_hash limit 1)
-    from found where found.hash is not null limit 200)
-  select ${kind} as kind from found where found.hash is not null`);
+const selectImported = statement((q) =>
+  q
+    .select({ id })
+    .from(users)
+    .where(and(ofStore(users), imported))
+    .limit(1),
+);
 
 /** The user of an address in its comparable form, also a disabled one. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string) {
@@ -57,8 +49,9 @@ export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 
-export async function findImportedKinds(ctx: Ctx): Promise<string[]> {
-  return (await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id })).map(({ kind }) => kind);
+/** Whether a user of the store still has a hash from another system, which takes another time to verify than ours. */
+export async function hasImportedHashes({ db, tenant }: Ctx): Promise<boolean> {
+  return (await get(db, selectImported, { tenantId: tenant.id })) !== undefined;
 }
 
 /**

@@ -8,11 +8,11 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
-import { hashPassword, needsRehash, parsePasswordHash, requireAffordableKind } from "../passwords/password-hash.ts";
+import { hashPassword, parsePasswordHash } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { revokeTokens } from "../tokens/service.ts";
 import { explainUserConflict, recordUserEvent, userJson } from "./change.ts";
-import { changePasswordHash, findImportedKinds, type SignInUser } from "./credentials.ts";
+import { changePasswordHash, type SignInUser } from "./credentials.ts";
 import {
   explainRefusal,
   guardedUser,
@@ -60,9 +60,6 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
   return inTransaction(ctx, async (tx) => {
-    if (passwordHash !== null && needsRehash(passwordHash)) {
-      requireAffordableKind("password_hash", passwordHash, await findImportedKinds(tx));
-    }
     const credentials = { passwordHash, passwordChangedAt: passwordHash === null ? null : now };
     const common = { id, tenantId: tx.tenant.id, status: "active", createdAt: now, updatedAt: now } as const;
     const row = { ...common, ...columns, email, emailKey, role, ...credentials };
