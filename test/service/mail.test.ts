@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { pullBack } from "../../src/server/delivery/claim.ts";
 import {
   type ClaimedMail,
   claimMail,
@@ -14,7 +13,6 @@ import {
 } from "../../src/server/modules/mail/outbox.ts";
 import { listMail, retryMail } from "../../src/server/modules/mail/service.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
-import { mailOutbox } from "../../src/server/modules/mail/table.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -418,29 +416,6 @@ onEachDatabase((suite) => {
         await sender.runUntilIdle();
         expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
         expect(smtp.received).toHaveLength(12);
-      },
-    );
-
-    suite.testOnFile(
-      "a clock that was ahead for days neither ends mail nor delays it once it is set back",
-      async () => {
-        const { ctx, queue, outbox, smtp, clock, behave } = await openPost(suite);
-        const passing = createClock();
-        const times = { monotonic: passing.now, isClockSteady: () => false };
-        const sender = openSender({ db: suite.app.db, clock }, { url: smtp.url }, times);
-        await queue();
-        clock.advance(30 * 86_400_000);
-        behave((stage) => (stage === "connect" ? "cut" : undefined));
-        await sender.runUntilIdle();
-        expect(await outbox()).toMatchObject([{ status: "queued", attempts: 1 }]);
-        clock.advance(-30 * 86_400_000);
-        behave(() => undefined);
-        passing.advance(minuteMs);
-        await queue();
-        expect(await sender.runUntilIdle()).toBe(1);
-        await pullBack(ctx, mailOutbox);
-        expect(await sender.runUntilIdle()).toBe(1);
-        expect(smtp.received).toHaveLength(2);
       },
     );
 

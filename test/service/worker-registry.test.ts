@@ -106,7 +106,7 @@ describe("the counts of workers", () => {
     const figures = { queues: null, ...none, last_restore_test_failed_at: null, certificate_expires_at: null };
     const database = { kind: "file" as const, bytes: null, wal_bytes: null, disk_free_bytes: null };
     const readDatabase = async () => ({ ...figures, database });
-    const read = { readOwn: () => figuresOf(0), readDatabase, isClockSteady: () => true, replication: () => undefined };
+    const read = { readOwn: () => figuresOf(0), readDatabase, replication: () => undefined };
     const status = await readStatus({ version: "1", url: "", workers: 3, registry, ...read });
     expect(status.processes.map(({ name, pid, answers }) => [name, pid, answers])).toEqual([
       ["main", 1, true],

@@ -3,8 +3,6 @@ import type { SystemCtx } from "../context.ts";
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
-  /** Whether the clock can be trusted to give a delivery up because of its age; it can unless given. */
-  isClockSteady?: (() => boolean) | undefined;
 }
 
 export interface Answer {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
 import type { WorkCtx } from "../context.ts";
-import { all, bind, type CompiledStatement, type Params, param, run, statement } from "../db/statement.ts";
+import { all, bind, type CompiledStatement, type Params, param, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Answer } from "./channel.ts";
 
@@ -27,16 +27,6 @@ export interface Claim {
   attempts: number;
   /** The end of the lease; it also distinguishes this claim from a later one. */
   lease: string;
-}
-
-/** No delivery is postponed for longer; one that seems to be was postponed by a clock that was ahead. */
-const maxDelayMs = 2 * 86_400_000;
-
-/** Makes the deliveries of a table due that a clock that was ahead has postponed for days. */
-export function pullBack({ db, now }: Pick<WorkCtx, "db" | "now">, table: SQLiteTable): Promise<number> {
-  const pull = statement(sql`update ${table} set next_attempt_at = ${toTimestamp(now())}
-    where status in ('waiting', 'queued') and next_attempt_at > ${toTimestamp(now() + maxDelayMs)}`);
-  return run(db, pull);
 }
 
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;

@@ -14,7 +14,6 @@ interface StatusDeps {
   workers: number;
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
-  isClockSteady: () => boolean;
   replication: () => ReplicationStatus | undefined;
   /** Undefined where the main process answers requests. */
   registry: WorkerRegistry | undefined;
@@ -54,8 +53,6 @@ export async function readStatus(deps: StatusDeps) {
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),
-    /** Whether orders, points and idempotency keys do not expire now, because the clock jumped. */
-    expiry_paused: !deps.isClockSteady(),
     /** The replica of `--replicate-to`; null without one. */
     replication: deps.replication() ?? null,
     ...database,

@@ -9,7 +9,6 @@ import { readBirth } from "../db/migrate.ts";
 import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
 import type { ChannelDeps } from "../delivery/channel.ts";
-import { pullBack } from "../delivery/claim.ts";
 import { type AppError, wrongState } from "../errors.ts";
 import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -18,12 +17,10 @@ import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
-import { mailOutbox } from "../modules/mail/table.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
-import { pushDeliveries } from "../modules/notifications/table.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
@@ -32,12 +29,11 @@ import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/service.ts";
 import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
-import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { openReplica } from "../replication/objects.ts";
 import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
-import { createClockWatch } from "./clock-watch.ts";
+import { createClockCheck } from "./clock-check.ts";
 import { startRestoreTests } from "./restore-tests.ts";
 
 const purgeMs = 60_000;
@@ -58,8 +54,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const { notice } = log;
   // Before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
-  const isClockSteady = createClockWatch(Date.now, () => uptime() * 1000, notice);
-  const deps = vault && { db, vault, now: Date.now, isClockSteady, notice };
+  const deps = vault && { db, vault, now: Date.now, notice };
   const mail = deps && (await startMailDelivery(config, deps));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
@@ -73,10 +68,9 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     databaseLost.resolve(wrongState(message));
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
-  const purging = startPurging(db, notice, { isSteady: isClockSteady, media: openMedia(config), keepAddressesMs });
+  const purging = startPurging(db, notice, { media: openMedia(config), keepAddressesMs });
   const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
-    isClockSteady,
     /** Takes over the replica, which stops another server. So this server must be able to start. */
     beginReplication: () => replicator?.begin(),
     replication: () => replicator?.status(),
@@ -162,11 +156,19 @@ const purgeJobs: PurgeJob[] = [
   purgeRejections,
 ];
 
-function startPurging(db: Database, notice: LogWriter["notice"], options: Omit<Course, "now" | "isStopping">) {
+function startPurging(
+  db: Database,
+  notice: LogWriter["notice"],
+  options: Pick<PurgeOptions, "media" | "keepAddressesMs">,
+) {
   let running: Promise<void> | undefined;
   let isStopping = false;
+  const isClockRight = createClockCheck(db, Date.now, () => uptime() * 1000, notice);
   const timer = setInterval(() => {
-    running ??= purgeAll(db, { now: Date.now, isStopping: () => isStopping, ...options })
+    running ??= isClockRight()
+      .then((isRight) =>
+        isRight ? purgeAll(db, { now: Date.now, isStopping: () => isStopping, ...options }) : undefined,
+      )
       .catch(() => notice("warn", "orders and points could not expire, or old rows could not be deleted"))
       .finally(() => {
         running = undefined;
@@ -181,22 +183,21 @@ function startPurging(db: Database, notice: LogWriter["notice"], options: Omit<C
   };
 }
 
-type Course = Record<"isStopping" | "isSteady", () => boolean> & {
+interface PurgeOptions {
   now: () => number;
+  isStopping: () => boolean;
   media?: MediaStore | undefined;
   keepAddressesMs: number;
-};
+}
 
 /** Leaves room for other writers. A job that fails does not stop the others. */
-export async function purgeAll(db: Database, course: Course): Promise<void> {
-  const { now, isStopping, isSteady, media, keepAddressesMs } = course;
+async function purgeAll(db: Database, options: PurgeOptions): Promise<void> {
+  const { now, isStopping, media, keepAddressesMs } = options;
   const failures: unknown[] = [];
-  if (!isSteady())
-    for (const table of [mailOutbox, webhookDeliveries, pushDeliveries]) await pullBack({ db, now }, table);
   const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
   for (const purge of [...purgeJobs, eraseAddresses]) {
     try {
-      while (!isStopping() && isSteady() && (await purge({ db, now, media })) > 0);
+      while (!isStopping() && (await purge({ db, now, media })) > 0);
     } catch (error) {
       failures.push(error);
     }

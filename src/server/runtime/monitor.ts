@@ -28,7 +28,6 @@ interface MonitorOptions {
   version: string;
   log: LogWriter;
   certificate: () => Certificate | undefined;
-  isClockSteady: () => boolean;
   replication: () => ReplicationStatus | undefined;
 }
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const status = () =>
     readStatus({
       ...{ version: "1", url: "", workers: 1, registry: undefined },
-      ...{ readOwn: watch.read, readDatabase, isClockSteady: () => true, replication: () => undefined },
+      ...{ readOwn: watch.read, readDatabase, replication: () => undefined },
     });
   const metrics = { token, text: async () => renderMetrics(await status()) };
   app = startTestApp({ db, meter: watch.meter, metrics });

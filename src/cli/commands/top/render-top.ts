@@ -69,15 +69,13 @@ function summarize(activity: ServerActivity): [label: string, parts: string[]][]
 }
 
 function findProblems(activity: ServerActivity): string[] {
-  const { processes, queues, last_backup_failed_at, last_restore_test_failed_at, expiry_paused, replication } =
-    activity;
+  const { processes, queues, last_backup_failed_at, last_restore_test_failed_at, replication } = activity;
   const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
   return [
     ...processes
       .filter(({ answers }) => !answers)
       .map(({ name, pid }) => `worker ${name} ${pid === null ? "does not run" : "hangs"}`),
     ...new Set(processes.flatMap(({ unready }) => (unready ? [`not ready: ${escapeControls(unready)}`] : []))),
-    ...(expiry_paused ? ["the clock jumped: nothing expires"] : []),
     ...(replication?.failure ? ["replication fails"] : []),
     ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
     ...(last_restore_test_failed_at === null ? [] : ["last restore test failed"]),

@@ -47,9 +47,7 @@ export const server = {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
       return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
     });
-    const wait = `The clock of the server (process ${pid}) jumped. Nothing expires and no old rows are deleted until it has been steady for ten minutes.`;
-    const paused = status.expiry_paused ? [finding("warning", "clock", wait, "timedatectl set-ntp true")] : [];
-    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...paused, ...old, ...unread];
+    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...old, ...unread];
   },
 } satisfies EnvironmentCheck;
 
@@ -116,7 +114,7 @@ const selectNow = statement((q) => q.select({ at: present }).from(sql`(select 1)
 const newestRows = sql`(
   select * from (select at from ${auditLog} order by seq desc limit 1)
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`;
-const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
+export const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
 
 export const clock = {
   id: "clock",

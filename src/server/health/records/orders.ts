@@ -100,7 +100,7 @@ export const dueOrders: RecordCheck = {
   run: (subject) =>
     findInStores(subject, countDue, ({ namespace, count }) => {
       const due = `${countOf(count, "unpaid order")} should have expired`;
-      const message = `Store ${namespace}: ${due}. A running server expires them within a minute, or ten minutes after its clock jumped.`;
+      const message = `Store ${namespace}: ${due}. A running server expires them within a minute, unless its clock is wrong.`;
       return finding("note", namespace, message, null);
     }),
 };

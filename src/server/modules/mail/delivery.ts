@@ -45,9 +45,8 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   }
 
   async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
-    // With a clock that jumped, mail may seem to have expired.
     const isExpired = mail.usefulUntil !== null && Date.parse(mail.usefulUntil) <= deps.now();
-    if (isExpired && deps.isClockSteady?.() !== false) return end(mail, "expired");
+    if (isExpired) return end(mail, "expired");
     if (isExhausted(schedule, mail.attempts)) return end(mail, "failed", "every attempt was interrupted");
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
     if (contents === null) return end(mail, "failed", "encrypted with another secret key");

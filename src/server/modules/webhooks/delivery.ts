@@ -117,7 +117,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     },
     nextAttemptAt({ attempts, createdAt }, { retryAfterMs }) {
       const delay = retryDelayMs(schedule, attempts, retryAfterMs);
-      const isOld = deps.isClockSteady?.() !== false && deps.now() - Date.parse(createdAt) > maxAgeMs;
+      const isOld = deps.now() - Date.parse(createdAt) > maxAgeMs;
       return delay === null || isOld ? null : deps.now() + delay;
     },
     recordDelivered: (task, answer) => deps.db.execute(delivered(deps, task, answer)),
