@@ -1,76 +1,86 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { type Comparison, compareOnce } from "./compare.ts";
-import { percentile } from "./logins.ts";
-import type { Bench } from "./measure.ts";
+import { type Comparison, compareOnce, percentile } from "./compare.ts";
+import { type Bench, startOnCopy } from "./measure.ts";
 import type { Running } from "./process.ts";
-import { copyStore, namespaceQuery, sampleProduct, startBodega } from "./store.ts";
+import type { Row } from "./report.ts";
+import { callSteadily } from "./steady.ts";
+import { copyStore, startBodega } from "./store.ts";
 
-/** Calls are sent at this rate, even if earlier ones are still unanswered; every fourth writes. */
-const callEveryMs = 4;
-const callsPerWrite = 4;
+const pace = { everyMs: 4, callsPerWrite: 4 };
 /** Rows of the audit log that make the database large enough for a copy to take a while: about a hundred MiB. */
 const filler = 250_000;
+/** Of these calls, more rounds are needed than of others. */
+const roundsOfEffort = 3;
 
-/** Backups for each round of the benchmark. */
-const backupsPerRound = 3;
+/** The p99 latency of calls beside backups and beside replication, compared with that of calls without. */
+export async function measureBackups(bench: Bench): Promise<Row[]> {
+  bench.say("calls beside a backup");
+  const backups = await compareWithBackups(bench);
+  bench.say("calls beside replication");
+  const replication = await compareWithReplication(bench);
+  return [
+    { name: "calls beside backups (left) and without, p99", unit: "ms", ...backups, mark: { ratioAtMost: 2 } },
+    {
+      name: "calls beside replication (left) and without, p99",
+      unit: "ms",
+      ...replication,
+      mark: { ratioAtMost: 1.2 },
+    },
+  ];
+}
 
-/**
- * The p99 latency of calls during backups, and without one for as long right after each, in milliseconds. All calls of
- * a side are one sample, so that other load on the machine affects both.
- */
-export async function compareBackups(bench: Bench): Promise<Comparison> {
+/** Calls during backups, and without one for as long right after each, so that other load affects both. */
+async function compareWithBackups(bench: Bench): Promise<Comparison> {
   const dir = join(bench.workDir, "backup");
   copyStore(bench.store.dataDir, dir);
   await fill(dir);
   const server = await startBodega(bench.binary, dir);
-  try {
-    await callUntil(bench, server, Bun.sleep(1000));
-    const beside: number[] = [];
-    const without: number[] = [];
-    for (let round = 0; round < bench.effort.rounds * backupsPerRound; round++) {
-      const started = performance.now();
-      beside.push(...(await callUntil(bench, server, backUp(bench, dir))));
-      const took = performance.now() - started;
-      without.push(...(await callUntil(bench, server, Bun.sleep(took))));
-    }
-    return compareOnce(percentile(beside, 0.99), percentile(without, 0.99));
-  } finally {
-    await server.stop();
-  }
+  let tookMs = 1000;
+  const callBeside = async () => {
+    const started = performance.now();
+    const times = await callSteadily(bench, server, backUp(bench, dir), pace);
+    tookMs = performance.now() - started;
+    return times;
+  };
+  const callWithout = () => callSteadily(bench, server, Bun.sleep(tookMs), pace);
+  await callWithout();
+  const compared = await compareP99(bench, callBeside, callWithout);
+  await server.stop();
+  return compared;
 }
 
-/**
- * The p99 latency of calls of a server that replicates its changes to a directory in memory, which stands for another
- * disk, and of one that does not, in turn, in milliseconds.
- */
-export async function compareReplication(bench: Bench): Promise<Comparison> {
+/** Calls of a server that replicates to a directory in memory, which stands for another disk, and of one that does not. */
+async function compareWithReplication(bench: Bench): Promise<Comparison> {
   const replica = mkdtempSync("/dev/shm/bodega-bench-");
-  const servers: Running[] = [];
-  try {
-    for (const [name, flags] of [
-      ["replicated", ["--replicate-to", replica]],
-      ["alone", []],
-    ] as const) {
-      const dir = join(bench.workDir, name);
-      copyStore(bench.store.dataDir, dir);
-      const server = await startBodega(bench.binary, dir, flags);
-      servers.push(server);
-      await callUntil(bench, server, Bun.sleep(1000));
-    }
-    const times: number[][] = [[], []];
-    for (let round = 0; round < bench.effort.rounds * backupsPerRound; round++) {
-      for (const [side, server] of servers.entries()) {
-        times[side]?.push(...(await callUntil(bench, server, Bun.sleep(bench.effort.seconds * 1000))));
-      }
-    }
-    const [beside = [], without = []] = times;
-    return compareOnce(percentile(beside, 0.99), percentile(without, 0.99));
-  } finally {
-    for (const server of servers) await server.stop();
-    rmSync(replica, { recursive: true });
+  process.once("exit", () => rmSync(replica, { recursive: true }));
+  const replicated = await startOnCopy(bench, "replicated", ["--replicate-to", replica]);
+  const alone = await startOnCopy(bench, "alone");
+  const callFor = (server: Running, seconds: number) => callSteadily(bench, server, Bun.sleep(seconds * 1000), pace);
+  for (const server of [replicated, alone]) await callFor(server, 1);
+  const { seconds } = bench.effort;
+  const compared = await compareP99(
+    bench,
+    () => callFor(replicated, seconds),
+    () => callFor(alone, seconds),
+  );
+  for (const server of [replicated, alone]) await server.stop();
+  return compared;
+}
+
+/** Compares the p99 of calls of both kinds, in turn. All calls of a kind are one sample. */
+async function compareP99(
+  { effort }: Bench,
+  measureOurs: () => Promise<number[]>,
+  measureBare: () => Promise<number[]>,
+): Promise<Comparison> {
+  const [ours, bare]: [number[], number[]] = [[], []];
+  for (let round = 0; round < effort.rounds * roundsOfEffort; round++) {
+    ours.push(...(await measureOurs()));
+    bare.push(...(await measureBare()));
   }
+  return compareOnce(percentile(ours, 0.99), percentile(bare, 0.99));
 }
 
 /** Rows that no call reads. */
@@ -90,41 +100,6 @@ async function backUp({ binary, workDir }: Bench, dataDir: string): Promise<void
   const to = join(workDir, "backup.tar.gz");
   const command = [binary, "db", "backup", "--data-dir", dataDir, "--to", to, "--yes", "-q"];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-  const words = await child.stderr.text();
-  if ((await child.exited) !== 0) throw new Error(`The backup failed: ${words}`);
-}
-
-/** Returns the milliseconds of each call, from the moment at which it was due. */
-async function callUntil({ store }: Bench, { url }: Running, end: Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
-  const calls: Promise<void>[] = [];
-  const headers = { ...store.headers, "Content-Type": "application/json" };
-  let isOver = false;
-  const over = end.finally(() => {
-    isOver = true;
-  });
-  over.catch(() => {});
-  for (let due = performance.now(); !isOver; due += callEveryMs) {
-    await Bun.sleep(Math.max(0, due - performance.now()));
-    const number = calls.length;
-    const isWrite = number % callsPerWrite === 0;
-    const path = isWrite ? "/products/" : `/products/${store.productIds[number % store.productIds.length]}/`;
-    const call = async () => {
-      const reply = await fetch(`${url}${path}${namespaceQuery}`, {
-        headers,
-        ...(isWrite && { method: "POST", body: sampleProduct(crypto.randomUUID()) }),
-      });
-      await reply.arrayBuffer();
-      if (!reply.ok) throw new Error(`A call was answered ${reply.status}.`);
-      times.push(performance.now() - due);
-    };
-    const made = call();
-    // Awaited once all calls are done.
-    made.catch(() => {});
-    calls.push(made);
-  }
-  const outcomes = await Promise.allSettled([over, ...calls]);
-  const failed = outcomes.find((outcome) => outcome.status === "rejected");
-  if (failed) throw failed.reason;
-  return times;
+  const complaint = await child.stderr.text();
+  if ((await child.exited) !== 0) throw new Error(`The backup failed: ${complaint}`);
 }

@@ -18,11 +18,11 @@ export function buildBinary(): string {
   return binary;
 }
 
-/** Compiles a program of the bare side the way the product is compiled; returns its path. */
-export async function compileBare(source: "server.ts" | "hello.ts", workDir: string): Promise<string> {
-  const outfile = join(workDir, `bare-${source.slice(0, -3)}`);
+/** Compiles the bare server the way the product is compiled; returns its path. */
+export async function compileBare(workDir: string): Promise<string> {
+  const outfile = join(workDir, "bare-server");
   await Bun.build({
-    entrypoints: [join(import.meta.dir, "bare", source)],
+    entrypoints: [join(import.meta.dir, "bare", "server.ts")],
     target: "bun",
     minify: true,
     bytecode: true,

@@ -9,13 +9,12 @@ export interface Request {
 }
 
 /** One load: requests sent in turn for some seconds. */
-export interface Load {
+interface Load {
   url: string;
   headers: Record<string, string>;
   seconds: number;
   requests: readonly Request[];
-  /** By default 32. */
-  connections?: number;
+  connections: number;
 }
 
 /** The figures of a load: requests answered, how many a second, and the time that 99 in 100 did not exceed. */
@@ -35,7 +34,7 @@ let loads = 0;
  */
 export async function runLoad(
   workDir: string,
-  { url, headers, seconds, requests, connections = 32 }: Load,
+  { url, headers, seconds, requests, connections }: Load,
 ): Promise<Answered> {
   const file = join(workDir, "requests.txt");
   writeFileSync(file, requests.map(({ method = "GET", path, body = "" }) => `${method} ${path} ${body}`).join("\n"));

@@ -14,11 +14,10 @@ export interface Running {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-const probeEveryMs = 1;
 const startLimitMs = 10_000;
 /** Linux counts processor time for programs in hundredths of a second. */
 const msPerTick = 10;
-const running = new Set<{ kill(signal: NodeJS.Signals): void }>();
+const running = new Set<Bun.Subprocess>();
 // No server outlives the benchmark, however it ends.
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -27,46 +26,41 @@ process.on("exit", () => {
 /** A port that nothing listens on. */
 export async function findPort(): Promise<number> {
   const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
-  const { port } = probe;
+  const port = probe.port as number;
   await probe.stop(true);
-  if (port === undefined) throw new Error("No port is free.");
   return port;
 }
 
 /**
  * Starts a server and waits for its first answer.
- * @param env variables added to our environment.
  * @param log file for its standard error.
  * @throws Error when it ends or stays silent.
  */
 export async function startServer(
   command: string[],
   url: string,
-  probePath: string,
   log: string,
-  env: Record<string, string> = {},
+  probePath = "/health/live",
 ): Promise<Running> {
   const started = performance.now();
-  const child = Bun.spawn(command, {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: Bun.file(log),
-    env: { ...process.env, ...env },
-  });
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: Bun.file(log) });
   running.add(child);
   while (!(await answers(url + probePath))) {
     if (child.exitCode !== null || performance.now() - started > startLimitMs) {
       throw new Error(`${command.join(" ")} does not answer: ${readFileSync(log, "utf8").slice(-500)}`);
     }
-    await Bun.sleep(probeEveryMs);
+    await Bun.sleep(1);
   }
   return {
     pid: child.pid,
     url,
     readyMs: performance.now() - started,
-    memory: () => residentMiB(child.pid),
+    memory() {
+      const kiB = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+      return Number(kiB) / 1024;
+    },
     processorMs: () => processorMs(child.pid),
-    stop: async (signal = "SIGTERM") => {
+    async stop(signal = "SIGTERM") {
       child.kill(signal);
       await child.exited;
       running.delete(child);
@@ -74,13 +68,13 @@ export async function startServer(
   };
 }
 
-/** Runs a command and returns its milliseconds; throws when it fails. */
-export function runCommand(command: string[]): number {
+/** Runs a command; returns its milliseconds and its output. Throws when it fails. */
+export function runCommand(command: string[]): { ms: number; output: string } {
   const started = performance.now();
-  const { exitCode, stderr } = Bun.spawnSync(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const took = performance.now() - started;
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const ms = performance.now() - started;
   if (exitCode !== 0) throw new Error(`${command.join(" ")} failed: ${stderr.toString().slice(-500)}`);
-  return took;
+  return { ms, output: stdout.toString() };
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -100,10 +94,4 @@ export function processorMs(pid: number): number {
   const below = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").match(/\d+/g) ?? [];
   const own = (Number(fields[11]) + Number(fields[12])) * msPerTick;
   return below.reduce((sum, child) => sum + processorMs(Number(child)), own);
-}
-
-function residentMiB(pid: number): number {
-  const kiB = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  if (kiB === undefined) throw new Error(`The memory of process ${pid} cannot be read.`);
-  return Number(kiB) / 1024;
 }

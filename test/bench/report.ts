@@ -41,9 +41,3 @@ function describeMark(mark: NonNullable<Row["mark"]>, unit: string): string {
   if ("ratioAtMost" in mark) return `<= ${mark.ratioAtMost}`;
   return "atLeast" in mark ? `>= ${mark.atLeast}` : `<= ${mark.atMost} ${unit}`.trim();
 }
-
-/** The rows as one JSON value, with the verdict of each. */
-export function formatJson(rows: readonly Row[]): string {
-  const judged = rows.map((row) => ({ ...row, ok: holds(row) ?? null }));
-  return `${JSON.stringify(judged, null, 2)}\n`;
-}

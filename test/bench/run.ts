@@ -2,88 +2,102 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { measureBackups } from "./backup.ts";
 import { buildBinary, compileBare } from "./executables.ts";
-import { fullEffort, quickEffort } from "./measure.ts";
-import { measurePeer } from "./peer.ts";
-import { formatJson, formatTable, holds, type Row } from "./report.ts";
-import { measureRows, type Part, parts, rareParts, tools } from "./rows.ts";
+import { measureLogins } from "./logins.ts";
+import type { Bench, Effort } from "./measure.ts";
+import { measureReads, measureStarts } from "./reads.ts";
+import { formatTable, holds, type Row } from "./report.ts";
+import { measureScale } from "./scale.ts";
+import { runDrill } from "./server/drill.ts";
+import { measureServer } from "./server/rows.ts";
 import { createStore } from "./store.ts";
+import { measureOrders, measureWorkers, measureWrites } from "./writes.ts";
 
-const usage = `usage: bun run bench [--quick] [--json] [--only <part>]... [--binary <path>] [--peer <path>]
+/** The parts that can be measured separately, in the order of the table. */
+const parts: Record<string, (bench: Bench) => Promise<Row[]>> = {
+  start: measureStarts,
+  reads: measureReads,
+  writes: measureWrites,
+  orders: measureOrders,
+  workers: measureWorkers,
+  logins: measureLogins,
+  backup: measureBackups,
+  scale: measureScale,
+  server: measureServer,
+  drill: runDrill,
+};
+/** Parts that are measured on request only, because each takes minutes. */
+const rareParts = ["scale", "server", "drill"];
+/** The programs that some parts need. */
+const tools = { wrk: ["reads", "writes", "orders", "workers", "server"], haproxy: ["drill"] };
+
+const fullEffort: Effort = { rounds: 5, seconds: 4, starts: 9, idleSeconds: 10 };
+const quickEffort: Effort = { rounds: 3, seconds: 1, starts: 3, idleSeconds: 2 };
+
+const usage = `usage: bun run bench [--quick] [--only <part>]... [--binary <path>]
 
 Measures the server beside Bun.serve with bun:sqlite on the same rows, in turn, and prints ratios.
 
   --quick   fewer and shorter rounds: shows a tendency, proves nothing
-  --json    print one JSON value
-  --only    ${parts.join(" | ")}; without it all but ${[...rareParts].join(", ")}
+  --only    ${Object.keys(parts).join(" | ")}; without it all but ${rareParts.join(", ")}
   --binary  measure this executable instead of building dist/bodega
-  --peer    also compare with this PocketBase; without --only, with nothing else
 
 Exit code: 0 all marks hold · 1 a mark is missed, or a measurement failed · 2 usage, or a tool is missing`;
 
 function readArguments() {
-  return parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-      only: { type: "string", multiple: true, default: [] },
-      binary: { type: "string" },
-      peer: { type: "string" },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  }).values;
-}
-
-function isPart(name: string): name is Part {
-  return (parts as readonly string[]).includes(name);
-}
-
-async function main(): Promise<number> {
-  let values: ReturnType<typeof readArguments>;
   try {
-    values = readArguments();
+    return parseArgs({
+      options: {
+        quick: { type: "boolean", default: false },
+        only: { type: "string", multiple: true, default: [] },
+        binary: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
   } catch (error) {
     return refuse(`${error instanceof Error ? error.message : error}\n\n${usage}`);
   }
-  if (values.help) {
+}
+
+async function main(): Promise<number> {
+  const { only, quick, help, binary: given } = readArguments();
+  if (help) {
     console.log(usage);
     return 0;
   }
-  if (!values.only.every(isPart)) return refuse(usage);
-  const usual = values.peer === undefined ? parts.filter((part) => !rareParts.has(part)) : [];
-  const wanted = new Set(values.only.length > 0 ? values.only.filter(isPart) : usual);
+  if (!only.every((name) => name in parts)) refuse(usage);
+  const isWanted = (name: string) => (only.length > 0 ? only.includes(name) : !rareParts.includes(name));
   for (const [tool, users] of Object.entries(tools)) {
-    const user = [...wanted].find((part) => users.has(part));
+    const user = users.find(isWanted);
     if (user === undefined || Bun.which(tool)) continue;
-    return refuse(`--only ${user} needs ${tool}: \`apt-get install ${tool}\` on Debian and Ubuntu.`);
+    refuse(`--only ${user} needs ${tool}: \`apt-get install ${tool}\` on Debian and Ubuntu.`);
   }
 
-  const binary = values.binary === undefined ? buildBinary() : resolve(values.binary);
+  const binary = given === undefined ? buildBinary() : resolve(given);
   const workDir = mkdtempSync(join(tmpdir(), "bodega-bench-"));
   process.once("exit", () => rmSync(workDir, { recursive: true, force: true }));
-  const bench = {
+  const bench: Bench = {
     workDir,
     binary,
-    bareBinary: await compileBare("server.ts", workDir),
-    helloBinary: await compileBare("hello.ts", workDir),
+    bareBinary: await compileBare(workDir),
     store: await createStore(binary, join(workDir, "store")),
-    effort: values.quick ? quickEffort : fullEffort,
+    effort: quick ? quickEffort : fullEffort,
+    say: (text) => console.error(`measuring: ${text}`),
   };
-  const say = (text: string) => console.error(`measuring: ${text}`);
   const rows: Row[] = [];
   try {
-    await measureRows(bench, wanted, rows, say);
-    if (values.peer !== undefined) rows.push(...(await measurePeer(bench, resolve(values.peer), say)));
+    for (const [name, measure] of Object.entries(parts)) if (isWanted(name)) rows.push(...(await measure(bench)));
   } finally {
-    // A failure does not lose the rows before it.
-    process.stdout.write(values.json ? formatJson(rows) : `\n${formatTable(rows)}`);
+    // A failure does not lose the parts before it.
+    process.stdout.write(`\n${formatTable(rows)}`);
   }
   return rows.some((row) => holds(row) === false) ? 1 : 0;
 }
 
-function refuse(message: string): number {
+function refuse(message: string): never {
   console.error(message);
-  return 2;
+  process.exit(2);
 }
 
 // Through `exit`, so that servers are stopped and the working directory is removed.

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { findPort, type Running, startServer } from "./process.ts";
+import { findPort, type Running, runCommand, startServer } from "./process.ts";
 
 /** A data directory to measure with, and what its callers need. */
 export interface Store {
@@ -11,47 +11,44 @@ export interface Store {
   plentifulId: string;
 }
 
-/** Every request names the tenant, on both sides, so that both parse paths of equal length. */
+/** Every request names the store, on both sides, so that both parse paths of equal length. */
 export const namespaceQuery = "?namespace=bench";
+/** The server takes the address of each call from its header, because limits count by address. */
+export const trustLoopback = ["--trusted-proxy", "127.0.0.1/32"];
 
 const productCount = 1000;
 const atOnce = 50;
-const databaseFile = "bodega.db";
 
 /** Starts the executable on a data directory, as its user would: one process, text log into a file. */
-export async function startBodega(
-  binary: string,
-  dataDir: string,
-  flags: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<Running> {
+export async function startBodega(binary: string, dataDir: string, flags: readonly string[] = []): Promise<Running> {
   const port = await findPort();
   const command = [binary, "serve", "--port", String(port), "--data-dir", dataDir, ...flags];
-  return startServer(command, `http://127.0.0.1:${port}`, "/health/live", join(dataDir, "serve.log"), env);
+  return startServer(command, `http://127.0.0.1:${port}`, join(dataDir, "serve.log"));
 }
 
-/** Makes a tenant and a published key in the terminal; returns the headers of its callers. */
-export async function openTenant(binary: string, dataDir: string): Promise<Record<string, string>> {
+/** Makes a store and a published key in the terminal; returns the headers of its callers. */
+export function openTenant(binary: string, dataDir: string): Record<string, string> {
   const flags = ["--data-dir", dataDir, "--json"];
-  // Without limits on public writes, because refusals are not measured.
-  const limits = ["--address-writes", "0", "--visitor-writes", "0"];
-  await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...limits, ...flags]);
-  const key = await readJson([binary, "key", "issue", "-n", "bench", "--name", "bench", "--publish", ...flags]);
+  runCommand([binary, "tenant", "create", "bench", "--currency", "EUR", ...flags]);
+  const issue = ["key", "issue", "-n", "bench", "--name", "bench", "--publish"];
+  const key = JSON.parse(runCommand([binary, ...issue, ...flags]).output) as Record<string, string>;
   return { Authorization: `Bearer ${key.app_id}:${key.app_secret}` };
 }
 
-/** Makes a tenant and a published key in the terminal, and a thousand products over HTTP. */
+/** Makes a store with a published key and a thousand products. */
 export async function createStore(binary: string, dataDir: string): Promise<Store> {
-  const headers = await openTenant(binary, dataDir);
+  const headers = openTenant(binary, dataDir);
   const server = await startBodega(binary, dataDir);
+  const create = async (index: number, stock?: number) => {
+    const body = sampleProduct(String(index).padStart(8, "0"), stock);
+    return (await call<{ id: string }>(server, `/products/${namespaceQuery}`, headers, body)).data.id;
+  };
   try {
     const productIds: string[] = [];
     for (let from = 0; from < productCount; from += atOnce) {
-      const made = Array.from({ length: atOnce }, (_, i) => createProduct(server.url, headers, from + i));
-      productIds.push(...(await Promise.all(made)));
+      productIds.push(...(await Promise.all(Array.from({ length: atOnce }, (_, index) => create(from + index)))));
     }
-    const plentifulId = await createProduct(server.url, headers, productCount, 1_000_000_000);
-    return { dataDir, headers, productIds, plentifulId };
+    return { dataDir, headers, productIds, plentifulId: await create(productCount, 1_000_000_000) };
   } finally {
     await server.stop();
   }
@@ -61,7 +58,7 @@ export async function createStore(binary: string, dataDir: string): Promise<Stor
 export function copyStore(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   // With its secret key: the database refuses another one.
-  for (const name of [databaseFile, `${databaseFile}-wal`, "secret.key"]) {
+  for (const name of ["bodega.db", "bodega.db-wal", "secret.key"]) {
     if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
   }
 }
@@ -81,25 +78,34 @@ export function sampleProduct(name: string, stock = 40): string {
   });
 }
 
-async function createProduct(
-  url: string,
+/** Reads, or sends a body with POST. Throws unless the answer is a success. */
+export async function call<Data>(
+  { url }: Pick<Running, "url">,
+  path: string,
   headers: Record<string, string>,
-  index: number,
-  stock?: number,
-): Promise<string> {
-  const response = await fetch(`${url}/products/${namespaceQuery}`, {
-    method: "POST",
-    headers: { ...headers, "Content-Type": "application/json" },
-    body: sampleProduct(String(index).padStart(8, "0"), stock),
-  });
-  const text = await response.text();
-  if (response.status !== 201) throw new Error(`A product was not created: ${text}`);
-  return (JSON.parse(text) as { data: { id: string } }).data.id;
+  body?: string,
+): Promise<{ data: Data; page: { next_cursor: string | null } }> {
+  const post = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body };
+  const reply = await fetch(url + path, body === undefined ? { headers } : post);
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${path} was answered ${reply.status}: ${text}`);
+  return JSON.parse(text);
 }
 
-async function readJson(command: string[]): Promise<Record<string, string>> {
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [text, complaint, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  if (exitCode !== 0) throw new Error(`${command.join(" ")} failed: ${complaint}`);
-  return JSON.parse(text);
+/** The path of a later page of a list, or of the last full one, and the product before it. */
+export async function findPage(server: Running, headers: Record<string, string>, query: string, number: number) {
+  const read = (path: string) => call<{ created_at: string; id: string }[]>(server, path, headers);
+  const first = `/products/${namespaceQuery}${query}`;
+  let path = first;
+  let before = { created_at: "", id: "" };
+  let reply = await read(first);
+  for (let page = 1; page < number && reply.page.next_cursor !== null; page++) {
+    const nextPath = `${first}&cursor=${encodeURIComponent(reply.page.next_cursor)}`;
+    const next = await read(nextPath);
+    if (next.data.length < 20) break;
+    before = reply.data.at(-1) ?? before;
+    path = nextPath;
+    reply = next;
+  }
+  return { path, before };
 }

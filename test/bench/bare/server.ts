@@ -1,7 +1,6 @@
 // The bare side of the benchmark: Bun alone with a copy of the same file. The same look-ups, but no credentials, no
 // checks, no log. A product's words go into an index of SQLite's own. Arguments: database file, port.
 import { Database } from "bun:sqlite";
-import { prepareContent } from "./content.ts";
 import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
 import { prepareOrders } from "./orders.ts";
 
@@ -36,7 +35,6 @@ const one = "from products where tenant_id = ? and id = ? and deleted_at is null
 const newest = "from products where tenant_id = ? and deleted_at is null order by created_at desc, id desc limit 20";
 const selectOne = db.query<Rendered, [string, string]>(`select rendered as json ${one}`);
 const selectNewest = db.query<Rendered, [string]>(`select rendered as json ${newest}`);
-const selectOneRow = db.query<DocumentRow, [string, string]>(`select ${documentColumns} ${one}`);
 const updatePrice = db.query<Rendered, (string | number)[]>(
   `update products set price_minor = ?, updated_at = ?, version = version + 1
   where tenant_id = ? and id = ? and deleted_at is null returning rendered as json`,
@@ -59,8 +57,6 @@ const insert = db.query<Inserted, (string | number | null)[]>(
 );
 
 const order = prepareOrders(db, tenantId);
-const content = prepareContent(db, tenantId);
-type Named = Parameters<typeof content.like>[0];
 
 function answer(json: string, status = 200): Response {
   return new Response(`{"data":${json}}`, { status, headers });
@@ -123,17 +119,7 @@ Bun.serve({
         return made ? answer(made, 201) : new Response(null, { status: 409 });
       },
     },
-    "/likes/": {
-      POST: async (request) => answer(`{"active":true,"count":${content.like((await request.json()) as Named)}}`),
-    },
-    "/views/": {
-      POST: async (request) => answer(`{"active":true,"count":${content.view((await request.json()) as Named)}}`),
-    },
     // As above, without the stored JSON of each product: every document is built from its columns.
-    "/columns/products/:id/": (request) => {
-      const row = selectOneRow.get(tenantId, request.params.id);
-      return row ? answer(JSON.stringify(toDocument(row))) : new Response(null, { status: 404 });
-    },
     "/columns/products/": () => answer(JSON.stringify(selectNewestRows.all(tenantId).map(toDocument))),
     "/columns/priced/": (request) => {
       const query = new URL(request.url).searchParams;

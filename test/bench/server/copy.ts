@@ -1,16 +1,17 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { hasSqld, type Sqld, startSqld } from "../../support/sqld.ts";
-import { trustLoopback } from "../logins.ts";
 import type { Bench } from "../measure.ts";
 import { findPort, processorMs, type Running, runCommand, startServer } from "../process.ts";
+import { trustLoopback } from "../store.ts";
 
 const filled = "sqld-filled";
 
 /** Puts the rows of the benchmark's store into a database server, of which `startDatabase` makes copies. */
 export async function fillDatabase(bench: Bench): Promise<void> {
   if (!hasSqld) throw new Error("The libSQL server of this part runs on Linux on x64 only.");
-  const { binary, workDir, store } = bench;
+  const { binary, workDir, store, say } = bench;
+  say("a libSQL server with the rows of the store");
   const archive = join(workDir, "store.tar.gz");
   runCommand([binary, "db", "backup", "--data-dir", store.dataDir, "--to", archive, "--yes"]);
   const database = await startSqld({ dir: join(workDir, filled) });
@@ -26,27 +27,19 @@ export function startDatabase({ workDir }: Bench, name: string): Promise<Sqld> {
   return startSqld({ dir });
 }
 
-export interface CopyOptions {
-  /** Its directory, which has only the secret key. */
-  name: string;
-  databaseUrl: string;
-  /** By default, one that is free. */
-  port?: number;
-}
-
-/** Starts the executable before a libSQL server. */
-export async function startCopy(bench: Bench, { name, databaseUrl, port }: CopyOptions): Promise<Running> {
+/** Starts the executable before a libSQL server, in a directory of this name that has only the secret key. */
+export async function startCopy(bench: Bench, name: string, databaseUrl: string, port?: number): Promise<Running> {
   const dir = makeCopyDir(bench, name);
   const listening = port ?? (await findPort());
   const address = ["--port", String(listening), "--data-dir", dir, "--database-url", databaseUrl];
   const command = [bench.binary, "serve", ...address, ...trustLoopback];
-  return startServer(command, `http://127.0.0.1:${listening}`, "/health/live", join(dir, "serve.log"));
+  return startServer(command, `http://127.0.0.1:${listening}`, join(dir, "serve.log"));
 }
 
 /** Starts a database server and one copy before it, as one server. */
 export async function startWithDatabase(bench: Bench, name: string): Promise<Running> {
   const database = await startDatabase(bench, name);
-  const copy = await startCopy(bench, { name, databaseUrl: database.url });
+  const copy = await startCopy(bench, name, database.url);
   return {
     ...copy,
     processorMs: () => copy.processorMs() + processorMs(database.pid),

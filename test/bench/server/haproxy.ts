@@ -1,22 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../support/until.ts";
 import { findPort, type Running, startServer } from "../process.ts";
 
-/** HAProxy before copies of the executable. */
-export interface Balancer extends Running {
-  /** Resolves when it sends requests to all copies. */
-  allUp: () => Promise<void>;
-}
+/** A copy that has started gets requests after this time. */
+export const checkEveryMs = 200;
 
 /**
  * Starts HAProxy. A copy leaves with its first failed connection or check, and returns with its next good check. A
  * request that could not be sent goes to another copy; one that was cut is answered 502, and its client must repeat it.
  */
-export async function startBalancer(workDir: string, copies: readonly string[]): Promise<Balancer> {
-  const [port, statsPort] = [await findPort(), await findPort()];
-  const servers = copies.map((url, index) => `  server copy${index} ${new URL(url).host}`);
-  const config = `defaults
+export async function startBalancer(workDir: string, ports: readonly number[]): Promise<Running> {
+  const port = await findPort();
+  const servers = ports.map((target, index) => `  server copy${index} 127.0.0.1:${target}`);
+  const file = join(workDir, "haproxy.cfg");
+  writeFileSync(
+    file,
+    `defaults
   mode http
   timeout connect 1s
   timeout client 30s
@@ -33,27 +32,10 @@ frontend shop
 backend copies
   balance roundrobin
   option httpchk GET /health/ready
-  default-server check inter 200ms fall 1 rise 1 observe layer4 error-limit 1 on-error mark-down
+  default-server check inter ${checkEveryMs}ms fall 1 rise 1 observe layer4 error-limit 1 on-error mark-down
 ${servers.join("\n")}
-
-frontend stats
-  bind 127.0.0.1:${statsPort}
-  stats enable
-  stats uri /
-`;
-  const file = join(workDir, "haproxy.cfg");
-  writeFileSync(file, config);
-  const url = `http://127.0.0.1:${port}`;
+`,
+  );
   const command = ["haproxy", "-db", "-f", file];
-  const balancer = await startServer(command, url, "/health/ready", join(workDir, "haproxy.log"));
-  const isAllUp = async () => {
-    const table = await (await fetch(`http://127.0.0.1:${statsPort}/;csv`)).text();
-    return (table.match(/^copies,copy\d+,.*,UP,/gm) ?? []).length === copies.length;
-  };
-  return {
-    ...balancer,
-    allUp: async () => {
-      await until("HAProxy to use all copies", isAllUp);
-    },
-  };
+  return startServer(command, `http://127.0.0.1:${port}`, join(workDir, "haproxy.log"), "/health/ready");
 }

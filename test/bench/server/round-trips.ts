@@ -1,110 +1,83 @@
-import { startTcpProxy } from "../../support/tcp-proxy.ts";
-import { compareOnce, figureAlone, median } from "../compare.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+import { figureAlone, median } from "../compare.ts";
 import { createUsers, logIn } from "../logins.ts";
 import type { Bench } from "../measure.ts";
 import { type Running, runCommand } from "../process.ts";
 import type { Row } from "../report.ts";
-import { namespaceQuery } from "../store.ts";
+import { call, namespaceQuery } from "../store.ts";
 import { orderBody } from "../writes.ts";
 import { startCopy, startDatabase } from "./copy.ts";
 
-/** One way, in milliseconds; trips are counted at the first. */
-const delays = [5, 1];
+/** One way, so that trips do not overlap. */
+const delayMs = 5;
 const warmUps = 10;
 const samples = 15;
 /** After so long without a byte, nothing that the call before it caused is on its way. */
 const quietMs = 50;
 
 /** A proxy before a libSQL server that counts trips: turns at which the client sends after the server has answered. */
-interface Proxy {
-  port: number;
-  delayMs: number;
+interface TripCounter extends TcpProxy {
   trips: () => number;
   /** Resolves when nothing has been sent for a while. */
   quiet: () => Promise<void>;
-  stop: () => void;
 }
 
 /** One kind of call; `before` runs before each, unmeasured. */
 interface Kind {
   name: string;
-  call: (server: Running) => Promise<void>;
+  send: (server: Running) => Promise<unknown>;
   before?: () => void;
   atMost: number;
 }
 
-/**
- * Trips to the libSQL server that one call needs (medians), and the time of the call through a proxy that adds 5 or 1 ms
- * each way, compared with the same call on a file.
- */
-export async function measureRoundTrips(
-  bench: Bench,
-  startOnFile: (name: string) => Promise<Running>,
-  say: (text: string) => void,
-): Promise<Row[]> {
+/** Trips to the libSQL server that one call needs (medians), through a proxy that delays bytes. */
+export async function measureRoundTrips(bench: Bench): Promise<Row[]> {
   const database = await startDatabase(bench, "trips");
-  const proxy = await startProxy(database.url);
-  const copy = await startCopy(bench, { name: "trips", databaseUrl: `http://127.0.0.1:${proxy.port}` });
-  const file = await startOnFile("trips");
-  for (const server of [copy, file]) await createUsers(bench, server, 1);
+  const proxy = await startTripCounter(database.url);
+  const copy = await startCopy(bench, "trips", `http://127.0.0.1:${proxy.port}`);
+  await createUsers(bench, copy, 1);
+  proxy.delayMs = delayMs;
   const rows: Row[] = [];
-  const times: Row[] = [];
   for (const kind of describeKinds(bench, database.url)) {
-    say(`round trips: ${kind.name}`);
-    const onFile = await measureCalls(kind, file, proxy);
-    for (const delayMs of delays) {
-      proxy.delayMs = delayMs;
-      const { trips, ms } = await measureCalls(kind, copy, proxy);
-      const mark = { atMost: kind.atMost };
-      if (delayMs === delays[0])
-        rows.push({ name: `${kind.name}: round trips`, unit: "", ...figureAlone(trips), mark });
-      const name = `${kind.name}, ${2 * delayMs} ms away (left) beside file`;
-      times.push({ name, unit: "ms", ...compareOnce(ms, onFile.ms) });
-    }
+    bench.say(`round trips: ${kind.name}`);
+    const trips = await countTrips(kind, copy, proxy);
+    rows.push({ name: `${kind.name}: round trips`, unit: "", ...figureAlone(trips), mark: { atMost: kind.atMost } });
   }
-  for (const server of [copy, file, proxy, database]) await server.stop();
-  return [...rows, ...times];
+  for (const server of [copy, proxy, database]) await server.stop();
+  return rows;
 }
 
-function describeKinds(bench: Bench, databaseUrl: string): Kind[] {
-  const { binary, store, workDir } = bench;
-  const send = async (server: Running, path: string, body?: string) => {
-    const init = { headers: { ...store.headers, "Content-Type": "application/json" } };
-    const reply = await fetch(server.url + path + namespaceQuery, { ...init, ...(body && { method: "POST", body }) });
-    const text = await reply.text();
-    if (!reply.ok) throw new Error(`${path} was answered ${reply.status}: ${text}`);
-  };
-  const get = (server: Running) => send(server, `/products/${store.productIds[7]}/`);
+function describeKinds({ binary, store, workDir }: Bench, databaseUrl: string): Kind[] {
+  const { headers, productIds } = store;
+  const get = (server: Running) => call(server, `/products/${productIds[7]}/${namespaceQuery}`, headers);
+  const list = (server: Running) => call(server, `/products/${namespaceQuery}`, headers);
+  const order = (server: Running) => call(server, `/orders/${namespaceQuery}`, headers, orderBody(store));
   const address = ["--data-dir", `${workDir}/copy-trips`, "--database-url", databaseUrl];
-  const issueKey = () => {
-    runCommand([binary, "key", "issue", "-n", "bench", "--name", "another", "--json", ...address]);
-  };
+  const issueKey = [binary, "key", "issue", "-n", "bench", "--name", "another", "--json", ...address];
   return [
-    { name: "get", call: get, atMost: 1 },
-    { name: "get after a change of keys", call: get, before: issueKey, atMost: 1 },
-    { name: "list", call: (server) => send(server, "/products/"), atMost: 1 },
-    { name: "order", call: (server) => send(server, "/orders/", orderBody(store)), atMost: 4 },
-    { name: "login", call: (server) => logIn(server, "user-0@example.com"), atMost: 4 },
+    { name: "get", send: get, atMost: 1 },
+    { name: "get after a change of keys", send: get, before: () => void runCommand(issueKey), atMost: 1 },
+    { name: "list", send: list, atMost: 1 },
+    { name: "order", send: order, atMost: 4 },
+    { name: "login", send: (server) => logIn(server, "user-0@example.com"), atMost: 4 },
   ];
 }
 
-/** The medians of calls that follow one another. */
-async function measureCalls({ call, before }: Kind, server: Running, proxy: Proxy) {
-  for (let count = 0; count < warmUps; count++) await call(server);
+/** The median of calls that follow one another. */
+async function countTrips({ send, before }: Kind, server: Running, proxy: TripCounter): Promise<number> {
+  for (let count = 0; count < warmUps; count++) await send(server);
   const trips: number[] = [];
-  const times: number[] = [];
   for (let count = 0; count < samples; count++) {
     before?.();
     await proxy.quiet();
-    const [sent, started] = [proxy.trips(), performance.now()];
-    await call(server);
-    times.push(performance.now() - started);
+    const sent = proxy.trips();
+    await send(server);
     trips.push(proxy.trips() - sent);
   }
-  return { trips: median(trips), ms: median(times) };
+  return median(trips);
 }
 
-async function startProxy(to: string): Promise<Proxy> {
+async function startTripCounter(to: string): Promise<TripCounter> {
   let trips = 0;
   let lastAt = 0;
   let isAnswered = true;

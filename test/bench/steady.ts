@@ -1,0 +1,37 @@
+import type { Bench } from "./measure.ts";
+import type { Running } from "./process.ts";
+import { call, namespaceQuery, sampleProduct } from "./store.ts";
+
+/**
+ * Sends calls at a steady rate until `end` resolves, even if earlier ones are still unanswered.
+ * @param callsPerWrite every so many calls, one creates a product instead of reading one.
+ * @returns the milliseconds of each call, from the moment at which it was due.
+ */
+export async function callSteadily(
+  { store: { productIds, headers } }: Bench,
+  server: Running,
+  end: Promise<unknown>,
+  { everyMs, callsPerWrite = Number.POSITIVE_INFINITY }: { everyMs: number; callsPerWrite?: number },
+): Promise<number[]> {
+  const calls: Promise<number>[] = [];
+  let isOver = false;
+  const over = end.finally(() => {
+    isOver = true;
+  });
+  // Awaited once all calls are done, as the calls are.
+  over.catch(() => {});
+  const send = async (number: number, due: number) => {
+    if (number % callsPerWrite === callsPerWrite - 1) {
+      await call(server, `/products/${namespaceQuery}`, headers, sampleProduct(crypto.randomUUID()));
+    } else await call(server, `/products/${productIds[number % productIds.length]}/${namespaceQuery}`, headers);
+    return performance.now() - due;
+  };
+  for (let due = performance.now(); !isOver; due += everyMs) {
+    await Bun.sleep(Math.max(0, due - performance.now()));
+    const sent = send(calls.length, due);
+    sent.catch(() => {});
+    calls.push(sent);
+  }
+  await over;
+  return Promise.all(calls);
+}
