@@ -1,5 +1,5 @@
 import type { CittyPlugin } from "citty";
-import { attempt } from "../server/errors.ts";
+import { attempt } from "../server/values/attempt.ts";
 import { commandTree } from "./commands/command-tree.ts";
 import type { GivenValues } from "./framework/args.ts";
 import { type ReadyRun, type Run, runCommand } from "./framework/command.ts";

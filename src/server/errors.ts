@@ -238,12 +238,3 @@ export function meaningOf(kind: ErrorKind): string {
 
 /** All errors, ascending by code. */
 export const errorKinds = Object.keys(table) as ErrorKind[];
-
-/** Returns the result of the work; undefined where it throws, for any reason. */
-export function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hasLongBody, readBody } from "../../src/server/api/body.ts";
-import { partyOf, yieldToEventLoop } from "../../src/server/values/turns.ts";
+import { partyOf, yieldToEventLoop } from "../../src/server/concurrency/event-loop.ts";
 import { until } from "../support/until.ts";
 
 const limits = { bytes: 1_000_000, ms: 5000 };

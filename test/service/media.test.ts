@@ -15,10 +15,10 @@ import { createProduct } from "../../src/server/modules/catalogue/products/servi
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
 import { storePictures } from "../../src/server/modules/catalogue/transfer/store-pictures.ts";
+import { openMediaBucket } from "../../src/server/modules/media/bucket.ts";
 import { readPicture } from "../../src/server/modules/media/picture.ts";
 import { addPicture, getPicture, keptInS3Ms, purgeTrash, readUpload } from "../../src/server/modules/media/service.ts";
 import { deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
-import { openMedia } from "../../src/server/replication/place.ts";
 import { failureOf } from "../support/failure.ts";
 import { makePng, newPng } from "../support/pictures.ts";
 import { findInconsistencies } from "../support/record-check.ts";
@@ -165,7 +165,7 @@ onDatabase("file", (suite) => {
   test("with S3, pictures and their widths are there, and are removed after backups have expired", async () => {
     const s3 = startS3Server("pictures");
     const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
-    const media = openMedia({ media: "s3://pictures/shop", s3: account });
+    const media = openMediaBucket({ media: "s3://pictures/shop", s3: account });
     const ctx: Ctx = { ...(await openStore(suite)), media };
     const { id } = await addPicture(ctx, makePng(400, 200));
     const key = `shop/${ctx.tenant.id}/${id}`;

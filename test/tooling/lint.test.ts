@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { renderLayerRules } from "../../scripts/layers.ts";
 
 const root = join(import.meta.dir, "..", "..");
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "bodega-lint-")));
@@ -116,7 +117,8 @@ const samples: [path: string, content: string, rule: string | null][] = [
 const found = new Map<string, string[]>();
 
 beforeAll(() => {
-  for (const file of ["biome.json", "package.json", ".gitignore"]) copyFileSync(join(root, file), join(dir, file));
+  for (const file of ["biome.json", "biome.layers.json", "package.json", ".gitignore"])
+    copyFileSync(join(root, file), join(dir, file));
   for (const [path, content] of samples) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), content);
@@ -130,6 +132,10 @@ beforeAll(() => {
     const path = relative(dir, file ?? "");
     found.set(path, [...(found.get(path) ?? []), rule ?? ""]);
   }
+});
+
+test("biome.layers.json is what scripts/layers.ts writes", async () => {
+  expect(await Bun.file(join(root, "biome.layers.json")).text()).toBe(renderLayerRules());
 });
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -5,7 +5,8 @@ import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
-import { attempt, notFound, wrongState } from "../../server/errors.ts";
+import { notFound, wrongState } from "../../server/errors.ts";
+import { attempt } from "../../server/values/attempt.ts";
 import { type NameKind, wordArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
@@ -50,8 +51,8 @@ export function withTenant<T>(flags: TenantFlags, console: Console, work: (ctx: 
 export function withPictures<T>(flags: TenantFlags, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
     const { readMediaConfig } = await import("../../server/config/backup-config.ts");
-    const { openMedia } = await import("../../server/replication/place.ts");
-    return work({ ...ctx, media: openMedia(readMediaConfig(openCliOptions(flags, console))) });
+    const { openMediaBucket } = await import("../../server/modules/media/bucket.ts");
+    return work({ ...ctx, media: openMediaBucket(readMediaConfig(openCliOptions(flags, console))) });
   });
 }
 

@@ -1,6 +1,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
-import { attempt, internalError, validationFailed } from "../../server/errors.ts";
+import { internalError, validationFailed } from "../../server/errors.ts";
+import { attempt } from "../../server/values/attempt.ts";
 import { formatBytes } from "../../server/values/bytes.ts";
 
 export type Terminal = ReturnType<typeof openTerminal>;

@@ -4,7 +4,7 @@ import { locateFailure } from "../db/failure.ts";
 import type { BeforeCommit } from "../db/group-commit/writer.ts";
 import { type DatabaseOptions, openDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "databaseAuthTokenFile">;
 

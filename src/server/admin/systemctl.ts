@@ -1,4 +1,5 @@
-import { attempt, unavailable } from "../errors.ts";
+import { unavailable } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 /** Returns the output. Errors: unavailable with the message of `systemctl`. */
 export function runSystemctl(...words: readonly string[]): string {

@@ -1,8 +1,8 @@
+import { partyOf, yieldToEventLoop } from "../concurrency/event-loop.ts";
+import { withTimeout } from "../concurrency/with-timeout.ts";
 import { AppError, bodyTooLarge, malformedRequest, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
-import { partyOf, yieldToEventLoop } from "../values/turns.ts";
-import { withTimeout } from "../values/with-timeout.ts";
 import { type BodyMemory, type Hold, reserveMemory } from "./body-memory.ts";
 
 /** Contains a request's JSON object, or its error, which is thrown only after the caller is authenticated. */

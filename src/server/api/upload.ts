@@ -1,7 +1,7 @@
+import { yieldToEventLoop } from "../concurrency/event-loop.ts";
 import { AppError, bodyTooLarge, malformedRequest } from "../errors.ts";
 import type { Upload } from "../http/route.ts";
 import { formatBytes, KiB } from "../values/bytes.ts";
-import { yieldToEventLoop } from "../values/turns.ts";
 import { type Body, collectInTime } from "./body.ts";
 import { type BodyMemory, reserveMemory } from "./body-memory.ts";
 

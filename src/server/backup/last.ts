@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
 const files = {

@@ -4,8 +4,9 @@ import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
 import { chownLike } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
-import { attempt, notFound } from "../errors.ts";
-import type { ObjectStorage } from "./storage.ts";
+import { notFound } from "../errors.ts";
+import type { ObjectStorage } from "../object-store/storage.ts";
+import { attempt } from "../values/attempt.ts";
 
 export interface BackupLocation {
   kind: "stdout" | "folder" | "s3";

@@ -12,6 +12,8 @@ import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
 import { AppError, notFound, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
+import { openStorage } from "../object-store/open-storage.ts";
+import { type BackupUpload, type ObjectStorage, storageError } from "../object-store/storage.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { packArchive, peekManifest } from "./archive.ts";
 import { copyLive } from "./copy/copy-live.ts";
@@ -26,10 +28,8 @@ import {
   stagingFolder,
 } from "./location.ts";
 import { damaged, type Manifest } from "./manifest.ts";
-import { openStorage } from "./open-storage.ts";
 import { findSchemaFaults, type Inspection, inspectIntact } from "./restore/inspect.ts";
 import { removeStaleRestores } from "./restore/temp-dir.ts";
-import { type BackupUpload, type ObjectStorage, storageError } from "./storage.ts";
 
 interface BackupOptions extends BackupJob {
   version: string;

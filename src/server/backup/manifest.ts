@@ -1,4 +1,5 @@
-import { type AppError, attempt, validationFailed } from "../errors.ts";
+import { type AppError, validationFailed } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 export interface Manifest {
   /** Raised when older programs could not read the archive. */

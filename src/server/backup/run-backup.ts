@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { setPriority } from "node:os";
+import { createWatchdog } from "../concurrency/with-timeout.ts";
 import { type Config, inheritConfig } from "../config/config.ts";
 import { removeIfPossible, workingDir } from "../config/data-dir.ts";
 import type { Environment } from "../config/environment.ts";
-import { AppError, attempt, unavailable } from "../errors.ts";
-import { partialPath } from "./folder-storage.ts";
+import { AppError, unavailable } from "../errors.ts";
+import { partialPath } from "../object-store/folder-storage.ts";
+import { attempt } from "../values/attempt.ts";
 import { type BackupJob, type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { recordResult } from "./last.ts";
 import { stagingFolder } from "./location.ts";
-import { createWatchdog } from "./storage.ts";
 
 export interface BackupRun extends Omit<BackupJob, "id"> {
   config: Config;

@@ -2,11 +2,11 @@ import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
+import { openStorage } from "../object-store/open-storage.ts";
 import { formatBytes } from "../values/bytes.ts";
 import type { BackupStep } from "./job.ts";
 import { readLast } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
-import { openStorage } from "./open-storage.ts";
 import { type BackupRun, runBackup } from "./run-backup.ts";
 
 const retryMs = 5 * 60_000;

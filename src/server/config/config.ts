@@ -1,4 +1,4 @@
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { readBackupConfig } from "./backup-config.ts";
 import { type ConfigFlags, type Options, openOptions } from "./env-file.ts";

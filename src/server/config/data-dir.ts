@@ -13,7 +13,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { attempt, errnoOf, unavailable, wrongState } from "../errors.ts";
+import { errnoOf, unavailable, wrongState } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 
 /** Creates the data directory, readable by its owner only and ignored by git. Throws unavailable. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { type Environment, invalidOption, onOrOff, parseUrl, readVariable } from "./environment.ts";
 
 export type PushPlatform = "web" | "ios" | "android";

@@ -1,5 +1,5 @@
+import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Database } from "../db/session.ts";
-import { withSignal, withTimeout } from "../values/with-timeout.ts";
 import type { Answer, Attempt, Channel, ChannelDeps } from "./channel.ts";
 import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
 import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";

@@ -1,7 +1,7 @@
+import { withTimeout } from "../concurrency/with-timeout.ts";
 import type { SystemCtx } from "../context.ts";
 import type { CommandLine } from "../db/failure.ts";
 import { recordAudit } from "../modules/audit/service.ts";
-import { withTimeout } from "../values/with-timeout.ts";
 import { describeDamage } from "./database/file.ts";
 import type { DatabaseSize } from "./database/reader.ts";
 import {

@@ -1,4 +1,4 @@
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 export type Question =
   | { kind: "figures" }

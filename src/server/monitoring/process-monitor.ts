@@ -1,6 +1,6 @@
 import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { Meter } from "./metrics/meter.ts";
 import { createReadiness } from "./readiness.ts";
 import type { RecentRequest } from "./server-status.ts";

@@ -1,8 +1,9 @@
 import { statfsSync } from "node:fs";
+import { withTimeout } from "../concurrency/with-timeout.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
-import { AppError, attempt, type FieldError, unavailable } from "../errors.ts";
-import { withTimeout } from "../values/with-timeout.ts";
+import { AppError, type FieldError, unavailable } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };

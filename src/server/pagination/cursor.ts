@@ -1,4 +1,5 @@
-import { attempt, malformedRequest } from "../errors.ts";
+import { malformedRequest } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 /** The sort value and id of a page's last row. */
 export interface Position {

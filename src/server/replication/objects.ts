@@ -3,10 +3,11 @@ import { promisify } from "node:util";
 import { type ZstdOptions, zstdDecompress } from "node:zlib";
 import { damagedReplica, foreignObject } from "../backup/manifest.ts";
 import type { Config } from "../config/config.ts";
-import { AppError, attempt, wrongState } from "../errors.ts";
+import { AppError, wrongState } from "../errors.ts";
 import { copySecret } from "../security/secret-key.ts";
 import { createVault, type Vault } from "../security/vault.ts";
-import { KiB, MiB } from "../values/bytes.ts";
+import { attempt } from "../values/attempt.ts";
+import { formatBytes, KiB, MiB } from "../values/bytes.ts";
 import { openPlace, type Place } from "./place.ts";
 
 export interface Replica extends Place {
@@ -74,7 +75,10 @@ export async function getObject<Header extends { format: number }>(
   name: string,
   limitMs?: number,
 ): Promise<StoredObject<Header> | undefined> {
-  const bytes = await place.get(name, { limitMs, maxBytes: maxBytes[name.split("-", 1)[0] as string] });
+  const bytes = await place.get(name, {
+    limitMs,
+    checkSize: limitSize(name, maxBytes[name.split("-", 1)[0] as string]),
+  });
   if (bytes === undefined) return undefined;
   const seal = Buffer.from(bytes.subarray(-sealBytes)).toString("latin1");
   const [, key, hash = "", signature = ""] = sealForm.exec(seal) ?? [];
@@ -86,6 +90,13 @@ export async function getObject<Header extends { format: number }>(
   const header = attempt<Header>(() => JSON.parse(Buffer.from(body.subarray(0, end)).toString("utf8")));
   if (header?.format !== 1) throw damagedReplica(`${name} was written by a newer version. Update Bodega`);
   return { header, payload: body.subarray(end + 1), hash };
+}
+
+/** Refuses an object that has more than Bodega writes, before it is read. */
+export function limitSize(name: string, max = Number.POSITIVE_INFINITY) {
+  return (bytes: number) => {
+    if (bytes > max) throw foreignObject(`${name} has ${formatBytes(bytes)}, more than Bodega writes`);
+  };
 }
 
 function verify(

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { type BackupLocation, formatLocation } from "../backup/location.ts";
 import { damaged, damagedReplica, foreignObject } from "../backup/manifest.ts";
 import { type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
-import { storageError } from "../backup/storage.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
+import { storageError } from "../object-store/storage.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readHead, readNewestClaim, readPlace } from "./generation.ts";
 import { parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { decompressAtMost, getObject, openReplica, type Replica } from "./objects.ts";
+import { decompressAtMost, getObject, limitSize, openReplica, type Replica } from "./objects.ts";
 import { writeReplicaState } from "./state.ts";
 
 /** The size of each part of a snapshot but the last, uncompressed. */
@@ -95,7 +95,7 @@ async function findSnapshot(place: Replica, until: number, settled: number) {
 }
 
 async function readPart(place: Replica, name: string, sha256: string): Promise<Uint8Array> {
-  const bytes = await place.get(name, { maxBytes: 2 * partBytes });
+  const bytes = await place.get(name, { checkSize: limitSize(name, 2 * partBytes) });
   if (bytes === undefined) throw damagedReplica(`${name} is missing`);
   const part = await decompressAtMost(bytes, partBytes);
   if (part === undefined || createHash("sha256").update(part).digest("hex") !== sha256) {

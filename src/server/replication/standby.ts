@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, renameSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
+import { withSignal } from "../concurrency/with-timeout.ts";
 import type { Config } from "../config/config.ts";
 import { chownLike, copyFile, standbyFile, writeWhole } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { AppError, unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { withSignal } from "../values/with-timeout.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readClaim, readNewestClaim } from "./generation.ts";
 import { type Link, parseLinks, prefixes, snapshotName } from "./names.ts";

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 export interface ReplicaState {
   place: string;

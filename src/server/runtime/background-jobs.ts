@@ -18,6 +18,7 @@ import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
+import { openMediaBucket } from "../modules/media/bucket.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
@@ -30,7 +31,6 @@ import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/service.ts";
 import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/objects.ts";
-import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { createClockCheck } from "./clock-check.ts";
@@ -68,7 +68,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     databaseLost.resolve(wrongState(message));
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
-  const purging = startPurging(db, notice, { media: openMedia(config), keepAddressesMs });
+  const purging = startPurging(db, notice, { media: openMediaBucket(config), keepAddressesMs });
   const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
     /** Takes over the replica, which stops another server. So this server must be able to start. */

@@ -1,6 +1,6 @@
 import { dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 
 const [solSocket, soAttachFilter, soAcceptConn] = [1, 26, 30];
 /** A filter for TCP packets, four instructions of eight bytes. */

@@ -1,19 +1,19 @@
 import { createApp } from "../api/app.ts";
 import { hasLongBody } from "../api/body.ts";
 import { requestIdOf } from "../api/headers.ts";
+import { isTickOverBudget, partyOf, yieldToEventLoop } from "../concurrency/event-loop.ts";
 import type { Config } from "../config/config.ts";
 import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { createRejectionBuffer } from "../modules/app-keys/rejections.ts";
+import { openMediaBucket } from "../modules/media/bucket.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
-import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
-import { isTickOverBudget, partyOf, yieldToEventLoop } from "../values/turns.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
@@ -42,7 +42,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     db,
     memory,
     push: pushOptions(config),
-    media: openMedia(config),
+    media: openMediaBucket(config),
     publicUrl: config.publicUrl,
     version,
     vault,

@@ -6,7 +6,8 @@ import type { Config } from "../config/config.ts";
 import { restrictFile, writeWhole } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
 import { get, param, run, statement } from "../db/statement.ts";
-import { type AppError, attempt, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
+import { type AppError, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { secretFingerprint } from "./table.ts";
 import { createVault, type Vault } from "./vault.ts";
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { attempt } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { LruCache } from "../values/lru-cache.ts";
 
 /** Each purpose has its own key. */

@@ -1,4 +1,4 @@
-import { attempt } from "../errors.ts";
+import { attempt } from "./attempt.ts";
 
 /** Returns `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for an invalid tag. */
 function fallbacksOf(tag: string): string[] {

@@ -1,4 +1,4 @@
-import { attempt } from "../errors.ts";
+import { attempt } from "./attempt.ts";
 
 // Secrets of app keys, user tokens, registrations and visitors.
 const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/i;

@@ -1,7 +1,8 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { attempt, type FieldError, validationFailed } from "../errors.ts";
+import { type FieldError, validationFailed } from "../errors.ts";
+import { attempt } from "./attempt.ts";
 import { InexactNumber } from "./exact-json.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();

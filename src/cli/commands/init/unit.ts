@@ -4,7 +4,8 @@ import { runSystemctl } from "../../../server/admin/systemctl.ts";
 import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../server/admin/systemd-unit.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
-import { attempt, errnoOf, unavailable } from "../../../server/errors.ts";
+import { errnoOf, unavailable } from "../../../server/errors.ts";
+import { attempt } from "../../../server/values/attempt.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";
 

@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
-import { attempt, internalError } from "../../../server/errors.ts";
+import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/read-status.ts";
+import { attempt } from "../../../server/values/attempt.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { durationArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";

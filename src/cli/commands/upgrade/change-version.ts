@@ -1,11 +1,12 @@
 import { chmodSync, chownSync, copyFileSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { runSystemctl } from "../../../server/admin/systemctl.ts";
-import { storageError } from "../../../server/backup/storage.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
-import { AppError, attempt, unavailable, wrongState } from "../../../server/errors.ts";
+import { AppError, unavailable, wrongState } from "../../../server/errors.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
+import { storageError } from "../../../server/object-store/storage.ts";
+import { attempt } from "../../../server/values/attempt.ts";
 import { findReason } from "../../framework/report-error.ts";
 import { probeHealth } from "../health/health.ts";
 import { findCopyBefore, inspectVersion, runProgram } from "./other-version.ts";

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
-import { attempt, notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
+import { notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
+import { attempt } from "../../../server/values/attempt.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 

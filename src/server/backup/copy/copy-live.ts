@@ -6,8 +6,8 @@ import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { lockShared } from "../../db/local/open-file-lock.ts";
 import { unavailable } from "../../errors.ts";
+import { createPacer, type Pacer } from "../../object-store/pacer.ts";
 import { MiB } from "../../values/bytes.ts";
-import { createPacer, type Pacer } from "./pace.ts";
 import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;

@@ -2,17 +2,17 @@ import { copyFileSync, createReadStream, createWriteStream, existsSync, statSync
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { createWatchdog, withSignal } from "../../concurrency/with-timeout.ts";
 import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { compareMigrations } from "../../db/migrate.ts";
 import { notFound, unavailable, validationFailed } from "../../errors.ts";
+import { openStorage } from "../../object-store/open-storage.ts";
+import { storageError } from "../../object-store/storage.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
-import { withSignal } from "../../values/with-timeout.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation, listBackups } from "../location.ts";
 import { damaged, type Manifest } from "../manifest.ts";
-import { openStorage } from "../open-storage.ts";
-import { createWatchdog, storageError } from "../storage.ts";
 import { type Inspection, inspectIntact, verifySchema } from "./inspect.ts";
 
 export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
+import { storageError } from "../../object-store/storage.ts";
 import { backupsFolder } from "../location.ts";
-import { storageError } from "../storage.ts";
 
 const prefix = ".restore-";
 export const keptPrefix = "before-restore-";

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import { AppError, unavailable } from "../../errors.ts";
-import { withTimeout } from "../../values/with-timeout.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Result, Session } from "../session.ts";
 import { WriteSession } from "./write-session.ts";

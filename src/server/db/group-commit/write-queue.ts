@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
+import { isTickOverBudget } from "../../concurrency/event-loop.ts";
 import { unavailable } from "../../errors.ts";
-import { isTickOverBudget } from "../../values/turns.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Result, Session } from "../session.ts";
 import { type GroupOptions, type Job, runGroup, type Unit } from "./group.ts";

@@ -3,7 +3,7 @@ import { closeSync, constants, ftruncateSync, openSync, statfsSync, statSync } f
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { chownLike } from "../../config/data-dir.ts";
-import { attempt } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/bytes.ts";
 
 /** The WAL is emptied at a quarter of this, or all of it while writes wait; so much the database may grow by then. */

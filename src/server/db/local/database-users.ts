@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { ownCommand } from "../../config/own-command.ts";
-import { attempt } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 
 /**
  * Names the other processes that have a database file open, such as `product export, pid 4711`. Only Linux lists them, and

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { chownLike } from "../../config/data-dir.ts";
-import { attempt, errnoOf, unavailable } from "../../errors.ts";
+import { errnoOf, unavailable } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 
 /** Longest pause between two tries of a waiting process, and how long a stamp counts. */
 const pauseMs = 5;

@@ -1,8 +1,8 @@
 import { LibsqlError } from "@libsql/core/api";
 import { BatchCond, type Client, openHttp, openWs, type Stream } from "@libsql/hrana-client";
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { withTimeout } from "../../values/with-timeout.ts";
 import type { BoundValue } from "../bind-args.ts";
 import { createRowMaker, type RowMaker } from "../row.ts";
 import type { Result } from "../session.ts";

@@ -1,6 +1,6 @@
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { withTimeout } from "../../values/with-timeout.ts";
 import { isOwnFailure, mapServerError } from "../db-errors.ts";
 import type { Result } from "../session.ts";
 import type { KeptStream, Outcome, ServerConnection, Step } from "./connection.ts";

@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import type { Row } from "@libsql/core/api";
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, refuseStandby } from "../../config/data-dir.ts";
 import { type CommandLine, damageRemedy, nameDatabase } from "../../db/failure.ts";
 import { describeKeptWals } from "../../db/local/kept-wal.ts";
 import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
-import { withTimeout } from "../../values/with-timeout.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
 import { describeDamage, findFileFault } from "./file.ts";
 import { type DatabaseReader, openFileReader, openServerReader, unknownSize } from "./reader.ts";

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { get } from "../../db/statement.ts";
-import { AppError, attempt } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
+import { attempt } from "../../values/attempt.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const minVariety = 12;

@@ -1,10 +1,10 @@
 import { eq, sql } from "drizzle-orm";
+import { atTurnEnd } from "../../concurrency/event-loop.ts";
 import type { Tenant } from "../../context.ts";
 import { equals } from "../../db/conditions.ts";
 import type { Database } from "../../db/session.ts";
 import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { atTurnEnd } from "../../values/turns.ts";
 import { isNamespace } from "../tenants/input.ts";
 import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";

@@ -1,6 +1,7 @@
 import type { Subprocess } from "bun";
 import { ownCommand } from "../../config/own-command.ts";
-import { attempt, invalidField, unavailable } from "../../errors.ts";
+import { invalidField, unavailable } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/bytes.ts";
 import { encodePicture, type Picture } from "./encode.ts";
 

@@ -1,5 +1,5 @@
+import { Semaphore } from "../../concurrency/semaphore.ts";
 import { AppError, invalidField, unsupportedMediaType, validationFailed } from "../../errors.ts";
-import { Semaphore } from "../../values/semaphore.ts";
 import { decodeApart } from "./decoder.ts";
 import { encodePicture, maxPixels, type Picture } from "./encode.ts";
 

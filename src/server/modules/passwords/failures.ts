@@ -1,7 +1,7 @@
+import { Semaphore } from "../../concurrency/semaphore.ts";
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, tooManyAttempts } from "../../errors.ts";
-import { Semaphore } from "../../values/semaphore.ts";
 import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */

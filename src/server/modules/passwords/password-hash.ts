@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
+import { Semaphore } from "../../concurrency/semaphore.ts";
 import { invalidField, invalidLogin } from "../../errors.ts";
-import { Semaphore } from "../../values/semaphore.ts";
 
 /** Argon2id with 19 MiB, two passes, one lane. */
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;

@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { yieldToEventLoop } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { twoFactorRequired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { yieldToEventLoop } from "../../values/turns.ts";
 import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/table.ts";
 import { idempotencyKeys } from "../idempotency/table.ts";

@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
-import { attempt, tooManyRequests } from "../../errors.ts";
+import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
+import { attempt } from "../../values/attempt.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { tenants } from "../tenants/table.ts";
 import { rateLimits } from "./table.ts";

@@ -1,4 +1,5 @@
-import { attempt, invalidField } from "../../errors.ts";
+import { invalidField } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";

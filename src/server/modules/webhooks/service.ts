@@ -1,4 +1,5 @@
 import { and, type SQL, sql } from "drizzle-orm";
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
 import { pickStored } from "../../db/columns.ts";
 import { byId, matches, ofStore, params } from "../../db/conditions.ts";
@@ -15,7 +16,6 @@ import {
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { withTimeout } from "../../values/with-timeout.ts";
 import { recordAudit } from "../audit/service.ts";
 import { events } from "../events/table.ts";
 import { parsePatterns } from "../events/types.ts";

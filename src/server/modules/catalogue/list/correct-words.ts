@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
+import { isTickOverBudget, nextTurn } from "../../../concurrency/event-loop.ts";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
-import { isTickOverBudget, nextTurn } from "../../../values/turns.ts";
 import { products } from "../products/table.ts";
 import { type SearchWord, searchWords, stemToken } from "./search-words.ts";
 import { stemsNear } from "./stem.ts";

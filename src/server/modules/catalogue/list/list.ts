@@ -1,5 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import { and } from "drizzle-orm";
+import { yieldToEventLoop } from "../../../concurrency/event-loop.ts";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { ofStore } from "../../../db/conditions.ts";
 import { all, statement } from "../../../db/statement.ts";
@@ -8,7 +9,6 @@ import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, type ProductFacets, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseNames } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
-import { yieldToEventLoop } from "../../../values/turns.ts";
 import { readCatalogueState } from "../../events/service.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { categories, isVisible } from "../categories/table.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
+import { yieldToEventLoop } from "../../../concurrency/event-loop.ts";
 import type { Ctx } from "../../../context.ts";
 import { get, param, statement } from "../../../db/statement.ts";
-import { yieldToEventLoop } from "../../../values/turns.ts";
 import { productCounts } from "../products/table.ts";
 import { type BatchRow, batchStatement, measureStatement, rowsOf, scanStatement, sizes } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";

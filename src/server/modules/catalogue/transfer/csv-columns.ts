@@ -1,4 +1,4 @@
-import { attempt } from "../../../errors.ts";
+import { attempt } from "../../../values/attempt.ts";
 import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import { isId } from "../../../values/ids.ts";

@@ -1,4 +1,5 @@
-import { attempt, validationFailed } from "../../../errors.ts";
+import { validationFailed } from "../../../errors.ts";
+import { attempt } from "../../../values/attempt.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import { findBadText, maxRecordLength } from "./decode-text.ts";
 import { isObject } from "./import-changes.ts";

@@ -1,6 +1,6 @@
+import { withSignal } from "../../../concurrency/with-timeout.ts";
 import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
-import { attempt } from "../../../errors.ts";
-import { withSignal } from "../../../values/with-timeout.ts";
+import { attempt } from "../../../values/attempt.ts";
 import type { Http2Answer } from "./http2-connection.ts";
 import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
 

@@ -1,5 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
-import { withSignal } from "../../../values/with-timeout.ts";
+import { withSignal } from "../../../concurrency/with-timeout.ts";
 
 /** Answers of push services are one line; longer ones are cut. */
 const maxText = 4096;

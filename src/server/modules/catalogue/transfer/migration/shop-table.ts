@@ -1,4 +1,4 @@
-import { attempt } from "../../../../errors.ts";
+import { attempt } from "../../../../values/attempt.ts";
 import { readGuarded } from "../../../../values/csv-injection.ts";
 import { readNumber } from "../csv-columns.ts";
 import { checkRow } from "../decode-text.ts";

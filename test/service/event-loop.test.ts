@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atTurnEnd, isTickOverBudget, partyOf, yieldToEventLoop } from "../../src/server/values/turns.ts";
+import { atTurnEnd, isTickOverBudget, partyOf, yieldToEventLoop } from "../../src/server/concurrency/event-loop.ts";
 
 /** Counts the turns of the event loop. */
 function countTurns() {

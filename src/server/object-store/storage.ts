@@ -1,7 +1,5 @@
 import type { Readable, Writable } from "node:stream";
 import { AppError, unavailable } from "../errors.ts";
-import { formatBytes } from "../values/bytes.ts";
-import { foreignObject } from "./manifest.ts";
 
 export interface BackupUpload {
   sink: Writable;
@@ -18,8 +16,8 @@ export interface ObjectStorage {
   /** Starts a large object. `id` distinguishes the unfinished files of several processes. */
   upload(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
   has(name: string): Promise<boolean>;
-  /** Returns undefined for a missing object. @throws validationFailed for more than `maxBytes`. */
-  get(name: string, maxBytes?: number): Promise<Uint8Array | undefined>;
+  /** Returns undefined for a missing object. `checkSize` is called before the bytes are read; its error is thrown. */
+  get(name: string, checkSize?: (bytes: number) => void): Promise<Uint8Array | undefined>;
   /** Reads the first bytes of a backup, which contain its manifest. */
   head(name: string): Promise<Uint8Array>;
   read(name: string): Promise<{ stream: Readable; bytes: number }>;
@@ -62,24 +60,8 @@ export function storageError(error: unknown, place: string, what: string): unkno
   return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error, remedy: remedies[code] });
 }
 
-export function requireSize(name: string, bytes: number, maxBytes = Number.POSITIVE_INFINITY): void {
-  if (bytes > maxBytes) throw foreignObject(`${name} has ${formatBytes(bytes)}, more than Bodega writes`);
-}
-
 /** Returns undefined for an error with this code, and throws others. */
 export function absent(error: unknown, code: string): undefined {
   if (String((error as { code?: unknown }).code) !== code) throw error;
   return undefined;
-}
-
-/** Calls `onSilence` when a watched step makes no progress for `maxMs`. */
-export function createWatchdog(maxMs: number, onSilence: () => void) {
-  let timer = setTimeout(onSilence, maxMs);
-  return {
-    progress(isWatched = true) {
-      clearTimeout(timer);
-      if (isWatched) timer = setTimeout(onSilence, maxMs);
-    },
-    stop: () => clearTimeout(timer),
-  };
 }

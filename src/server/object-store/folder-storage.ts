@@ -4,8 +4,8 @@ import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
 import { chownLike } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
-import { createPacer } from "./copy/pace.ts";
-import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
+import { createPacer } from "./pacer.ts";
+import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
 /** After this time an unfinished file belongs to a process that was killed. */
 const staleMs = 24 * 3_600_000;
@@ -66,11 +66,11 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
     },
     // A folder whose network hangs must not hold up the process.
     has: (name) => stat(join(folder, name)).then(Boolean, () => false),
-    async get(name, maxBytes) {
+    async get(name, checkSize) {
       const path = join(folder, name);
       const found = await stat(path).catch((error) => absent(error, "ENOENT"));
       if (found === undefined) return undefined;
-      requireSize(name, found.size, maxBytes);
+      checkSize?.(found.size);
       return readFile(path).catch((error) => absent(error, "ENOENT"));
     },
     async list(prefix, after = "") {

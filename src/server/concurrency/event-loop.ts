@@ -1,4 +1,4 @@
-import { addressGroup } from "./ip-prefix.ts";
+import { addressGroup } from "../values/ip-prefix.ts";
 import { Semaphore } from "./semaphore.ts";
 
 const options = { permits: 1, fullMessage: "Too much work is waiting." };

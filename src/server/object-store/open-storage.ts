@@ -1,9 +1,9 @@
 import { Readable, Transform } from "node:stream";
+import { withSignal } from "../concurrency/with-timeout.ts";
 import type { Config } from "../config/config.ts";
 import { validationFailed } from "../errors.ts";
-import { withSignal } from "../values/with-timeout.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
-import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
+import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
 export const defaultTimeoutMs = 30_000;
 const presignSeconds = 300;
@@ -51,12 +51,12 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
       return upload(client, `${prefix}${name}`, signal);
     },
     has: (name) => client.exists(prefix + name),
-    async get(name, maxBytes) {
+    async get(name, checkSize) {
       const url = client.presign(prefix + name, { expiresIn: presignSeconds });
-      // Decompressing could make more of it than `maxBytes`.
+      // Decompressing could make more of it than `checkSize` allows.
       const response = await fetch(url, { decompress: false, signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return absent(await refusal(response), "NoSuchKey");
-      requireSize(name, Number(response.headers.get("content-length")), maxBytes);
+      checkSize?.(Number(response.headers.get("content-length")));
       return response.bytes();
     },
     head: (name) =>

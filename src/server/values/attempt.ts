@@ -1,0 +1,8 @@
+/** Returns the result of the work; undefined where it throws, for any reason. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
