@@ -44,7 +44,7 @@ test("a key is issued active and unpublished, and the JSON is exactly the docume
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
-    secrets: [{ created_at: timestamp, expires_at: null, last_used_at: null, may_go: null }],
+    secrets: [{ created_at: timestamp, expires_at: null, last_used_at: null }],
   };
   expect(issued).toEqual(record as unknown as Key);
   expect(Object.keys(issued)).toEqual(Object.keys(record));
@@ -231,7 +231,7 @@ test("retire ends only the old secrets, asks first, and changes nothing without 
   expect(error.details).toMatchObject([{ field: "--yes" }]);
   expect((await show(key)).secrets).toHaveLength(2);
   expect(await json("key", "retire", key.app_id, "--yes")).toMatchObject({ app_id: key.app_id, retired: 1 });
-  expect((await show(key)).secrets).toMatchObject([{ expires_at: null, may_go: null }]);
+  expect((await show(key)).secrets).toMatchObject([{ expires_at: null }]);
   expect(await json("key", "retire", key.app_id, "--yes")).toMatchObject({ retired: 0 });
 });
 
@@ -325,7 +325,7 @@ test("show prints when each secret was created and used, when it expires, and wh
     /^Current secret\n {2}Created .*Z\)\n {2}Last used {4}never\n {2}Valid until {2}the key is rotated$/,
   );
   expect(old).toMatch(/Valid until {2}in 2 days \(/);
-  expect(old).toContain("Do not retire it yet: the current secret was never used.");
+  expect(old).toContain("Do not retire it until the current secret is used instead.");
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 

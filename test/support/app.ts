@@ -3,7 +3,6 @@ import { defaultPushOptions } from "../../src/server/config/push-config.ts";
 import type { ProcessMemory, SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
-import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
@@ -53,7 +52,6 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
   const memory = {
     views: new ViewBuffer({ db, notice: () => {} }),
     writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
-    rejections: createRejectionBuffer(db),
   };
   const common = {
     trustedProxies: [],
@@ -108,7 +106,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     memory: common.memory,
     async stop() {
       await server.stop(true);
-      await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
+      await Promise.all([memory.views.stop(), memory.writes.stop()]);
       const leak = lines.find((line) => secretForm.test(line));
       if (leak !== undefined) throw new Error(`A secret was logged: ${leak}`);
     },

@@ -3,6 +3,7 @@ import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { createCredentialLookup } from "../modules/app-keys/lookup.ts";
+import { createRejectionRecorder } from "../modules/app-keys/rejections.ts";
 import { createUsageRecorder } from "../modules/app-keys/secret.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
@@ -45,6 +46,7 @@ export function createApp(deps: AppDeps) {
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, vault, now),
     recordUse: createUsageRecorder(db),
+    recordRejection: createRejectionRecorder(db),
     bodyMemory: { left: 64 * MiB },
     uploadMemory: { left: 128 * MiB },
     clientIpOf: (request) => {

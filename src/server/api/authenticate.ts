@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import type { Actor, ProcessMemory, Tenant } from "../context.ts";
+import type { Actor, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
 import { AppError, appAuthFailed, forbidden, malformedRequest, notAuthenticated, userTokenInvalid } from "../errors.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
@@ -15,7 +15,7 @@ export interface AuthDeps {
   db: Session;
   countAttempt: CountAttempt;
   recordUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
-  memory: Pick<ProcessMemory, "rejections">;
+  recordRejection: (appId: string, origin: string | null, now: number) => void;
   now: () => number;
   clientIpOf: (request: Request) => string | null;
 }
@@ -150,7 +150,7 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
   if (!verdict.allowed) {
-    deps.memory.rejections.note(key.appId, origin, now);
+    deps.recordRejection(key.appId, origin, now);
     throw appAuthFailed(verdict.reason, { remedy: originRemedy });
   }
   deps.recordUse(secret, now);

@@ -7,7 +7,6 @@ import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { createRejectionBuffer } from "../modules/app-keys/rejections.ts";
 import { openMediaBucket } from "../modules/media/bucket.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
@@ -36,7 +35,6 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   const memory = {
     views: new ViewBuffer({ db, notice }),
     writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
-    rejections: createRejectionBuffer(db),
   };
   const app = createApp({
     db,
@@ -84,7 +82,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     async stop(graceMs: number) {
       isDraining = true;
       await open.stop(graceMs);
-      await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
+      await Promise.all([memory.views.stop(), memory.writes.stop()]);
     },
   };
 }

@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
-import { listRejections, purgeRejections } from "../../../src/server/modules/app-keys/rejections.ts";
-import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
+import {
+  createRejectionRecorder,
+  listRejections,
+  purgeRejections,
+} from "../../../src/server/modules/app-keys/rejections.ts";
 import { newAddress } from "../../support/client.ts";
 import { onDatabase } from "../../support/suite.ts";
+import { until } from "../../support/until.ts";
 
 const dayMs = 86_400_000;
 
@@ -14,92 +18,54 @@ onDatabase("file", (suite) => {
     await setOrigins(suite.app.system, { appId, origins: ["shop.example.com"] });
     const send = (origin: string | null, more: { auth?: string } = {}) =>
       shop.call("GET /products/", { headers: { origin }, address: newAddress(), ...more });
-    const list = async () => {
-      await suite.app.memory.rejections.flush();
-      return listRejections(suite.app.system, appId);
+    const list = () => listRejections(suite.app.system, appId);
+    /** Sends a request that is refused, and waits until its origin is the newest on the list. */
+    const refuse = async (origin: string | null) => {
+      suite.app.clock.advance(1000);
+      expect((await send(origin)).code).toBe(5203);
+      await until("the record", async () => (await list())[0]?.origin === (origin ?? "").slice(0, 200));
+      return new Date(suite.app.clock.now()).toISOString();
     };
-    return { shop, appId, send, list };
+    return { appId, send, list, refuse };
   };
 
-  test("a refused origin is recorded with count and times, also a missing one", async () => {
-    const { send, list } = await open();
-    const { clock } = suite.app;
-    const first = new Date(clock.now()).toISOString();
-    await send("https://evil.example");
-    await list();
-    clock.advance(5000);
-    const second = new Date(clock.now()).toISOString();
-    await send("https://evil.example");
-    await send("https://evil.example");
-    clock.advance(5000);
-    await send(null);
+  test("a refused origin of the right secret is recorded with its last time, also a missing one", async () => {
+    const { appId, send, list, refuse } = await open();
+    await refuse("https://evil.example");
+    const last = await refuse("https://evil.example");
+    const none = await refuse(null);
+    suite.app.clock.advance(1000);
     await send("https://shop.example.com");
-    const third = new Date(clock.now()).toISOString();
+    expect((await send("https://other.example", { auth: `Bearer ${appId}:wrong` })).code).toBe(5203);
     expect(await list()).toEqual([
-      { origin: "", attempts: 1, first_at: third, last_at: third },
-      { origin: "https://evil.example", attempts: 3, first_at: first, last_at: second },
+      { origin: "", last_at: none },
+      { origin: "https://evil.example", last_at: last },
     ]);
   });
 
-  test("the origin of a wrong secret is not recorded", async () => {
-    const { appId, send, list } = await open();
-    expect((await send("https://evil.example", { auth: `Bearer ${appId}:wrong` })).code).toBe(5203);
-    expect(await list()).toEqual([]);
-  });
-
-  test("each key keeps its newest fifty origins, each cut to 200 characters, regardless of other keys", async () => {
-    const { send, list, appId } = await open();
+  test("each key keeps its newest fifty origins, each cut to 200 characters", async () => {
+    const { list, refuse, appId } = await open();
     const other = await open();
-    await other.send("https://kept.example");
-    const { clock, memory } = suite.app;
-    await send(`https://${"a".repeat(500)}.example`);
+    await other.refuse("https://kept.example");
+    await refuse(`https://${"a".repeat(500)}.example`);
     expect((await list())[0]?.origin).toHaveLength(200);
-    for (let n = 0; n < 60; n++) {
-      clock.advance(1000);
-      memory.rejections.note(appId, `https://${n}.example`, clock.now());
-      if (n % 20 === 0) await memory.rejections.flush();
-    }
-    const kept = await list();
-    expect(kept).toHaveLength(50);
-    expect(kept[0]?.origin).toBe("https://59.example");
-    expect(kept.at(-1)?.origin).toBe("https://10.example");
+    const record = createRejectionRecorder(suite.app.db);
+    const { clock } = suite.app;
+    for (let n = 0; n < 60; n++) record(appId, `https://${n}.example`, clock.now() + (n + 1) * 1000);
+    await until("the last record", async () => (await list())[0]?.origin === "https://59.example");
+    expect((await list()).map(({ origin }) => origin).slice(48)).toEqual(["https://11.example", "https://10.example"]);
     expect(await other.list()).toHaveLength(1);
   });
 
-  test("origins of a deleted key are dropped, without a failure", async () => {
-    const { shop, appId } = await open();
-    suite.app.memory.rejections.note(appId, "https://evil.example", suite.app.clock.now());
-    await deleteTenant(suite.app.system, shop.namespace);
-    await suite.app.memory.rejections.flush();
-    expect(await listRejections(suite.app.system, appId)).toEqual([]);
-  });
-
   test("a refusal that has not recurred for thirty days is purged", async () => {
-    const { send, list } = await open();
+    const { list, refuse } = await open();
     const { clock, system } = suite.app;
-    await send("https://old.example");
-    await list();
+    await refuse("https://old.example");
     clock.advance(20 * dayMs);
-    await send("https://new.example");
-    await list();
+    await refuse("https://new.example");
     clock.advance(10 * dayMs + 1000);
     // One call removes a batch, and other tests have left origins too.
     while ((await purgeRejections(system)) > 0);
     expect((await list()).map(({ origin }) => origin)).toEqual(["https://new.example"]);
-  });
-
-  test("at most a thousand origins wait; known ones are still counted", async () => {
-    const { shop, appId, list } = await open();
-    const { clock, memory } = suite.app;
-    const keys = await Promise.all(Array.from({ length: 21 }, async () => (await shop.issueKey()).app_id));
-    memory.rejections.note(appId, "https://first.example", clock.now());
-    // Fifty of each key, so that none is dropped for having too many.
-    for (const key of keys) {
-      for (let n = 0; n < 50; n++) memory.rejections.note(key, `https://${n}.example`, clock.now());
-    }
-    memory.rejections.note(appId, "https://first.example", clock.now());
-    expect((await list()).map(({ attempts }) => attempts)).toEqual([2]);
-    const counts = await Promise.all(keys.map(async (key) => (await listRejections(suite.app.system, key)).length));
-    expect(counts).toEqual([...Array(19).fill(50), 49, 0]);
   });
 });

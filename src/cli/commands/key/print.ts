@@ -1,5 +1,5 @@
 import type { SystemCtx } from "../../../server/context.ts";
-import { keyState } from "../../../server/modules/app-keys/model.ts";
+import { isInUse, keyState, type StoredSecret } from "../../../server/modules/app-keys/model.ts";
 import type { getKey, issueKey } from "../../../server/modules/app-keys/service.ts";
 import { listVisitorActs } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
@@ -12,8 +12,6 @@ import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts"
 
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
-
-type Secret = AppKeyDetails["secrets"][number];
 
 const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
@@ -47,33 +45,21 @@ export async function printKeySheet(console: Console, key: AppKeyDetails, now: n
   await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
-function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string[] {
-  const isNewest = secret.may_go === null;
+function describeSecret(secret: StoredSecret, key: AppKeyDetails, now: number): string[] {
+  const newest = key.secrets[0] as StoredSecret;
   const { expires_at } = secret;
-  const hasEnded = expires_at !== null && Date.parse(expires_at) <= now;
   const until = expires_at === null ? "the key is rotated" : formatTime(expires_at, now);
   const lines = [
-    isNewest ? "Current secret" : "Old secret",
+    secret === newest ? "Current secret" : "Old secret",
     `  Created      ${formatTime(secret.created_at, now)}`,
     `  Last used    ${formatTime(secret.last_used_at, now)}`,
     `  Valid until  ${until}`,
   ];
-  if (!isNewest && !hasEnded) lines.push(`  ${assessSecret(secret, key, now)}`);
-  return lines;
-}
-
-function assessSecret(secret: Secret, key: AppKeyDetails, now: number): string {
-  const newest = key.secrets[0] as Secret;
-  const retire = `bodega key retire ${key.app_id}`;
-  const isUsedSince = secret.last_used_at !== null && secret.last_used_at >= newest.created_at;
-  if (secret.may_go) {
-    const why = isUsedSince ? "it was not used for a day" : "it was not used since the current one was created";
-    return `It can be retired: ${why}, and the current one is in use. Retire it: ${retire}`;
-  }
-  if (newest.last_used_at === null) return "Do not retire it yet: the current secret was never used.";
-  const last = formatRelativeTime(secret.last_used_at, now);
-  if (isUsedSince) return `Do not retire it yet: it was used ${last}, after the current one was created.`;
-  return `Check again in two minutes: it was used ${last}, just before the current one was created.`;
+  if (secret === newest || (expires_at !== null && Date.parse(expires_at) <= now)) return lines;
+  const advice = isInUse(secret, newest)
+    ? "Do not retire it until the current secret is used instead."
+    : `It can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
+  return [...lines, `  ${advice}`];
 }
 
 export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
@@ -89,8 +75,12 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
   if (leftMs <= 0) {
     return [`${subject} expired ${formatTime(key.expires_at, now)}: requests with it fail. Extend it: ${extend}`];
   }
-  const warnings = key.secrets
-    .filter(({ may_go, expires_at }) => may_go === false && Date.parse(expires_at ?? "") - now <= dayMs)
+  const [newest, ...old] = key.secrets;
+  const warnings = old
+    .filter((secret) => {
+      const leftMs = Date.parse(secret.expires_at ?? "") - now;
+      return newest && isInUse(secret, newest) && leftMs > 0 && leftMs <= dayMs;
+    })
     .map(({ expires_at, last_used_at }) => {
       const used =
         last_used_at === null

@@ -44,20 +44,13 @@ function formatOrigin({ origin }: { origin: string }): string {
 }
 
 async function printVerdict(console: Console, verdict: OriginExplanation, now: number): Promise<void> {
-  const { allowed, reason, entries, advice, rejected } = verdict;
+  const { allowed, reason, advice, rejected } = verdict;
   const word = allowed ? "allowed" : "rejected";
   if (console.quiet) return console.write(`${word}\n`);
   const lines = [`${word}: ${reason}`];
-  if (entries.length > 0) lines.push("", "List entries");
-  lines.push(
-    ...entries.map(({ pattern, matches, why }) => `  ${matches ? "match   " : "no match"}  ${pattern}: ${why}`),
-  );
   if (advice !== null) lines.push("", advice);
   if (rejected.length > 0) lines.push("", "Rejected in the last 30 days");
-  for (const origin of rejected) {
-    const times = origin.attempts === 1 ? "once" : `${origin.attempts} times`;
-    lines.push(`  ${formatOrigin(origin)}: ${times}, last ${formatTime(origin.last_at, now)}`);
-  }
+  lines.push(...rejected.map((one) => `  ${formatOrigin(one)}: last ${formatTime(one.last_at, now)}`));
   await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
@@ -102,12 +95,7 @@ const list = defineCommand({
       const rejected = await withKey(args, console, listRejections);
       return printList(console, rejected, {
         empty: "No rejected origins found.",
-        columns: [
-          { header: "ORIGIN", value: formatOrigin },
-          { header: "REQUESTS", value: ({ attempts }) => String(attempts), whole: true },
-          "last_at",
-          "first_at",
-        ],
+        columns: [{ header: "ORIGIN", value: formatOrigin }, "last_at"],
       });
     }
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
@@ -183,8 +171,8 @@ const check = defineCommand({
   ],
   notes: [
     "The exit code is 0 when the request is allowed, otherwise 1.",
-    "Also shows the result of each list entry, what to do, and the origins that were rejected for this key in the last " +
-      "30 days. Only requests with the correct secret are counted.",
+    "Also shows what to do, and the origins that were rejected for this key in the last 30 days. Only requests with " +
+      "the correct secret are recorded.",
   ],
   async run(args, console) {
     const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");

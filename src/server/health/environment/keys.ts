@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
-import { describeSecrets, type KeySecret } from "../../modules/app-keys/model.ts";
+import { isInUse, type StoredSecret } from "../../modules/app-keys/model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { listVisitorActs } from "../../security/scopes.ts";
@@ -92,12 +92,11 @@ const checkExpiry: KeyRule = ({ app_id, expires_at }, { now, command }) => {
 };
 
 const checkSecrets: KeyRule = (key, { now, command }) => {
-  const secrets: Omit<KeySecret, "may_go">[] = JSON.parse(key.secrets);
-  const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
-  const [, ...old] = describeSecrets(newestFirst, now());
-  if (old.length === 0) return null;
+  const secrets: StoredSecret[] = JSON.parse(key.secrets);
+  const [newest, ...old] = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  if (newest === undefined || old.length === 0) return null;
   const until = old.map(({ expires_at }) => expires_at ?? "").reduce((a, b) => (a > b ? a : b));
-  if (old.every(({ may_go }) => may_go)) {
+  if (!old.some((secret) => isInUse(secret, newest))) {
     const unused = `has an old secret that is no longer used and is valid until ${until}.`;
     return [unused, command(`key retire ${key.app_id} --yes`)];
   }

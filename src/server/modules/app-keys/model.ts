@@ -6,8 +6,6 @@ export interface StoredSecret {
   last_used_at: string | null;
 }
 
-export type KeySecret = ReturnType<typeof describeSecrets>[number];
-
 /** States of a key, the first that applies; only a published key can be used. */
 export const keyStates = ["revoked", "expired", "inactive", "unpublished", "published"] as const;
 export type KeyState = (typeof keyStates)[number];
@@ -47,23 +45,7 @@ export function fitsFilter(
   return key.revoked_at === null && leftMs > 0 && leftMs <= expiringMs;
 }
 
-const dayMs = 86_400_000;
-/** A use is recorded at most once a minute, so a secret just used may look unused for that long. */
-const unnoticedMs = 120_000;
-
-/**
- * The secrets of a key, newest first, each with whether it can be retired: null for the newest. An older one can be
- * retired once the newest is in use and the older one has not been used since the newest was made, or for a day.
- */
-export function describeSecrets(secrets: readonly StoredSecret[], now: number) {
-  const [newest] = secrets;
-  return secrets.map((secret) => ({ ...secret, may_go: secret === newest ? null : mayGo(secret, newest, now) }));
-}
-
-function mayGo(old: StoredSecret, newest: StoredSecret | undefined, now: number): boolean {
-  if (old.expires_at !== null && Date.parse(old.expires_at) <= now) return true;
-  if (!newest?.last_used_at) return false;
-  if (old.last_used_at === null || now - Date.parse(old.last_used_at) >= dayMs) return true;
-  const isUnused = old.last_used_at < newest.created_at;
-  return isUnused && now - Date.parse(newest.created_at) >= unnoticedMs;
+/** Whether an old secret was used after the newest one was made, or the newest one never was. Uses are recorded once a minute. */
+export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
+  return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);
 }

@@ -1,13 +1,11 @@
 import type { SystemCtx } from "../../context.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { defaultPort, matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
+import { parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { verifyOrigin } from "./origins.ts";
 import { listRejections } from "./rejections.ts";
 import { getKey } from "./service.ts";
 
 export type OriginExplanation = Awaited<ReturnType<typeof explainOrigin>>;
-
-type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
 
 /** Explains how the server would answer this `Origin` (null: none sent). Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
@@ -17,41 +15,9 @@ export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: 
   const verdict = verifyOrigin(rule, origin);
   return {
     ...verdict,
-    /** Empty where there is no web origin to compare. */
-    entries: origin === null ? [] : patterns.flatMap((pattern) => explainEntry(pattern, origin)),
     advice: verdict.allowed ? null : advise(appId, key.origins, origin),
     rejected: await listRejections(ctx, appId),
   };
-}
-
-function explainEntry(pattern: OriginPattern, origin: string) {
-  const parsed = parseOrigin(origin);
-  if (parsed === null) return [];
-  const matches = matchOrigin([pattern], origin) !== null;
-  return [{ pattern: pattern.text, matches, why: matches ? explainMatch(pattern) : explainMismatch(pattern, parsed) }];
-}
-
-function explainMatch({ wildcard, host, scheme, port }: OriginPattern): string {
-  const parts = [wildcard ? `the host is a subdomain of ${host}` : "the host is the same"];
-  if (scheme !== null) parts.push("so is the scheme");
-  if (port !== null) parts.push("so is the port");
-  return parts.join(", ");
-}
-
-function explainMismatch({ wildcard, host, scheme, port }: OriginPattern, origin: Parsed): string {
-  const reasons: string[] = [];
-  const isBelow = origin.host.endsWith(`.${host}`);
-  if (wildcard && !isBelow) {
-    const own = `it covers the subdomains of ${host}, but not ${host} itself`;
-    reasons.push(origin.host === host ? own : `${origin.host} is not a subdomain of ${host}`);
-  } else if (!wildcard && origin.host !== host) {
-    const below = `it does not cover subdomains such as ${origin.host}`;
-    reasons.push(isBelow ? below : `the host differs: ${origin.host}`);
-  }
-  const originPort = origin.port || defaultPort[origin.scheme];
-  if (scheme !== null && scheme !== origin.scheme) reasons.push(`the scheme differs: ${origin.scheme}`);
-  if (port !== null && port !== originPort) reasons.push(`the port differs: ${originPort}`);
-  return reasons.join("; ");
 }
 
 function advise(appId: string, entries: readonly string[], origin: string | null): string {

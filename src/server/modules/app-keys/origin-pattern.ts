@@ -48,7 +48,7 @@ export function parseOrigin(origin: string): { scheme: string; host: string; por
   return { scheme: url.protocol.slice(0, -1), host: url.hostname, port: url.port };
 }
 
-export const defaultPort = { http: "80", https: "443" } as Record<string, string>;
+const defaultPort = { http: "80", https: "443" } as Record<string, string>;
 
 /** A default port equals no port. */
 export function matchOrigin(patterns: readonly OriginPattern[], origin: string): OriginPattern | null {

@@ -13,7 +13,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
-import { describeSecrets, fitsFilter, type KeyFilter, type StoredSecret } from "./model.ts";
+import { fitsFilter, type KeyFilter, type StoredSecret } from "./model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const { id, tenantId, name, scopes, active, published, enforceOrigins, allowNoOrigin } = appKeys;
@@ -38,6 +38,7 @@ const keyFields = {
     select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`),
   ...{ enforce_origins: enforceOrigins, allow_no_origin: allowNoOrigin },
   ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUse },
+  /** Those that are valid or not yet purged, newest first. */
   secrets: jsonOf<
     StoredSecret[]
   >(sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
@@ -89,12 +90,12 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
   const scopes = filter.scope === undefined ? [] : parseScope("scope", filter.scope);
   await requireTenant(ctx, filter.namespace);
   const rows = await all(ctx.db, selectKeys, { namespace: filter.namespace });
-  return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, scopes, now));
+  return rows.map(toDetails).filter((key) => fitsFilter(key, filter, scopes, now));
 }
 
 /** @throws notFound. */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return toDetails(await requireKey(ctx, appId), ctx.now());
+  return toDetails(await requireKey(ctx, appId));
 }
 
 /** Calls with an unpublished or inactive key fail with appAuthFailed, from the next one on. */
@@ -140,13 +141,12 @@ function changeOf(flag: "published" | "active", value: boolean, event: AuditEven
     });
 }
 
-function toDetails({ tenant_id: _, ...row }: KeyRow, now: number) {
-  /** The secrets that are valid or not yet purged, newest first. */
-  return { ...row, secrets: describeSecrets(row.secrets, now) };
+function toDetails({ tenant_id: _, ...details }: KeyRow) {
+  return details;
 }
 
 export function withSecret(row: KeyRow, app_secret: string) {
-  const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = toDetails(row, 0);
+  const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = toDetails(row);
   return { app_id, app_secret, ...rest };
 }
 

@@ -60,13 +60,7 @@ export const rejectedOrigins = sqliteTable(
     appId: ownerColumn("app_id", () => appKeys.id),
     /** As it was sent, at most 200 characters; empty where none was. */
     origin: text("origin").notNull(),
-    attempts: integer("attempts").notNull(),
-    firstAt: text("first_at").notNull(),
     lastAt: text("last_at").notNull(),
   },
-  (t) => [
-    primaryKey({ columns: [t.appId, t.origin] }),
-    index("rejected_origins_by_time").on(t.lastAt),
-    check("rejected_origins_attempts", sql`${t.attempts} > 0`),
-  ],
+  (t) => [primaryKey({ columns: [t.appId, t.origin] }), index("rejected_origins_by_time").on(t.lastAt)],
 );
