@@ -491,7 +491,6 @@ CREATE TABLE `products` (
 	`views_count` integer DEFAULT 0 NOT NULL,
 	`popularity` integer GENERATED ALWAYS AS (views_count + 10 * likes_count) VIRTUAL,
 	`lang` text NOT NULL,
-	`is_indexed` integer DEFAULT false NOT NULL,
 	`version` integer DEFAULT 1 NOT NULL,
 	`hidden_versions` integer DEFAULT 0 NOT NULL,
 	`created_at` text NOT NULL,
@@ -533,7 +532,10 @@ CREATE INDEX `products_by_updated` ON `products` (`tenant_id`,`updated_at`,`id`)
 CREATE INDEX `products_by_title` ON `products` (`tenant_id`,`title`,`id`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX `products_by_views` ON `products` (`tenant_id`,`views_count`,`id`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX `products_by_popularity` ON `products` (`tenant_id`,`popularity`,`id`) WHERE deleted_at is null;--> statement-breakpoint
-CREATE INDEX `products_not_indexed` ON `products` (`row_number`) WHERE is_indexed = 0;--> statement-breakpoint
+CREATE TABLE `products_to_index` (
+	`row_number` integer PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `public_hits` (
 	`process` text NOT NULL,
 	`written_at` integer NOT NULL,
@@ -991,6 +993,31 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `products_search_withdrawn` AFTER UPDATE OF `deleted_at` ON `products` WHEN NEW.deleted_at IS NOT NULL BEGIN
   DELETE FROM `product_search` WHERE rowid = OLD.row_number;
+END;
+--> statement-breakpoint
+-- The program indexes these products before the transaction commits.
+CREATE TRIGGER `products_search_added` AFTER INSERT ON `products` BEGIN
+  INSERT OR IGNORE INTO `products_to_index` VALUES (NEW.row_number);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `products_search_changed` AFTER UPDATE OF `title`, `description`, `tags`, `sku`, `translations`, `status`,
+  `category_ids`, `deleted_at` ON `products` BEGIN
+  INSERT OR IGNORE INTO `products_to_index` VALUES (NEW.row_number);
+END;
+--> statement-breakpoint
+-- A price matters to the search for products on sale.
+CREATE TRIGGER `products_search_repriced` AFTER UPDATE OF `price_minor`, `compare_at_minor` ON `products`
+WHEN NEW.compare_at_minor IS NOT NULL OR OLD.compare_at_minor IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO `products_to_index` VALUES (NEW.row_number);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_search_added` AFTER INSERT ON `product_variants` BEGIN
+  INSERT OR IGNORE INTO `products_to_index` SELECT row_number FROM `products` WHERE id = NEW.product_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_search_changed` AFTER UPDATE OF `title`, `sku`, `options`, `price_minor`,
+  `compare_at_minor`, `deleted_at` ON `product_variants` BEGIN
+  INSERT OR IGNORE INTO `products_to_index` SELECT row_number FROM `products` WHERE id = NEW.product_id;
 END;
 --> statement-breakpoint
 -- The ledger is append-only until its store is deleted. Only the notes about a user who was erased may be removed.

@@ -80,8 +80,8 @@ test("a database server that does not answer is exit code 4", async () => {
 test("inconsistent values are exit code 1, with the command that fixes them", async () => {
   const db = await openStoreDatabase({ dataDir: cli.dataDir });
   await db.execute(`insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, stock,
-    reserved, lang, is_indexed, created_at, updated_at)
-    select 'prod_a', id, 'Lamp', 'lamp', 'published', 100, 'EUR', 2, 9, 4, 'en', 0, 'a', 'a' from tenants`);
+    reserved, lang, created_at, updated_at)
+    select 'prod_a', id, 'Lamp', 'lamp', 'published', 100, 'EUR', 2, 9, 4, 'en', 'a', 'a' from tenants`);
   await db.close();
   const { code, stdout, stderr } = await run(["db", "check"]);
   expect(code).toBe(1);

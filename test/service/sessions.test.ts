@@ -54,10 +54,7 @@ onEachDatabase((suite) => {
 
   type Change = (what: string, ...args: string[]) => Promise<unknown>;
   const changes: [what: string, happen: (change: Change) => Promise<unknown>][] = [
-    [
-      "changed to another",
-      async (change) => change("password_hash = ?", await hashPassword(otherPassword)),
-    ],
+    ["changed to another", async (change) => change("password_hash = ?", await hashPassword(otherPassword))],
     ["taken away", (change) => change("password_hash = null")],
     ["left to a user who was disabled", (change) => change("status = 'disabled'")],
     ["left to a user whose address is another now", (change) => change("email_key = 'other@example.com'")],

@@ -28,8 +28,8 @@ export async function fillWishlist({ app, namespace }: Shop, { id }: Account, co
   await app.db.batch([
     {
       sql: `insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, lang,
-          is_indexed, created_at, updated_at)
-        ${numbers} select 'prod_' || ${key}, t.id, 'Lamp', 'filler-' || i, 'published', 100, 'EUR', 2, 'en', 1,
+          created_at, updated_at)
+        ${numbers} select 'prod_' || ${key}, t.id, 'Lamp', 'filler-' || i, 'published', 100, 'EUR', 2, 'en',
           ${now}, ${now} ${from}`,
       args: [namespace],
     },

@@ -47,12 +47,15 @@ const oneOfAThousand = "case when i % 1000 = 1 then 'draft' else 'published' end
  */
 async function fill(suite: Suite, tenantId: string, count: number, status = oneOfAThousand, wordsOf = tenantId) {
   const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
-    insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, lang, is_indexed,
+    insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, lang,
       created_at, updated_at)
     select printf('prod_0%05d%020d', abs(random()) % 100000, i + ?), ?, 'Title ' || (i * 7919 % ?), 'p' || i,
-      ${status}, i * 104729 % ?, 'EUR', 2, 'en', 1, at, at
+      ${status}, i * 104729 % ?, 'EUR', 2, 'en', at, at
     from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1893456000 + i, 'unixepoch') as at from n)`;
-  await suite.app.db.execute({ sql, args: [count, filled++ * 1_000_000, tenantId, count, count] });
+  await suite.app.db.batch([
+    { sql, args: [count, filled++ * 1_000_000, tenantId, count, count] },
+    { sql: "delete from products_to_index", args: [] },
+  ]);
   const words = `insert into product_search (rowid, words)
     select row_number, ? || ' ' || case status when 'published' then ? when 'draft' then ? else ? end || ' ' || ? || ${blockOf("row_number")}
     from products where tenant_id = ?`;

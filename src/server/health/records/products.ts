@@ -1,10 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { reindex } from "../../modules/catalogue/list/search.ts";
 import { productJson, variantJson, variantViews } from "../../modules/catalogue/products/rendering.ts";
 import { stockChanged } from "../../modules/catalogue/products/stock.ts";
-import { products, productVariants } from "../../modules/catalogue/products/table.ts";
+import { products, productsToIndex, productVariants } from "../../modules/catalogue/products/table.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { requireTenant } from "../../modules/tenants/service.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -87,6 +86,8 @@ export const storedReplies = recordCheck({
   select: sql`${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)}`,
 });
 
+const indexProduct = statement(sql`
+  insert or ignore into ${productsToIndex} values (${param("row")})`);
 const removeWords = statement(sql`
   delete from product_search where rowid = ${param("row")}
     and not exists (select 1 from ${products} where row_number = ${param("row")} and deleted_at is null)`);
@@ -106,8 +107,7 @@ export const searchIndex = recordCheck({
       from ${indexed} d left join ${products} p on p.row_number = d.id
       where (p.row_number is null or p.deleted_at is not null) and ${inScope("p")})
     limit 10000`,
-  async fix({ ctx }, { expected, target, record, namespace }) {
-    if (expected === "missing") await run(ctx.db, removeWords, { row: target });
-    else await run(ctx.db, reindex, { tenantId: (await requireTenant(ctx, namespace ?? "")).id, productId: record });
+  async fix({ ctx }, { expected, target }) {
+    await run(ctx.db, expected === "missing" ? removeWords : indexProduct, { row: target });
   },
 });

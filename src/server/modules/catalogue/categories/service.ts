@@ -16,7 +16,7 @@ import { columnsOf, productColumns, tooManyLanguages } from "../products/input.t
 import { explainConflicts, unknownCategory } from "../products/product-errors.ts";
 import type { RenderedProduct } from "../products/rendering.ts";
 import { slugFrom } from "../products/slug.ts";
-import { products } from "../products/table.ts";
+import { products, productsToIndex } from "../products/table.ts";
 import { languageChain, localizedJson, localizedLanguage } from "../products/translation.ts";
 import { ownLanguageError, textValues, updateStatement } from "../products/update.ts";
 import {
@@ -70,8 +70,8 @@ const insertCategory = statement((q) =>
     .returning({ json: sql<string>`rendered`, version: categories.version, language: categories.lang }),
 );
 const term = sql`(select 1 from product_search where product_search match ${param("term")})`;
-const pending = sql`(select 1 from ${products} p, json_each(p.category_ids) j
-  where p.is_indexed = 0 and p.deleted_at is null and j.value = ${param("id")})`;
+const pending = sql`(select 1 from ${productsToIndex} i join ${products} p on p.row_number = i.row_number, json_each(p.category_ids) j
+  where p.deleted_at is null and j.value = ${param("id")})`;
 const deleteCategoryRow = statement(sql`
   delete from ${categories} where ${byId(categories)} and not exists (select 1 from ${categories} c where c.parent_id = ${param("id")})
     and not exists ${term} and not exists ${pending}`);

@@ -4,7 +4,7 @@ import type { Result } from "../../../db/session.ts";
 import { bind, type CompiledStatement, param, rowsOf, statement } from "../../../db/statement.ts";
 import { normalizeSku } from "../products/input.ts";
 import type { ProductInput } from "../products/model.ts";
-import { products } from "../products/table.ts";
+import { products, productsToIndex } from "../products/table.ts";
 import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
 
 /** How many products are indexed at a time. */
@@ -23,38 +23,37 @@ const columns = sql.raw(
   `row_number as row, version, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
-// The newest first: after a migration, all are pending.
+// In rising order, because FTS5 writes a segment whenever a row is below the one before it.
 const selectPending: CompiledStatement<Searched> = statement(sql`
-  select ${columns} from ${products} where is_indexed = 0 order by row_number desc limit ${sql.raw(String(batch))}`);
+  select ${columns} from ${productsToIndex} join ${products} using (row_number)
+  order by row_number limit ${sql.raw(String(batch))}`);
 // Not `insert … select`, at which FTS5 would write what it holds, the words of the products before, as a segment.
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);
-const markIndexed = statement(sql`update ${products} set is_indexed = 1 where row_number = ${param("row")}`);
+// Those that were read, and deleted products.
+const forgetPending = statement(sql`delete from ${productsToIndex} where row_number <= ${param("row")}`);
 
-/** Has the product `productId` indexed before the COMMIT. */
-export const reindex = statement(sql`
-  update ${products} set is_indexed = 0
-  where tenant_id = ${param("tenantId")} and id = ${param("productId")} and is_indexed = 1`);
-
-/** Indexes products whose texts or variants have changed (`is_indexed = 0`), before the COMMIT of the change. */
+/** Indexes products whose texts or variants have changed, before the COMMIT of the change. */
 export const searchIndexing = {
   get read() {
     return bind(selectPending);
   },
   finish(result: Result | undefined): InStatement[] {
-    return rowsOf(selectPending, result).flatMap(indexing);
+    const pending = rowsOf(selectPending, result);
+    const last = pending.at(-1);
+    if (last === undefined) return [];
+    const found = pending.filter(({ deletedAt }) => deletedAt === null);
+    return [...found.map(indexing), bind(forgetPending, { row: last.row })];
   },
 };
 
-function indexing(product: Searched): InStatement[] {
-  const mark = bind(markIndexed, { row: product.row });
-  if (product.deletedAt !== null) return [mark];
+function indexing(product: Searched): InStatement {
   const [tags, translations, variants, category_ids] = (
     ["tags", "translations", "variants", "categoryIds"] as const
   ).map((name) => JSON.parse(product[name]));
   const words = tokensOf(product.tenantId, { ...product, tags, translations, variants, category_ids });
-  return [bind(writeWords, { row: product.row, words }), mark];
+  return bind(writeWords, { row: product.row, words });
 }
 
 /** The words of a product's texts, the terms that filters look for, and the beginning of its block. */

@@ -57,7 +57,7 @@ const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")},
 const restoreVariants = statement(sql`update ${productVariants} set ${restored}
   where ${ofStore(productVariants)} and product_id = ${param("id")} and deleted_at = (
     select deleted_at from ${products} where ${isDeleted} and id = ${param("id")})`);
-const restoreRow = statement(sql`update ${products} set ${restored}, is_indexed = 0, category_ids = (
+const restoreRow = statement(sql`update ${products} set ${restored}, category_ids = (
     select json_group_array(value) from (select value from json_each(category_ids)
       where value in (select id from ${categories} where ${ofStore(categories)}) order by key))
   where ${isDeleted} and id = ${param("id")}`);

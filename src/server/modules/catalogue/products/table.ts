@@ -56,7 +56,6 @@ export const products = sqliteTable(
     /** Views, and ten for each like. */
     popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
-    isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
     version: integer("version").notNull().default(1),
     /** Catalogue readers see `version` without these: sales that leave the shown stock as it is. */
     hiddenVersions: integer("hidden_versions").notNull().default(0),
@@ -78,7 +77,6 @@ export const products = sqliteTable(
     index("products_by_title").on(t.tenantId, t.title, t.id).where(notDeleted),
     index("products_by_views").on(t.tenantId, t.viewsCount, t.id).where(notDeleted),
     index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(notDeleted),
-    index("products_not_indexed").on(t.rowNumber).where(sql`is_indexed = 0`),
     check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
     check("products_price", isExact(t.priceMinor)),
     check("products_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
@@ -92,6 +90,9 @@ export const products = sqliteTable(
     ),
   ],
 );
+
+/** Filled by triggers on products and variants, and empty after each commit. */
+export const productsToIndex = sqliteTable("products_to_index", { rowNumber: integer("row_number").primaryKey() });
 
 export const productCounts = sqliteTable(
   "product_counts",

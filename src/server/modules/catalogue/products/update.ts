@@ -22,7 +22,6 @@ export interface ProductChange {
 type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number>;
 
 /** Columns that the search index covers. */
-const searched = "title description tags sku translations categoryIds status compareAtMinor".split(" ");
 
 /** All guards are in the one statement. Errors: notFound, preconditionFailed, conflict, validationFailed. */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
@@ -56,11 +55,6 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
   const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
   const guards = [isNull(products.deletedAt)];
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
-  if (names.some((name) => searched.includes(name))) special.isIndexed = sql`is_indexed = 0`;
-  else if (names.includes("priceMinor")) {
-    // A price alone matters to the search for products on sale.
-    special.isIndexed = sql`is_indexed = iif(has_variants or compare_at_minor is not null, 0, is_indexed)`;
-  }
   const more = sql`, has_variants as hasVariants, ${isChangeShown} as isShown`;
   const form = { table: products, json: productViews.whole.json, merge, special, guards, more };
   return updateStatement<UpdatedProduct>(names, form);

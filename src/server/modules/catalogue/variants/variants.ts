@@ -8,7 +8,6 @@ import { type AppError, notFound, preconditionFailed, wrongState } from "../../.
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
-import { reindex } from "../list/search.ts";
 import { withSizes } from "../products/images.ts";
 import { columnName, columnsOf } from "../products/input.ts";
 import { explainConflicts } from "../products/product-errors.ts";
@@ -136,12 +135,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
     const variant = await explainConflicts(tx, row, () => insertVariant(tx, productId, row));
     if (variant) {
       const written = { productId, now: toTimestamp(tx.now()) };
-      await finishWrite(
-        tx,
-        [touchProduct, reindex],
-        written,
-        row.stock === null ? undefined : { productId, variantId },
-      );
+      await finishWrite(tx, touchProduct, written, row.stock === null ? undefined : { productId, variantId });
       return variant;
     }
     const product = await get(tx.db, selectVariants.whole, idsOf(tx, { productId }));
@@ -172,7 +166,7 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
     const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteVariantRow, values);
     if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, [touchProduct, reindex], values, deleted.stock === null ? undefined : ids);
+    await finishWrite(tx, touchProduct, values, deleted.stock === null ? undefined : ids);
   });
 }
 
@@ -188,9 +182,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const update = compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
     const variant = await explainConflicts(tx, columns, () => get(tx.db, update, values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
-    const isSearched = names.some((name) => ["title", "sku", "options", "compareAtMinor"].includes(name));
-    const touch = isSearched || price !== "same" ? [hideVersion, reindex] : [hideVersion];
-    await finishWrite(tx, touch, values, before && before.stock !== columns.stock ? ids : undefined);
+    await finishWrite(tx, hideVersion, values, before && before.stock !== columns.stock ? ids : undefined);
     return variant;
   });
 }
@@ -198,13 +190,12 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
 /** Updates the product by `touch`, and records its event and that of the variant whose stock was edited. */
 async function finishWrite(
   tx: Ctx,
-  touch: CompiledStatement<unknown>[],
+  touch: CompiledStatement<unknown>,
   { productId, now }: Record<"productId" | "now", string>,
   edited?: VariantIds,
 ) {
   const values = { ...idsOf(tx, { productId }), now };
-  const touched = touch.map((one) => bind(one, values));
-  const statements: InStatement[] = [...touched, bind(productUpdated, { ...values, eventId: newId("evt") })];
+  const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (edited) statements.push(stockChanged(tx, edited, "edit", now));
   await tx.db.batch(statements);
 }
