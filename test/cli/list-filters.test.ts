@@ -24,7 +24,7 @@ test("tenants are filtered by status, and by a part of namespace, title or domai
   for (const part of ["second", "LAMPS &", "lamps.example"])
     expect(await names("--query", part)).toEqual(["second-shop"]);
   expect(await names("--query", "lamps", "--status", "active")).toEqual([]);
-  expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toBe("No stores found.\n");
+  expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toStartWith("No stores found. ");
 });
 
 test("webhooks are listed with address and state, and failing ones can be listed alone", async () => {

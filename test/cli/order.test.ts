@@ -112,8 +112,10 @@ describe("order list", () => {
   });
 
   test("says when there are more", async () => {
-    expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain("Only the first 2 rows");
-    expect((await run(["order", "list", "-n", "demo", "--limit", "3"])).stderr).toBe("");
+    expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain(
+      "These are 2 rows, the limit.",
+    );
+    expect((await run(["order", "list", "-n", "demo", "--limit", "4"])).stderr).toBe("");
     expect((await run(["order", "list", "-n", "empty", "--limit", "2", "-q"])).stdout).toBe("");
   });
 

@@ -106,7 +106,7 @@ test.each([
   expect(await failure("origin", command as string, "app_unknown", ...rest)).toMatchObject({ code: 3 });
 });
 
-test("check says what to do and lists refused origins, as origin list does", async () => {
+test("check says what to do, and origin list lists refused origins", async () => {
   await json("origin", "set", id, "shop.example.com", "*.example.org");
   const db = await openStoreDatabase({ dataDir });
   const record = createRejectionRecorder(db);
@@ -116,7 +116,6 @@ test("check says what to do and lists refused origins, as origin list does", asy
   await db.close();
   const { stdout } = await run(["origin", "check", id, "https://example.org"]);
   expect(stdout).toContain(`\nTo allow it: bodega origin add ${id} https://example.org\n`);
-  expect(stdout).toMatch(/ {2}https:\/\/evil\.example: last .*\n {2}\(none\): last 1 day ago /);
   expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("rejected\n");
   const rejected = await json<{ origin: string }[]>("origin", "list", id, "--rejected");
   expect(rejected.map(({ origin }) => origin)).toEqual(["https://evil.example", ""]);

@@ -44,39 +44,34 @@ describe("a table", () => {
     { id: "app_2", title: "é e\u0301 🏳️‍🌈 \u001b[31m" },
   ];
   const columns = [
-    { header: "ID", value: (row: (typeof rows)[number]) => row.id, whole: true },
+    { header: "ID", value: (row: (typeof rows)[number]) => row.id },
     { header: "TITLE", value: (row: (typeof rows)[number]) => row.title },
   ];
 
-  test.each([40, 60, 80])("fits %d columns, and cuts titles before ids", (width) => {
+  test.each([50, 60, 80])("fits %d columns, and cuts titles before ids", (width) => {
     const lines = layOutTable(rows, columns, { width, color: false }).text.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
     expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
   });
 
-  test("cuts texts, then hides empty columns, then those with the lowest priority", () => {
+  test("cuts long texts, then hides empty columns, then the last", () => {
     const wide = ["ID", "NOTE", "NAME", "STATE", "MORE"];
     const row: Record<string, string> = { ID: "app_1", NOTE: "-", STATE: "published" };
     const fit = (width: number) => {
-      const of = (header: string) => ({
-        header,
-        value: (one: typeof row) => one[header] ?? header.repeat(3),
-        state: header === "STATE",
-        priority: header === "MORE" ? 1 : 0,
-      });
+      const of = (header: string) => ({ header, value: (one: typeof row) => one[header] ?? header.repeat(5) });
       const { text, hidden } = layOutTable([row], wide.map(of), { width, color: false });
       return [text.split("\n")[1], hidden];
     };
-    expect(fit(60)).toEqual(["app_1  -     NAMENAMENAME  published  MOREMOREMORE", []]);
-    expect(fit(44)).toEqual(["app_1  -     NAMENAME…  published  MOREMORE…", []]);
-    expect(fit(38)).toEqual(["app_1  NAMENAME…  published  MOREMORE…", ["NOTE"]]);
-    expect(fit(30)).toEqual(["app_1  published  MOREMOREMORE", ["NOTE", "NAME"]]);
+    expect(fit(70)).toEqual(["app_1  -     NAMENAMENAMENAMENAME  published  MOREMOREMOREMOREMORE", []]);
+    expect(fit(58)).toEqual(["app_1  -     NAMENAMENAMENAM…  published  MOREMOREMOREMOR…", []]);
+    expect(fit(52)).toEqual(["app_1  NAMENAMENAMENAM…  published  MOREMOREMOREMOR…", ["NOTE"]]);
+    expect(fit(40)).toEqual(["app_1  NAMENAMENAMENAMENAME  published", ["NOTE", "MORE"]]);
   });
 
   test("colours states only, and nothing with colours off", () => {
     const states = ["published", "disabled", "revoked", "other"].map((state) => ({ state }));
-    const column = { header: "STATE", value: ({ state }: { state: string }) => state, state: true };
+    const column = { header: "STATE", value: ({ state }: { state: string }) => state };
     const draw = (color: boolean) => layOutTable(states, [column], { width: undefined, color }).text;
     expect(draw(true)).toBe(
       "\u001b[1mSTATE\u001b[22m\n\u001b[32mpublished\u001b[39m\n\u001b[33mdisabled\u001b[39m\n\u001b[31mrevoked\u001b[39m\nother\n",

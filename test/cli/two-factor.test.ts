@@ -34,8 +34,7 @@ test("at a terminal of 80 columns and 24 lines the QR code and the key are shown
   const steps: [string, string][] = [
     ["Code that the authenticator shows", "00000\r"],
     ["Must be six digits.", "0\r"],
-    ["The code is wrong.", ""],
-    ["Code that the authenticator shows", ctrlC],
+    ["Is not the present code of the authenticator.", ctrlC],
   ];
   const wrapper = ["sh", "-c", '"$0" "$@" > answer; code=$?; test -s answer && echo "written to a pipe"; exit $code'];
   const env = cli.environment();

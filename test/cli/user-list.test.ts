@@ -49,11 +49,11 @@ describe("a limit", () => {
     expect(stdout.match(/^usr_[0-9a-z]{26}$/gm)).toHaveLength(limit);
     expect(stderr).toBe("");
     const shown = await run(["user", "list", "-n", "demo", "--limit", String(limit)]);
-    expect(shown.stderr).toContain(`Only the first ${limit} rows`);
+    expect(shown.stderr).toContain(`These are ${limit} rows, the limit.`);
   });
 
-  test("without further users prints no note", async () => {
-    expect((await run(["user", "list", "-n", "demo", "--limit", String(count)])).stderr).toBe("");
+  test("that is not reached prints no note", async () => {
+    expect((await run(["user", "list", "-n", "demo", "--limit", String(count + 1)])).stderr).toBe("");
   });
 });
 

@@ -7,12 +7,13 @@ import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
 import { attempt } from "../../server/values/attempt.ts";
-import { type NameKind, wordArg } from "../framework/args.ts";
+import { type NameKind, type SharedValues, wordArg } from "../framework/args.ts";
+import { requiredNamespaceArg } from "../framework/list-args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type DatabaseFlags, openCliOptions, readDatabaseFlags } from "./read-config.ts";
 
-type TenantFlags = DatabaseFlags & { namespace: string };
+export type StoreArgs = SharedValues & { namespace: string };
 type Work<T> = (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>;
 
 /**
@@ -41,14 +42,14 @@ export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Wo
 }
 
 /** As `withContext`, within one tenant. Errors: notFound for an unknown one. */
-export function withTenant<T>(flags: TenantFlags, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
     return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
   });
 }
 
-export function withPictures<T>(flags: TenantFlags, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
     const { readMediaConfig } = await import("../../server/config/backup-config.ts");
     const { openMediaBucket } = await import("../../server/modules/media/bucket.ts");
@@ -58,15 +59,30 @@ export function withPictures<T>(flags: TenantFlags, console: Console, work: (ctx
 
 export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>) {
   return (text: string, values: object, console: Console) =>
-    withTenant(values as TenantFlags, console, (ctx) => find(ctx, text));
+    withTenant(values as StoreArgs, console, (ctx) => find(ctx, text));
 }
 
-export function recordArg<const Kind extends NameKind>(
-  completes: Kind,
+/**
+ * The arguments of a command about one record of a store, which `load` finds by what was typed, and the function that
+ * runs work on the record found.
+ */
+export function recordArgs<const Name extends string, T>(
+  name: Name,
+  completes: NameKind | undefined,
   description: string,
-  find: (ctx: Ctx, name: string) => Promise<unknown>,
+  load: () => Promise<(ctx: Ctx, text: string) => Promise<T>>,
 ) {
-  return { ...wordArg(description), completes, check: checkInTenant(find) } as const;
+  const find = async (ctx: Ctx, text: string) => (await load())(ctx, text);
+  const arg = { ...wordArg(description), completes, check: checkInTenant(find) };
+  const args = { [name]: arg, namespace: requiredNamespaceArg } as Record<Name, typeof arg> & {
+    namespace: typeof requiredNamespaceArg;
+  };
+  const withRecord = <R>(
+    given: StoreArgs & Record<Name, string>,
+    console: Console,
+    work: (ctx: Ctx, record: T) => Promise<R>,
+  ) => withTenant(given, console, async (ctx) => work(ctx, await find(ctx, given[name])));
+  return { args, withRecord, find };
 }
 
 /** Refuses to create a database for a command that needs existing data. Errors: notFound. */

@@ -1,6 +1,4 @@
 import type { ListPage } from "../../server/pagination/list-page.ts";
-import type { Console } from "../terminal/console.ts";
-import { info } from "../terminal/output.ts";
 import { type FlagArg, namespaceArg, valueArg } from "./args.ts";
 import { parseCount, parsePastTime } from "./parse-values.ts";
 
@@ -31,15 +29,11 @@ export function limitArg(defaultLimit: string, max?: number) {
   return { ...valueArg("number", description), default: defaultLimit, parse: parseCount };
 }
 
-export function noteLimit(console: Console, limit: number): Promise<void> {
-  return info(console, `Only the first ${limit} rows are listed. To list more, use a higher --limit.`);
-}
-
-/** Reads pages until there are `limit` records or no more; also says whether there are more. */
+/** Reads pages until there are `limit` records or no more. */
 export async function collectPages<T>(
   limit: number,
   readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage>,
-): Promise<{ records: T[]; hasMore: boolean }> {
+): Promise<T[]> {
   const records: T[] = [];
   let cursor: string | undefined;
   do {
@@ -48,5 +42,5 @@ export async function collectPages<T>(
     records.push(...(JSON.parse(json) as T[]));
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined && records.length < limit);
-  return { records, hasMore: cursor !== undefined };
+  return records;
 }

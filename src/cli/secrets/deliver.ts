@@ -9,7 +9,6 @@ import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 interface SecretRecord<T> {
   flag: "--save-secret-to" | "--save-password-to";
-  idField: keyof T & string;
   secretField: keyof T & string;
   /** Between id and secret with `-q`. */
   separator: string;
@@ -26,12 +25,12 @@ interface SecretRecord<T> {
 export async function deliverSecret<T extends object>(
   console: Console,
   path: string | undefined,
-  { flag, idField, secretField, separator, renew, show = (made) => made }: SecretRecord<T>,
+  { flag, secretField, separator, renew, show = (made) => made }: SecretRecord<NoInfer<T>>,
   make: () => Promise<T>,
 ): Promise<T> {
   const file = path === undefined ? undefined : planSecretFile(path, flag);
   if (file === undefined) requireReader(console, flag);
-  const print = (record: object) => printRecord(console, console.json ? record : show(record), idField);
+  const print = (record: object) => printRecord(console, console.json ? record : show(record));
   const made = await make();
   const { [secretField]: secret, ...rest } = made;
   const notDelivered = (error: unknown) => {
@@ -40,7 +39,7 @@ export async function deliverSecret<T extends object>(
     throw internalError(message, { remedy: `Create another one: bodega ${renew(made)}`, cause: error });
   };
   if (file === undefined) {
-    const line = escapeControls(`${made[idField]}${separator}${secret}`);
+    const line = escapeControls(`${Object.values(made)[0]}${separator}${secret}`);
     const isLine = console.quiet && !console.json;
     await (isLine ? console.write(`${line}\n`) : print(made)).catch(notDelivered);
     if (!console.hasReader()) notDelivered(internalError("Standard output was closed."));

@@ -12,6 +12,8 @@ interface ListView<Row> {
   /** The text that `-q` prints of each row, if not that of the first column. */
   id?(row: Row): string;
   empty: string;
+  /** The most rows that were read; with so many, there may be more. */
+  limit?: number;
 }
 
 export function printJson(console: Console, value: unknown): Promise<void> {
@@ -24,40 +26,39 @@ export async function printList<Row>(console: Console, rows: readonly Row[], vie
   if (console.json) return printJson(console, rows);
   if (rows.length === 0) return info(console, view.empty);
   const now = Date.now();
-  const columns = view.columns.map((given, index) => {
-    const column = typeof given === "string" ? columnOf<Row>(given) : given;
-    const value = (row: Row) => column.value(row).replace(timestamp, (at) => formatRelativeTime(at, now));
-    return { ...(index === 0 && { whole: true }), ...column, value };
+  const columns = view.columns.map((given) => {
+    const { header, value } = typeof given === "string" ? columnOf<Row>(given) : given;
+    return { header, value: (row: Row) => value(row).replace(timestamp, (at) => formatRelativeTime(at, now)) };
   });
   const id = view.id ?? columns[0]?.value ?? String;
   if (console.quiet) return console.write(rows.map((row) => `${escapeControls(id(row))}\n`).join(""));
   const { text, hidden } = layOutTable(rows, columns, { width: console.columns, color: console.color });
   await console.write(text);
   if (hidden.length > 0) await info(console, `Hidden columns: ${hidden.join(", ")}. --json shows all.`);
+  if (rows.length === view.limit) {
+    await info(console, `These are ${rows.length} rows, the limit. To list more, use a higher --limit.`);
+  }
 }
 
 /** The column of a field: `last_error` has the header `LAST ERROR`, and `created_at` the header `CREATED`. */
 function columnOf<Row>(field: keyof Row & string): Column<Row> {
   const header = field.replace(/_at$/, "").replaceAll("_", " ").toUpperCase();
-  return { header, value: (row) => formatValue(row[field]), ...(isState(field) && { state: true }) };
+  return { header, value: (row) => formatValue(row[field]) };
 }
 
-function isState(field: string): boolean {
-  return field === "status" || field === "state";
-}
-
-/** Prints one record for people, as JSON, or with `-q` as its `idField`. */
-export async function printRecord(console: Console, record: object, idField: string): Promise<void> {
+/** Prints one record for people, as JSON, or with `-q` its first field or `idField`. */
+export async function printRecord(console: Console, record: object, idField?: string): Promise<void> {
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
-  if (console.quiet) return console.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
+  const id = entries.find(([name]) => name === idField) ?? entries[0];
+  if (console.quiet) return console.write(`${formatValue(id?.[1])}\n`);
   if (console.done !== undefined) await info(console, fillIn(console.done, record));
   const now = Date.now();
   const fields = entries.map(([name, value]) => {
     const isSize = typeof value === "number" && name.endsWith("bytes");
     const text = isSize ? formatBytes(value) : formatValue(value).replace(timestamp, (at) => formatTime(at, now));
     const words = (isSize ? name.replace(/bytes$/, "size") : name).replaceAll("_", " ");
-    const shown = console.color && isState(name) ? colorState(text) : text;
+    const shown = console.color && /^(?:status|state)$/.test(name) ? colorState(text) : text;
     return [words.charAt(0).toUpperCase() + words.slice(1), shown] as const;
   });
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));

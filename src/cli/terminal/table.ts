@@ -4,12 +4,6 @@ import { wrapWords } from "./wrap.ts";
 export interface Column<Row> {
   header: string;
   value(row: Row): string;
-  /** Ids and states: useless when cut, so other columns are cut or hidden instead. */
-  whole?: boolean;
-  /** A state, such as `published`: coloured at a terminal, and never cut. */
-  state?: boolean;
-  /** In a narrow terminal the column with the lowest priority is hidden first, of equals the last. Default 0. */
-  priority?: number;
 }
 
 interface Layout {
@@ -19,7 +13,8 @@ interface Layout {
 }
 
 const gap = 2;
-const narrowestColumn = 8;
+/** Shorter texts are never cut: states, amounts, times. */
+const narrowestColumn = 16;
 const narrowestField = 16;
 const indent = "  ";
 
@@ -30,6 +25,7 @@ const colors: [code: number, states: string][] = [
   [33, "inactive unpublished disabled suspended pending queued waiting unpaid refunded"],
   [31, "revoked expired failed cancelled dropped blocked gone"],
 ];
+const stateHeaders = ["STATE", "STATUS", "PAYMENT"];
 const stateColors = new Map(colors.flatMap(([code, states]) => states.split(" ").map((state) => [state, code])));
 
 export function colorState(state: string): string {
@@ -60,11 +56,11 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
 
 /**
  * Rows below a line of headers, without borders. Where the terminal is too narrow, texts are cut, then columns hidden,
- * empty ones first; where half would be hidden, each row becomes a block of lines.
+ * empty ones first, then the last; where half would be hidden, each row becomes a block of lines.
  * @returns also the headers of the hidden columns.
  */
 export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { width, color }: Layout) {
-  const all = columns.map((column) => readCells(rows, column));
+  const all = columns.map((column, index) => readCells(rows, column, index));
   const shown = width === undefined ? all : fitColumns(all, width);
   if (shown === undefined) {
     const blocks = rows.map((_, row) => all.map(({ header, texts }) => [header, texts[row] ?? ""] as const));
@@ -73,12 +69,12 @@ export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<
   const hidden = all.filter((column) => !shown.includes(column)).map(({ header }) => header);
   const widths = fitWidths(shown, width);
   const lines = [-1, ...rows.keys()].map((row) => {
-    const cells = shown.map(({ header, state, texts }, index) => {
+    const cells = shown.map(({ header, texts }, index) => {
       const room = widths[index] ?? 0;
       const text = truncateText(row === -1 ? header : (texts[row] ?? ""), room);
       const padding = " ".repeat(index === shown.length - 1 ? 0 : room + gap - Bun.stringWidth(text));
       if (!color || text === "") return text + padding;
-      return (row === -1 ? bold(text, color) : state ? colorState(text) : text) + padding;
+      return (row === -1 ? bold(text, color) : stateHeaders.includes(header) ? colorState(text) : text) + padding;
     });
     return `${cells.join("").trimEnd()}\n`;
   });
@@ -98,21 +94,21 @@ export function truncateText(text: string, width: number): string {
   return width < 1 ? "" : `${kept}…`;
 }
 
-function readCells<Row>(rows: readonly Row[], { header, value, priority = 0, ...column }: Column<Row>) {
-  const { state = false, whole = state } = column;
+/** The first column and ids are useless when cut, so other columns are cut or hidden instead. */
+function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, index: number) {
   const texts = rows.map((row) => escapeControls(value(row)));
   const width = Math.max(...[header, ...texts].map((text) => Bun.stringWidth(text)));
-  return { header, state, whole, priority, texts, width, least: whole ? width : Math.min(width, narrowestColumn) };
+  const isWhole = index === 0 || texts.some((text) => /^[a-z]+_[a-z0-9]{26}\b/.test(text));
+  return { header, texts, width, isWhole, minWidth: isWhole ? width : Math.min(width, narrowestColumn) };
 }
 
 /** The columns that fit when texts are cut; undefined when half would be hidden. */
 function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shown = [...columns];
   const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");
-  while (sum(shown.map(({ least }) => least)) + gap * (shown.length - 1) > width) {
-    const candidates = shown.filter(({ whole }) => !whole);
-    const lowest = Math.min(...candidates.map(({ priority }) => priority));
-    const next = candidates.findLast(isEmpty) ?? candidates.findLast(({ priority }) => priority === lowest);
+  while (sum(shown.map(({ minWidth }) => minWidth)) + gap * (shown.length - 1) > width) {
+    const candidates = shown.filter(({ isWhole }) => !isWhole);
+    const next = candidates.findLast(isEmpty) ?? candidates.at(-1);
     if (next === undefined || 2 * (columns.length - shown.length + 1) >= columns.length) return undefined;
     shown.splice(shown.indexOf(next), 1);
   }
@@ -125,7 +121,7 @@ function fitWidths(columns: readonly Cells[], total: number | undefined): number
   if (total === undefined) return widths;
   const room = total - gap * (columns.length - 1);
   while (sum(widths) > room) {
-    const open = columns.flatMap(({ least }, index) => ((widths[index] ?? 0) > least ? [index] : []));
+    const open = columns.flatMap(({ minWidth }, index) => ((widths[index] ?? 0) > minWidth ? [index] : []));
     const [first, ...rest] = open;
     if (first === undefined) break;
     const widest = rest.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), first);

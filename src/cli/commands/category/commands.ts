@@ -1,5 +1,6 @@
+import type { Ctx } from "../../../server/context.ts";
 import type { Category, CategoryInput } from "../../../server/modules/catalogue/categories/model.ts";
-import { recordArg, withTenant } from "../../context/context.ts";
+import { recordArgs, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
@@ -8,13 +9,8 @@ import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { readTranslations, translationArgs } from "../product/translations.ts";
 
-const categoryArgs = {
-  category: recordArg("category", "Id or slug of the category", async (ctx, name) => {
-    const { getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
-    await getCategory(ctx, name);
-  }),
-  namespace: requiredNamespaceArg,
-};
+const load = async () => (await import("../../../server/modules/catalogue/categories/service.ts")).getCategory;
+const category = recordArgs("category", "category", "Id or slug of the category", load);
 
 const fieldArgs = {
   title: valueArg("text", "Title"),
@@ -31,71 +27,51 @@ const fieldArgs = {
 } as const satisfies CommandArgs;
 
 function readFields(args: ArgValues<typeof fieldArgs>) {
-  const { title, parent, slug, description, position, published } = args;
-  const translations = readTranslations(args);
-  const parent_id = parent === "" ? null : parent;
-  const fields = {
-    title,
-    parent_id,
-    slug,
-    description,
-    position,
-    published: published && published === "yes",
-    translations,
-  };
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Partial<CategoryInput>;
+  const { title, parent: parent_id, slug, description, position } = args;
+  const published = args.published && args.published === "yes";
+  const fields = { title, parent_id, slug, description, position, published, translations: readTranslations(args) };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CategoryInput;
 }
 
-function printCategory(console: Console, json: string): Promise<void> {
+function printCategory(console: Console, { json }: { json: string }): Promise<void> {
   const { id, ...rest } = JSON.parse(json) as Category;
-  return printRecord(console, { category_id: id, ...rest }, "category_id");
+  return printRecord(console, { category_id: id, ...rest });
 }
 
 const list = defineCommand({
   description: "List the categories of a store, each after the one above it",
   args: { namespace: requiredNamespaceArg },
-  examples: ["bodega category list -n demo", "bodega category list -n demo --json"],
+  examples: ["bodega category list -n demo"],
   async run(args, console) {
     const { listCategoryTree } = await import("../../../server/modules/catalogue/categories/service.ts");
     const categories = await withTenant(args, console, listCategoryTree);
-    await printList(
-      console,
-      categories.map(({ id, level, ...rest }) => ({ category_id: id, level, ...rest })),
-      {
-        empty: `No categories found. Create one: bodega category create -n ${args.namespace} --title <text>`,
-        columns: [
-          "category_id",
-          { header: "TITLE", value: ({ level, title }) => "  ".repeat(level) + title, priority: 1 },
-          "slug",
-          "published",
-        ],
-      },
-    );
+    const records = categories.map(({ id, level, ...rest }) => ({ category_id: id, level, ...rest }));
+    const title = {
+      header: "TITLE",
+      value: ({ level, title }: (typeof records)[number]) => "  ".repeat(level) + title,
+    };
+    await printList(console, records, {
+      empty: `No categories found. Create one: bodega category create -n ${args.namespace} --title <text>`,
+      columns: ["category_id", title, "slug", "published"],
+    });
   },
 });
 
 const create = defineCommand({
   description: "Create a category",
   args: { namespace: requiredNamespaceArg, ...fieldArgs, title: { ...fieldArgs.title, required: true } },
-  examples: [
-    "bodega category create -n demo --title Lamps",
-    'bodega category create -n demo --title "Desk lamps" --parent lamps',
-  ],
+  examples: ['bodega category create -n demo --title "Desk lamps" --parent lamps'],
   done: "Created category {title}.",
   notes: ["To put products into it: bodega product update -h, or the column categories of bodega product import"],
   async run(args, console) {
-    const input = readFields(args) as CategoryInput;
     const { createCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
-    const { json } = await withTenant(args, console, (ctx) => createCategory(ctx, input));
-    await printCategory(console, json);
+    await printCategory(console, await withTenant(args, console, (ctx) => createCategory(ctx, readFields(args))));
   },
 });
 
 const update = defineCommand({
   description: "Update or move a category",
-  args: { ...categoryArgs, ...fieldArgs },
+  args: { ...category.args, ...fieldArgs },
   examples: [
     "bodega category update -n demo lamps --title Lighting",
     "bodega category update -n demo desk-lamps --parent= --published no",
@@ -106,25 +82,23 @@ const update = defineCommand({
   async run(args, console) {
     const patch = readFields(args);
     const { updateCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
-    const { json } = await withTenant(args, console, (ctx) =>
-      updateCategory(ctx, args.category, patch, { ifMatch: null }),
-    );
-    await printCategory(console, json);
+    const update = (ctx: Ctx) => updateCategory(ctx, args.category, patch, { ifMatch: null });
+    await printCategory(console, await withTenant(args, console, update));
   },
 });
 
 const deleteCommand = defineCommand({
   description: "Delete a category without products and categories below it",
-  args: categoryArgs,
-  examples: ["bodega category delete -n demo desk-lamps", "bodega category delete -n demo desk-lamps --yes --json"],
+  args: category.args,
+  examples: ["bodega category delete -n demo desk-lamps"],
   done: "Deleted category {title}.",
   async run(args, console) {
-    const { deleteCategory, getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
-    const { json } = await withTenant(args, console, (ctx) => getCategory(ctx, args.category));
+    const { deleteCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
+    const { json } = await category.withRecord(args, console, async (_ctx, found) => found);
     const { id, title, slug } = JSON.parse(json) as Category;
     await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
     await withTenant(args, console, (ctx) => deleteCategory(ctx, id, null));
-    await printRecord(console, { category_id: id, slug, title, deleted: true }, "category_id");
+    await printRecord(console, { category_id: id, slug, title, deleted: true });
   },
 });
 

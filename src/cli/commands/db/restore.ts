@@ -184,7 +184,7 @@ function renderComparison({ columns, color }: Console, { fetched, present }: Res
     }),
   ];
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
-    return { header, value: (row: string[]) => row[index] ?? "", whole: true };
+    return { header, value: (row: string[]) => row[index] ?? "" };
   });
   return layOutTable(rows, table, { width: columns, color }).text;
 }

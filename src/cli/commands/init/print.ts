@@ -8,7 +8,7 @@ import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, warn } from "../../terminal/output.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
-import { toUserRecord } from "../user/print.ts";
+import { toUserRecord } from "../user/user.ts";
 import { type Outcome, secretsLost } from "./create.ts";
 import { checkFlags, type InitArgs, readSettings } from "./flags.ts";
 import { readInitConfig } from "./plan.ts";

@@ -23,33 +23,26 @@ const list = defineCommand({
     expiring: durationArg("Filter by expiry within a duration, such as 30d"),
   },
   examples: [
-    "bodega key list -n demo",
     "bodega key list -n demo --state published --scope orders:write",
-    "bodega key list -n demo --expiring 30d -q",
-    "bodega key list -n demo --json",
+    "bodega key list -n demo --expiring 30d",
   ],
   notes: [
     "Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still used.",
   ],
   async run(args, console) {
-    const { namespace, state, name, scope, expiring } = args;
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const filter = { namespace, state, name, scope, expiringMs: expiring };
-    const keys = await withContext(args, console, (ctx) => listKeys(ctx, filter));
-    const isFiltered = [state, name, scope, expiring].some((given) => given !== undefined);
+    const keys = await withContext(args, console, (ctx) => listKeys(ctx, { ...args, expiringMs: args.expiring }));
     const now = Date.now();
     await printList(console, keys, {
-      empty: isFiltered
-        ? "No app keys found."
-        : `No app keys found. Issue one: bodega key issue -n ${namespace} --name <text>`,
+      empty: `No app keys found. Issue one: bodega key issue -n ${args.namespace} --name <text>`,
       columns: [
         "app_id",
-        { header: "NAME", value: (key) => key.name, priority: 2 },
-        { header: "STATE", value: (key) => keyState(key, now), state: true },
+        "name",
+        { header: "STATE", value: (key) => keyState(key, now) },
         "scopes",
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
         { header: "LAST USED", value: (key) => key.last_used_at ?? "never" },
-        { header: "EXPIRES", value: (key) => key.expires_at ?? "never", priority: 1 },
+        { header: "EXPIRES", value: (key) => key.expires_at ?? "never" },
       ],
     });
     await warnOfKeys(console, keys, now);
@@ -59,14 +52,14 @@ const list = defineCommand({
 const show = defineCommand({
   description: "Show an app key and the use of its secrets",
   args: keyArgs,
-  examples: ["bodega key show app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key show -n demo web"],
+  examples: ["bodega key show -n demo web"],
   notes: [
     "Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute. Retire an old secret " +
       "when the current one is in use and the old one has not been used for a day, or since the current one was created.",
   ],
   async run(args, console) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKeySheet(console, await withKey(args, console, getKey), Date.now());
+    await printKeySheet(console, await withKey(args, console, getKey));
   },
 });
 
@@ -85,21 +78,18 @@ const update = defineCommand({
   },
   examples: [
     "bodega key update app_01k8z3v5x2f1rt9m6q7wbn4hcd --expires 90d",
-    "bodega key update -n demo import --scope products:read --scope products:write",
-    "bodega key update -n demo web --name storefront --expires never --json",
+    "bodega key update -n demo web --scope products:read --scope products:write",
   ],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
   oneOf: requireAny("name", "scope", "expires"),
   async run(args, console) {
-    const { name, scope, expires } = args;
-    const patch = { name, scopes: scope.length > 0 ? scope : undefined, expiresAt: expires };
+    const scopes = args.scope.length > 0 ? args.scope : undefined;
+    const patch = { name: args.name, scopes, expiresAt: args.expires };
     const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    if (scope.length > 0) {
-      const key = await withKey(args, console, getKey);
-      await confirmPages(console, { name: key.name, scopes: parseScopes(scope) }, key.origins);
-    }
+    const { name, origins } = await withKey(args, console, getKey);
+    if (scopes) await confirmPages(console, { name, scopes: parseScopes(scopes) }, origins);
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },
 });
@@ -108,7 +98,7 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
   return defineCommand({
     description,
     args: keyArgs,
-    examples: [`bodega key ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd`, `bodega key ${name} -n demo web`],
+    examples: [`bodega key ${name} -n demo web`],
     notes: ["Takes effect on the server's next request."],
     done: `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/e?$/, "ed")} key {name}.`,
     async run(args, console) {
@@ -130,10 +120,7 @@ const rotate = defineCommand({
     "save-secret-to": saveSecretArg,
     namespace: expectedNamespaceArg,
   },
-  examples: [
-    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --overlap 24h",
-    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --save-secret-to backend.secret",
-  ],
+  examples: ["bodega key rotate -n demo backend --overlap 24h --save-secret-to backend.secret"],
   notes: [
     "Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak. It needs a " +
       "confirmation or --yes.",
@@ -148,18 +135,15 @@ const rotate = defineCommand({
     const question = `Expire the current secret of key ${describeKey(key)} immediately? With --overlap 24h it stays valid for a day.`;
     if (overlapMs === 0) await confirmAction(console, question);
     await deliverKey(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
-    if (overlapMs === 0) return info(console, "The old secrets have expired.");
-    await info(
-      console,
-      `The old secrets expire in ${args.overlap}. To expire them now: bodega key retire ${key.app_id}`,
-    );
+    const later = `The old secrets expire in ${args.overlap}. To expire them now: bodega key retire ${key.app_id}`;
+    await info(console, overlapMs === 0 ? "The old secrets have expired." : later);
   },
 });
 
 const retire = defineCommand({
   description: "Expire the old secrets of a rotated app key now",
   args: keyArgs,
-  examples: ["bodega key retire app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key retire -n demo web --yes --json"],
+  examples: ["bodega key retire -n demo web"],
   notes: [
     "Takes effect on the server's next request. The current secret stays valid. To see when old secrets were last used: " +
       "bodega key show <app_id>",
@@ -170,12 +154,10 @@ const retire = defineCommand({
     const { retireSecrets } = await import("../../../server/modules/app-keys/change.ts");
     const key = await withKey(args, console, getKey);
     const [, ...old] = key.secrets;
-    if (old.length > 0) {
-      const last = old.flatMap(({ last_used_at }) => last_used_at ?? []).toSorted();
-      const secrets = old.length === 1 ? "the old secret" : `${old.length} old secrets`;
-      const used = formatRelativeTime(last.at(-1) ?? null, Date.now());
-      await confirmAction(console, `Expire ${secrets} of key ${describeKey(key)}? Last used: ${used}.`);
-    }
+    const last = old.flatMap(({ last_used_at }) => last_used_at ?? []).toSorted();
+    const used = formatRelativeTime(last.at(-1) ?? null, Date.now());
+    const question = `Expire the old secrets of key ${describeKey(key)}? Last used: ${used}.`;
+    if (old.length > 0) await confirmAction(console, question);
     const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));
     const done = after.retired === 0 ? "The key has no old secret. Nothing was changed." : console.done;
     await printKey({ ...console, done }, after);
@@ -185,7 +167,7 @@ const retire = defineCommand({
 const revoke = defineCommand({
   description: "Revoke an app key permanently",
   args: keyArgs,
-  examples: ["bodega key revoke app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key revoke -n demo web --yes"],
+  examples: ["bodega key revoke -n demo web"],
   notes: ["Takes effect on the server's next request, and cannot be undone."],
   done: "Revoked key {name}.",
   async run(args, console) {

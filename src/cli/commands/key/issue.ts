@@ -43,7 +43,6 @@ export default defineCommand({
   examples: [
     "bodega key issue -n demo --name page --for storefront --origin shop.example.com --publish",
     "bodega key issue -n demo --name import --for import --expires 90d",
-    "bodega key issue -n demo --name sign-in --scope auth:forward --allow-no-origin",
     "bodega key issue -n demo --name backend --save-secret-to backend.secret --json",
   ],
   notes: [
@@ -57,7 +56,6 @@ export default defineCommand({
   done: "Issued key {name}.",
   async run(args, console) {
     const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
     refuseTogether(args, [["--for", "--scope"]]);
     const hasScopes = args.scope.length > 0;
@@ -73,21 +71,17 @@ export default defineCommand({
     // A key of servers works in no browser unless its sites are named.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
     const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
-    const origins = isStorefront && !allowNoOrigin ? await takeOrigins(args.origin, console) : args.origin;
+    const needsOrigin = isStorefront && !allowNoOrigin && args.origin.length === 0;
+    const origins = needsOrigin ? await askForOrigins(console) : args.origin;
     await confirmPages(console, { name, scopes }, origins);
-    let hasNamesake = false;
-    const key = await deliverKey(args, console, async (ctx) => {
-      const alike = await listKeys(ctx, { namespace, name });
-      hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
-      return issueKeyWithOrigins(ctx, { namespace, name, scopes, publish, expiresAt, origins, allowNoOrigin });
-    });
-    if (hasNamesake) await info(console, "Another key has the same name. Use the ids of both keys instead.");
+    const key = await deliverKey(args, console, (ctx) =>
+      issueKeyWithOrigins(ctx, { namespace, name, scopes, publish, expiresAt, origins, allowNoOrigin }),
+    );
     if (!publish) await info(console, `The key is not published. Publish it: bodega key publish ${key.app_id}`);
   },
 });
 
-async function takeOrigins(given: string[], console: Console): Promise<string[]> {
-  if (given.length > 0) return given;
+async function askForOrigins(console: Console): Promise<string[]> {
   if (console.canAsk) return askOrigins("Sites whose pages may use the key, such as shop.example.com");
   throw new UsageError("A storefront key needs --origin, or --allow-no-origin for apps that send no Origin header.", {
     details: [{ field: "--origin", message: "is required for a storefront key" }],

@@ -6,7 +6,7 @@ import { withContext } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
-import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
+import { info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
 
@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
 
 export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
-  return console.json ? printJson(console, key) : printRecord(console, toFields(key), "app_id");
+  return console.json ? printJson(console, key) : printRecord(console, toFields(key));
 }
 
 function toFields(key: AppKeyDetails & { app_secret?: string }): object {
@@ -38,28 +38,27 @@ function toFields(key: AppKeyDetails & { app_secret?: string }): object {
   };
 }
 
-export async function printKeySheet(console: Console, key: AppKeyDetails, now: number): Promise<void> {
+/** Prints a key and its secrets, the newest of which is the current one. */
+export async function printKeySheet(console: Console, key: AppKeyDetails): Promise<void> {
   await printKey(console, key);
   if (console.quiet || console.json || key.secrets.length === 0) return;
-  const lines = key.secrets.flatMap((secret) => ["", ...describeSecret(secret, key, now)]);
-  await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
-}
-
-function describeSecret(secret: StoredSecret, key: AppKeyDetails, now: number): string[] {
-  const newest = key.secrets[0] as StoredSecret;
-  const { expires_at } = secret;
-  const until = expires_at === null ? "the key is rotated" : formatTime(expires_at, now);
-  const lines = [
-    secret === newest ? "Current secret" : "Old secret",
-    `  Created      ${formatTime(secret.created_at, now)}`,
-    `  Last used    ${formatTime(secret.last_used_at, now)}`,
-    `  Valid until  ${until}`,
-  ];
-  if (secret === newest || (expires_at !== null && Date.parse(expires_at) <= now)) return lines;
-  const advice = isInUse(secret, newest)
-    ? "Do not retire it until the current secret is used instead."
-    : `It can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
-  return [...lines, `  ${advice}`];
+  const [newest, ...old] = key.secrets as [StoredSecret, ...StoredSecret[]];
+  await console.write("\n");
+  await printList(console, key.secrets, {
+    empty: "No secrets.",
+    columns: [
+      { header: "SECRET", value: (secret) => (secret === newest ? "current" : "old") },
+      "created_at",
+      "last_used_at",
+      { header: "VALID UNTIL", value: ({ expires_at }) => expires_at ?? "the key is rotated" },
+    ],
+  });
+  const valid = old.filter(({ expires_at }) => Date.parse(expires_at ?? "") > Date.now());
+  if (valid.length === 0) return;
+  const advice = valid.some((secret) => isInUse(secret, newest))
+    ? "Do not retire the old secret until the current one is used instead."
+    : `The old secret can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
+  await info(console, advice);
 }
 
 export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
@@ -82,11 +81,8 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
       return newest && isInUse(secret, newest) && leftMs > 0 && leftMs <= dayMs;
     })
     .map(({ expires_at, last_used_at }) => {
-      const used =
-        last_used_at === null
-          ? "the current one was never used"
-          : `it was used ${formatRelativeTime(last_used_at, now)}`;
-      return `an old secret of ${subject} expires ${formatTime(expires_at, now)}, and ${used}.`;
+      const used = formatRelativeTime(last_used_at, now);
+      return `an old secret of ${subject} expires ${formatTime(expires_at, now)}. It was used last: ${used}.`;
     });
   if (leftMs <= soonMs) warnings.unshift(`${subject} expires ${formatTime(key.expires_at, now)}. Extend it: ${extend}`);
   return warnings;
@@ -105,7 +101,6 @@ export function deliverKey(
   let details: AppKeyDetails;
   const shape = {
     flag: "--save-secret-to",
-    idField: "app_id",
     secretField: "app_secret",
     separator: ":",
     renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,

@@ -1,5 +1,4 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
-import type { MailRecord } from "../../../server/modules/mail/service.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
@@ -20,7 +19,6 @@ const list = defineCommand({
     "show-recipients": { type: "boolean", description: "Show full addresses instead of a…@example.com" },
   },
   examples: [
-    "bodega mail list -n demo",
     "bodega mail list --status failed --since 24h --json",
     "bodega mail list -n demo --to ada@example.com --kind reset_code",
   ],
@@ -31,23 +29,22 @@ const list = defineCommand({
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {
-    const { namespace, status, kind, to, since, limit, "show-recipients": showRecipients } = args;
     const { listMail } = await import("../../../server/modules/mail/service.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
     const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {
       const isDemo = databaseUrl === undefined && isDemoDir(dataDir);
       const showCodesOf = isDemo ? demoNamespace : undefined;
-      return listMail(ctx, { namespace, status, kind, to, since, limit, showRecipients, showCodesOf });
+      return listMail(ctx, { ...args, showRecipients: args["show-recipients"], showCodesOf });
     });
-    const hasCodes = mails.some(({ code }) => code !== undefined);
+    const codes = mails.some(({ code }) => code !== undefined) ? (["code"] as const) : [];
     await printList(console, mails, {
       empty: "No mail found.",
       columns: [
         ...(["id", "namespace", "kind", "to", "status"] as const),
-        ...(hasCodes ? [{ header: "CODE", value: (mail: MailRecord) => mail.code ?? "", whole: true }] : []),
-        ...(["attempts", "next_attempt_at", "last_error"] as const),
-        { header: "CREATED", value: (mail) => mail.created_at, priority: 1 },
+        ...codes,
+        ...(["attempts", "next_attempt_at", "last_error", "created_at"] as const),
       ],
+      limit: args.limit,
     });
   },
 });
@@ -65,7 +62,7 @@ const show = defineCommand({
     const { getMail } = await import("../../../server/modules/mail/service.ts");
     const { id, namespace, "show-recipients": showRecipients } = args;
     const mail = await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients }));
-    await printRecord(console, mail, "id");
+    await printRecord(console, mail);
   },
 });
 
@@ -78,10 +75,7 @@ const retry = defineCommand({
   },
   oneOf: {
     question: "Which mail should be retried?",
-    ways: {
-      id: "mails by id",
-      all: "all failed mail that has not expired",
-    },
+    ways: { id: "mails by id", all: "all failed mail that has not expired" },
   },
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
   done: "Queued {retried mail} again.",
@@ -89,7 +83,7 @@ const retry = defineCommand({
     const { retryMail } = await import("../../../server/modules/mail/service.ts");
     const which = args.all ? "all" : args.id;
     const retried = await withContext(args, console, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
-    await printRecord(console, { retried }, "retried");
+    await printRecord(console, { retried });
   },
 });
 
@@ -100,10 +94,7 @@ const test = defineCommand({
     to: { ...valueArg("email", "Recipient"), required: true, check: (text) => parseEmail("to", text) },
     language: valueArg("tag", "Language of the mail (default: the store's)"),
   },
-  examples: [
-    "bodega mail test -n demo --to ada@example.com",
-    "bodega mail test -n demo --to ada@example.com --language ar --json",
-  ],
+  examples: ["bodega mail test -n demo --to ada@example.com --language ar"],
   notes: ["Uses the mail server of BODEGA_SMTP_URL and the sender of BODEGA_MAIL_FROM."],
   async run(args, console) {
     const { readMailConfig } = await import("../../../server/config/config.ts");

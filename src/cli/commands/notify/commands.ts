@@ -1,16 +1,16 @@
+import { countOf } from "../../../server/health/finding.ts";
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
-import type { PreparedMessage } from "../../../server/modules/notifications/messages/messages.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { type ArgValues, type CommandArgs, choiceArg, durationArg, valueArg, wordArg } from "../../framework/args.ts";
+import { type CommandArgs, choiceArg, durationArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, noteLimit, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
+import { limitArg, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { findUser } from "../user/args.ts";
+import { findUser } from "../user/user.ts";
 import { formatCounts, formatRecipients, printMessage, toMessageRecord, warnOfUndeliverable } from "./print.ts";
 
 const list = defineCommand({
@@ -22,11 +22,7 @@ const list = defineCommand({
     since: sinceArg,
     limit: limitArg("50", 1000),
   },
-  examples: [
-    "bodega notify list -n demo",
-    "bodega notify list -n demo --topic sale --since 7d",
-    "bodega notify list -n demo --limit 1000 --json",
-  ],
+  examples: ["bodega notify list -n demo --topic sale --since 7d"],
   notes: ["Notifications are kept for 30 days. Automatic notifications about orders are not listed."],
   async run(args, console) {
     const { topic, user, since, limit } = args;
@@ -43,6 +39,7 @@ const list = defineCommand({
         { header: "DEVICES", value: (message) => formatCounts(message.deliveries) },
         "created_at",
       ],
+      limit,
     });
   },
 });
@@ -75,10 +72,7 @@ const devices = defineCommand({
     platform: choiceArg(["web", "ios", "android"], "Filter by platform"),
     limit: limitArg("50"),
   },
-  examples: [
-    "bodega notify devices -n demo --topic sale",
-    "bodega notify devices -n demo --user ada@example.com --json",
-  ],
+  examples: ["bodega notify devices -n demo --topic sale"],
   notes: ["Endpoints and tokens are not shown, because they are enough to send notifications."],
   async run(args, console) {
     const { topic, user, platform, limit } = args;
@@ -89,16 +83,13 @@ const devices = defineCommand({
     await printList(console, devices, {
       empty: "No devices found.",
       columns: [
-        "registration_id",
-        { header: "PLATFORM", value: (device) => device.platform, whole: true },
-        "lang",
-        "topics",
+        ...(["registration_id", "platform", "lang", "topics"] as const),
         { header: "USER", value: (device) => formatValue(device.user_id) },
         { header: "REACHED", value: (device) => formatValue(device.is_proven) },
         "created_at",
       ],
+      limit,
     });
-    if (devices.length === limit) await noteLimit(console, limit);
   },
 });
 
@@ -116,7 +107,7 @@ const remove = defineCommand({
     await confirmAction(console, `Remove device ${id}? It gets no more notifications.`);
     const { removeRegistration } = await import("../../../server/modules/notifications/registrations/registrations.ts");
     const removed = await withTenant(args, console, (ctx) => removeRegistration(ctx, id));
-    await printRecord(console, removed, "registration_id");
+    await printRecord(console, removed);
   },
 });
 
@@ -131,7 +122,7 @@ const key = defineCommand({
   async run(args, console) {
     const { ensureVapidKeys } = await import("../../../server/modules/notifications/providers/vapid.ts");
     const { publicKey } = await withContext(args, console, ensureVapidKeys);
-    await printRecord(console, { vapid_public_key: publicKey }, "vapid_public_key");
+    await printRecord(console, { vapid_public_key: publicKey });
   },
 });
 
@@ -162,15 +153,10 @@ const send = defineCommand({
   args: sendArgs,
   oneOf: {
     question: "Who should get the notification?",
-    ways: {
-      topic: "the devices that subscribed to a topic",
-      user: "the devices of a user",
-      everyone: "every device of the store",
-    },
+    ways: { topic: "the devices that subscribed to a topic", user: "the devices of a user", everyone: "all devices" },
   },
   examples: [
     "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps at half price until Sunday' --url /sale",
-    "bodega notify send -n demo --user ada@example.com --title 'Your lamp' --body 'It can be repaired' --json",
     "bodega notify send -n demo --everyone --title 'New' --body 'The spring catalogue' --lang de --dry-run",
   ],
   notes: [
@@ -180,7 +166,10 @@ const send = defineCommand({
   done: "Queued the notification.",
   async run(args, console) {
     const { "dry-run": isDryRun, namespace } = args;
-    const fields = readMessage(args);
+    const { topic, everyone, title, body, url } = args;
+    const lang = args.lang === undefined ? undefined : parseLanguage("lang", args.lang);
+    const ttl = Math.floor(args.ttl / 1000);
+    const fields = { title, body, ttl, topic, everyone: everyone || undefined, url, data: readData(args.data), lang };
     const { describeMessage, prepareMessage, sendMessage } = await import(
       "../../../server/modules/notifications/messages/messages.ts"
     );
@@ -190,8 +179,10 @@ const send = defineCommand({
     const prepared = await withTenant(args, console, async (ctx) =>
       prepareMessage({ ...ctx, push }, { ...fields, customer_id: await findUser(ctx, args.user) }),
     );
-    const count = sumOf(prepared.counts);
-    const devices = count === 1 ? "1 device" : `${count} devices`;
+    const devices = countOf(
+      Object.values(prepared.counts).reduce((sum, one) => sum + one, 0),
+      "device",
+    );
     const question = `Send the notification to ${devices} of store ${namespace}?`;
     if (args.everyone && !isDryRun) await confirmAction(console, question);
     const message = await withTenant(args, console, async (ctx) =>
@@ -199,38 +190,16 @@ const send = defineCommand({
     );
     await printMessage(console, message);
     await warnOfUndeliverable(console, message);
-    if (sumOf(message.recipients) === 0) await info(console, "No device matches.");
+    if (Object.values(message.recipients).every((count) => count === 0)) await info(console, "No device matches.");
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);
   },
 });
 
-function readMessage({ topic, everyone, title, body, url, lang, ...given }: ArgValues<typeof sendArgs>) {
-  return {
-    title,
-    body,
-    ttl: Math.floor(given.ttl / 1000),
-    topic,
-    everyone: everyone || undefined,
-    url,
-    data: readData(given.data),
-    lang: lang === undefined ? undefined : parseLanguage("lang", lang),
-  };
-}
-
 function readData(pairs: readonly string[]): Record<string, string> | undefined {
   if (pairs.length === 0) return undefined;
-  const data = new Map<string, string>();
-  for (const pair of pairs) {
-    const at = pair.indexOf("=");
-    if (at < 1) throw invalidFlag("--data", "must be name=value, such as campaign=7");
-    const name = pair.slice(0, at);
-    if (data.has(name)) throw invalidFlag("--data", `has the name ${name} twice`);
-    data.set(name, pair.slice(at + 1));
-  }
-  return Object.fromEntries(data);
+  const entries = pairs.map((pair) => /^([^=]+)=(.*)$/s.exec(pair)?.slice(1));
+  if (entries.includes(undefined)) throw invalidFlag("--data", "must be name=value, such as campaign=7");
+  return Object.fromEntries(entries as string[][]);
 }
 
-function sumOf(counts: PreparedMessage["counts"]): number {
-  return Object.values(counts).reduce((sum, one) => sum + one, 0);
-}
 export default { send, list, show, devices, remove, key };

@@ -3,7 +3,7 @@ import type {
   MessageWithDeliveries,
 } from "../../../server/modules/notifications/messages/message-model.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, printRecord, warn } from "../../terminal/output.ts";
+import { printRecord, warn } from "../../terminal/output.ts";
 
 type Message = AcceptedMessage | MessageWithDeliveries;
 
@@ -14,11 +14,11 @@ export function toMessageRecord<M extends Message>({ id, ...rest }: M) {
 export async function printMessage(console: Console, message: Message): Promise<void> {
   const record = toMessageRecord(message);
   if (console.quiet && record.message_id === null) return;
-  if (console.json) return printRecord(console, record, "message_id");
+  if (console.json) return printRecord(console, record);
   // Complete are the deliveries, which may still wait.
   const labelOf = (name: string) => (name === "is_complete" ? "all_deliveries_queued" : name);
   const shown = Object.entries(record).map(([name, value]) => [labelOf(name), showPart(name, value)]);
-  return printRecord(console, Object.fromEntries(shown), "message_id");
+  return printRecord(console, Object.fromEntries(shown));
 }
 
 export function formatRecipients({ topic, user_id: userId, lang }: Omit<MessageWithDeliveries, "id">): string {
@@ -35,9 +35,10 @@ export function formatCounts(counts: Readonly<Record<string, number>>): string {
 export async function warnOfUndeliverable(console: Console, { undeliverable, recipients }: AcceptedMessage) {
   if (console.json) return;
   for (const { platform, message } of undeliverable) {
+    const count = recipients[platform];
     await warn(
       console,
-      `${platform} devices that this command's settings do not reach: ${recipients[platform]}. ${message} for the server.`,
+      `This command's settings do not reach ${count} ${platform} devices. ${message} for the server.`,
     );
   }
 }
@@ -45,6 +46,5 @@ export async function warnOfUndeliverable(console: Console, { undeliverable, rec
 function showPart(name: string, value: unknown): unknown {
   if (name === "recipients" || name === "deliveries") return formatCounts(value as Record<string, number>);
   if (name === "undeliverable") return (value as AcceptedMessage["undeliverable"]).map(({ platform }) => platform);
-  if (name === "data" && Object.keys(value as object).length === 0) return formatValue(null);
   return value;
 }

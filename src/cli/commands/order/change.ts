@@ -1,15 +1,15 @@
 import type { Ctx } from "../../../server/context.ts";
 import { notFound } from "../../../server/errors.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
-import { withTenant } from "../../context/context.ts";
-import { type FlagArg, type SharedValues, valueArg } from "../../framework/args.ts";
+import { type StoreArgs, withTenant } from "../../context/context.ts";
+import { type FlagArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { findUser } from "../user/args.ts";
-import { findOrder, orderArgs } from "./commands.ts";
+import { findUser } from "../user/user.ts";
+import { order } from "./commands.ts";
 import { formatAmount, formatCustomer, printOrder } from "./print.ts";
 
 const dryRunArg = {
@@ -24,19 +24,19 @@ type Order = OrderView["order"];
  * @param question such as `Cancel {order}?`; `{amount}` is the amount of the newest refund.
  */
 async function changeOrder(
-  args: SharedValues & { namespace: string; order: string; "dry-run"?: boolean },
+  args: StoreArgs & { order: string; "dry-run"?: boolean },
   console: Console,
   question: string,
-  act: (tx: Ctx, order: Order) => Promise<unknown>,
+  act: (tx: Ctx, of: Order) => Promise<unknown>,
 ): Promise<void> {
   const isDryRun = args["dry-run"] === true;
   const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");
   const change = async (tx: Ctx) => {
-    const id = await findOrder(tx, args.order);
-    const { order } = await getOrderView(tx, id);
-    await act(tx, order).catch((error: Error) => {
-      error.message = error.message.replaceAll(id, String(order.number));
+    const id = await order.find(tx, args.order);
+    const before = (await getOrderView(tx, id)).order;
+    await act(tx, before).catch((error: Error) => {
+      error.message = error.message.replaceAll(id, String(before.number));
       throw error;
     });
     return getOrderView(tx, id);
@@ -49,21 +49,19 @@ async function changeOrder(
   const { number, total_minor, refunds } = tried.order;
   const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
   const amount = formatAmount(refunds.at(-1)?.amount_minor ?? 0, tried);
-  await confirmAction(
-    console,
-    question.replace("{amount}", amount).replace("{order}", () => name),
-  );
+  const asked = question.replace("{amount}", amount).replace("{order}", () => name);
+  await confirmAction(console, asked);
   await printOrder(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
 }
 
 const pay = defineCommand({
   description: "Mark a pending order as paid",
   args: {
-    ...orderArgs,
+    ...order.args,
     reference: { ...valueArg("text", "Id of the payment"), field: "payment_reference" },
     "dry-run": dryRunArg,
   },
-  examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31", "bodega order pay -n demo 17 --dry-run --json"],
+  examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31"],
   done: "Marked order {number} as paid.",
   notes: ["The order's stock is sold, and its customer earns points. A reference books a payment only once."],
   async run(args, console) {
@@ -75,9 +73,9 @@ const pay = defineCommand({
 
 const fulfill = defineCommand({
   description: "Mark a paid order as fulfilled",
-  args: orderArgs,
+  args: order.args,
   done: "Marked order {number} as fulfilled.",
-  examples: ["bodega order fulfill -n demo 17", "bodega order fulfill -n demo 17 --yes --json"],
+  examples: ["bodega order fulfill -n demo 17"],
   async run(args, console) {
     const { fulfillOrder } = await import("../../../server/modules/orders/service.ts");
     await changeOrder(args, console, "Mark {order} as fulfilled?", (tx, { id }) => fulfillOrder(tx, id));
@@ -87,8 +85,8 @@ const fulfill = defineCommand({
 const cancel = defineCommand({
   description: "Cancel pending orders and release their stock and points",
   args: {
-    ...orderArgs,
-    order: { ...orderArgs.order, required: false },
+    ...order.args,
+    order: { ...order.args.order, required: false },
     buyer: {
       ...valueArg("buyer", "Cancel all unpaid orders of this buyer, as `order list --unpaid --by buyer` shows it"),
       completes: "user",
@@ -96,23 +94,19 @@ const cancel = defineCommand({
     "dry-run": dryRunArg,
   },
   oneOf: { question: "What should be cancelled?", ways: { order: "", buyer: "" } },
-  examples: [
-    "bodega order cancel -n demo 17",
-    "bodega order cancel -n demo 17 --dry-run",
-    "bodega order cancel -n demo --buyer ada@example.com",
-  ],
+  examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo --buyer ada@example.com"],
   done: "Cancelled order {number}.",
   notes: ["A full refund cancels a paid order: bodega order refund -n <namespace> <order>"],
   async run(args, console) {
-    const { order, buyer, ...rest } = args;
-    if (order === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
+    const { order: named, buyer, ...rest } = args;
+    if (named === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
     const { cancelOrder } = await import("../../../server/modules/orders/service.ts");
-    await changeOrder({ ...rest, order }, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
+    await changeOrder({ ...rest, order: named }, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
   },
 });
 
 async function cancelOfBuyer(
-  args: SharedValues & { namespace: string; buyer: string; "dry-run"?: boolean },
+  args: StoreArgs & { buyer: string; "dry-run"?: boolean },
   console: Console,
 ): Promise<void> {
   const { cancelUnpaid, listUnpaid } = await import("../../../server/modules/orders/buyers.ts");
@@ -130,14 +124,14 @@ async function cancelOfBuyer(
     cancelled = await withTenant(args, console, (ctx) => cancelUnpaid(ctx, buyer));
   }
   const done = args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}.";
-  await printRecord({ ...console, done }, { buyer: args.buyer, cancelled }, "buyer");
+  await printRecord({ ...console, done }, { buyer: args.buyer, cancelled });
   if (args["dry-run"]) await info(console, "Dry run: nothing was saved.");
 }
 
 const refund = defineCommand({
   description: "Record the refund of a paid order, or of some of its lines",
   args: {
-    ...orderArgs,
+    ...order.args,
     line: {
       ...valueArg(
         "id|SKU[:quantity]",
@@ -150,18 +144,15 @@ const refund = defineCommand({
     reason: valueArg("text", "Reason"),
     "dry-run": dryRunArg,
   },
-  examples: [
-    "bodega order refund -n demo 17 --dry-run",
-    'bodega order refund -n demo 17 --line LAMP-1:1 --restock --reason "arrived broken"',
-  ],
+  examples: ['bodega order refund -n demo 17 --line LAMP-1:1 --restock --reason "arrived broken"'],
   done: "Recorded the refund of order {number}.",
   notes: ["Bodega moves no money: pay it back where it was paid. Points are returned and reversed in proportion."],
   async run(args, console) {
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");
     const { line, restock, reason = null } = args;
-    await changeOrder(args, console, "Refund {amount} of {order}?", (tx, order) => {
-      const lines = line.length > 0 && { lines: line.map((text) => findLine(order, text)) };
-      return refundOrder(tx, order.id, { ...lines, restock, reason });
+    await changeOrder(args, console, "Refund {amount} of {order}?", (tx, of) => {
+      const lines = line.length > 0 && { lines: line.map((text) => findLine(of, text)) };
+      return refundOrder(tx, of.id, { ...lines, restock, reason });
     });
   },
 });

@@ -1,34 +1,19 @@
 import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
-import { recordArg, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, exportArgs, type SharedValues } from "../../framework/args.ts";
+import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import { type ArgValues, type CommandArgs, choiceArg, exportArgs } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import {
-  limitArg,
-  noteLimit,
-  requiredNamespaceArg,
-  sinceArg,
-  untilArg,
-  userFilterArg,
-} from "../../framework/list-args.ts";
+import { limitArg, requiredNamespaceArg, sinceArg, untilArg, userFilterArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { findUser } from "../user/args.ts";
+import { findUser } from "../user/user.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
-/** The id of the order with this id or number. Errors: notFound. */
-export async function findOrder(ctx: Ctx, name: string): Promise<string> {
-  const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
-  return resolveOrderId(ctx, name);
-}
-
-export const orderArgs = {
-  order: recordArg("order", "Id or number of the order", findOrder),
-  namespace: requiredNamespaceArg,
-};
+const load = async () => (await import("../../../server/modules/orders/resolve.ts")).resolveOrderId;
+export const order = recordArgs("order", "order", "Id or number of the order", load);
 
 const orderFilterFlags = {
   status: choiceArg(["pending", "paid", "completed", "cancelled", "expired"], "Filter by status"),
@@ -55,19 +40,15 @@ const list = defineCommand({
     limit: limitArg("50"),
   },
   examples: [
-    "bodega order list -n demo --since 7d",
     "bodega order list -n demo --unpaid --by buyer",
     "bodega order list -n demo --status paid --customer ada@example.com",
-    "bodega order list -n demo --since 2030-01-01 --until 2030-02-01 --limit 1000 --json",
   ],
   async run(args, console) {
-    const { limit, unpaid, by } = args;
-    if (by !== undefined) {
-      if (!unpaid) throw invalidFlag("--by", "needs --unpaid");
-      return printBuyers(args, console);
-    }
+    const { limit, unpaid } = args;
+    if (args.by !== undefined && !unpaid) throw invalidFlag("--by", "needs --unpaid");
+    if (args.by !== undefined) return printBuyers(args, console);
     const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
-    const { views, hasMore } = await withTenant(args, console, async (ctx) =>
+    const { views } = await withTenant(args, console, async (ctx) =>
       listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...(unpaid && { status: "pending" }) }, limit),
     );
     if (console.json) return printJson(console, views.map(toOrderRecord));
@@ -76,19 +57,19 @@ const list = defineCommand({
       empty: "No orders found.",
       columns: [
         { header: "NUMBER", value: ({ order }) => String(order.number) },
-        { header: "STATUS", value: ({ order }) => order.status, state: true },
-        { header: "PAYMENT", value: ({ order }) => order.payment_status, state: true },
-        { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view), whole: true },
-        { header: "CUSTOMER", value: formatCustomer, priority: 2 },
+        { header: "STATUS", value: ({ order }) => order.status },
+        { header: "PAYMENT", value: ({ order }) => order.payment_status },
+        { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view) },
+        { header: "CUSTOMER", value: formatCustomer },
         { header: "ITEMS", value: ({ order }) => String(order.items.reduce((sum, item) => sum + item.quantity, 0)) },
-        { header: "CREATED", value: ({ order }) => order.created_at, priority: 1 },
+        { header: "CREATED", value: ({ order }) => order.created_at },
       ],
+      limit,
     });
-    if (hasMore) await noteLimit(console, limit);
   },
 });
 
-async function printBuyers(args: SharedValues & { namespace: string; limit: number }, console: Console): Promise<void> {
+async function printBuyers(args: StoreArgs & { limit: number }, console: Console): Promise<void> {
   const { listBuyers } = await import("../../../server/modules/orders/buyers.ts");
   const buyers = await withTenant(args, console, (ctx) => listBuyers(ctx, args.limit));
   await printList(console, buyers, {
@@ -96,22 +77,18 @@ async function printBuyers(args: SharedValues & { namespace: string; limit: numb
     empty: "No unpaid orders found.",
     columns: [
       { header: "BUYER", value: ({ buyer, email }) => email ?? buyer },
-      { header: "ORDERS", value: ({ orders }) => String(orders) },
-      { header: "PIECES", value: ({ pieces }) => String(pieces) },
-      "since",
-      "expires_at",
+      ...(["orders", "pieces", "since", "expires_at"] as const),
     ],
   });
 }
 
 const show = defineCommand({
   description: "Show an order with its lines, refunds and address",
-  args: orderArgs,
-  examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
+  args: order.args,
+  examples: ["bodega order show -n demo 17"],
   async run(args, console) {
     const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-    const load = async (ctx: Ctx) => getOrderView(ctx, await findOrder(ctx, args.order));
-    await printOrder(console, await withTenant(args, console, load));
+    await printOrder(console, await order.withRecord(args, console, getOrderView));
   },
 });
 
@@ -119,15 +96,10 @@ const columnNames = orderColumns.map(([name]) => name).join(", ");
 
 const exportOrder = defineCommand({
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
-  args: {
-    namespace: requiredNamespaceArg,
-    ...exportArgs,
-    ...orderFilterFlags,
-  },
+  args: { namespace: requiredNamespaceArg, ...exportArgs, ...orderFilterFlags },
   examples: [
     "bodega order export -n demo --output orders.csv",
-    "bodega order export -n demo --format ndjson --since 30d --status paid",
-    "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv --yes --json",
+    "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.ndjson",
   ],
   notes: [
     "The file is created when the export is complete, and only its owner can read it. An existing file is replaced " +
@@ -145,9 +117,8 @@ const exportOrder = defineCommand({
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
     const { output } = args;
     const header = format === "csv" ? orderCsvHeader : "";
-    const writeNdjson = (views: readonly OrderView[]) =>
-      views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
-    const render = format === "csv" ? orderCsvRows : writeNdjson;
+    const toNdjson = (views: readonly OrderView[]) => views.map((one) => `${JSON.stringify(one.order)}\n`).join("");
+    const render = format === "csv" ? orderCsvRows : toNdjson;
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
       // Only the owner can read the file: orders contain names and addresses.

@@ -19,7 +19,7 @@ export function formatCustomer({ order, customerEmail }: OrderView): string {
 export async function printOrder(console: Console, view: OrderView): Promise<void> {
   const record = toOrderRecord(view);
   if (console.json) return printJson(console, record);
-  if (console.quiet) return printRecord(console, record, "order_id");
+  if (console.quiet) return printRecord(console, record);
   const { order } = view;
   const { items: _items, refunds: _refunds, shipping_address, ...rest } = record;
   const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && order.status !== "pending");
@@ -28,7 +28,7 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
     name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
   );
   const address = shipping_address && addressParts.flatMap((part) => shipping_address[part] ?? []).join(", ");
-  await printRecord(console, { ...Object.fromEntries(shown), shipping_address: address }, "order_id");
+  await printRecord(console, { ...Object.fromEntries(shown), shipping_address: address });
   await console.write("\n");
   const amount = (minor: number) => formatAmount(minor, view);
   await printList(console, order.items, {

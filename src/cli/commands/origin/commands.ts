@@ -6,7 +6,6 @@ import { completeCommand } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitSentence, info, printJson, printList } from "../../terminal/output.ts";
-import { formatTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
 import { type AppKeyDetails, confirmInUse, confirmPages, describeKey, printKey } from "../key/print.ts";
@@ -39,18 +38,10 @@ async function printOrigins(console: Console, key: AppKeyDetails): Promise<void>
   await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
 }
 
-function formatOrigin({ origin }: { origin: string }): string {
-  return origin === "" ? "(none)" : origin;
-}
-
-async function printVerdict(console: Console, verdict: OriginExplanation, now: number): Promise<void> {
-  const { allowed, reason, advice, rejected } = verdict;
+async function printVerdict(console: Console, { allowed, reason, advice }: OriginExplanation): Promise<void> {
   const word = allowed ? "allowed" : "rejected";
   if (console.quiet) return console.write(`${word}\n`);
-  const lines = [`${word}: ${reason}`];
-  if (advice !== null) lines.push("", advice);
-  if (rejected.length > 0) lines.push("", "Rejected in the last 30 days");
-  lines.push(...rejected.map((one) => `  ${formatOrigin(one)}: last ${formatTime(one.last_at, now)}`));
+  const lines = [`${word}: ${reason}`, ...(advice === null ? [] : ["", advice])];
   await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
@@ -58,7 +49,7 @@ function defineChange(name: "add" | "remove", description: string, note: string)
   return defineCommand({
     description,
     args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
-    examples: [`bodega origin ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'`],
+    examples: [`bodega origin ${name} -n demo web shop.example.com '*.example.org'`],
     notes: [note],
     done: name === "add" ? "Added origins to key {name}." : "Removed origins from key {name}.",
     async run(args, console) {
@@ -83,7 +74,7 @@ const list = defineCommand({
     rejected: { type: "boolean", description: "List origins that were rejected in the last 30 days" },
     namespace: expectedNamespaceArg,
   },
-  examples: ["bodega origin list app_01k8z3v5x2f1rt9m6q7wbn4hcd --json", "bodega origin list -n demo web --rejected"],
+  examples: ["bodega origin list -n demo web --rejected"],
   notes: [
     "`bodega key show` says whether the list is enforced.",
     "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a " +
@@ -95,7 +86,7 @@ const list = defineCommand({
       const rejected = await withKey(args, console, listRejections);
       return printList(console, rejected, {
         empty: "No rejected origins found.",
-        columns: [{ header: "ORIGIN", value: formatOrigin }, "last_at"],
+        columns: [{ header: "ORIGIN", value: ({ origin }) => origin || "(none)" }, "last_at"],
       });
     }
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
@@ -128,11 +119,7 @@ const set = defineCommand({
       any: "everyone: the list is emptied and not enforced",
     },
   },
-  examples: [
-    "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'",
-    "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd --allow-no-origin",
-    "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd --any",
-  ],
+  examples: ["bodega origin set -n demo web shop.example.com '*.example.org'", "bodega origin set -n demo web --any"],
   notes: [
     "Requests without an Origin header are rejected without --allow-no-origin. With only that flag, no browser can use " +
       "the key.",
@@ -159,20 +146,12 @@ const check = defineCommand({
   },
   oneOf: {
     question: "Which request should be checked?",
-    ways: {
-      origin: "from a page of a website",
-      none: "from a server or an app, without an Origin header",
-    },
+    ways: { origin: "from a page of a website", none: "from a server or an app, without an Origin header" },
   },
-  examples: [
-    "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd https://shop.example.com",
-    "bodega origin check -n demo web https://shop.example.com",
-    "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd --none --json",
-  ],
+  examples: ["bodega origin check -n demo web https://shop.example.com"],
   notes: [
-    "The exit code is 0 when the request is allowed, otherwise 1.",
-    "Also shows what to do, and the origins that were rejected for this key in the last 30 days. Only requests with " +
-      "the correct secret are recorded.",
+    "The exit code is 0 when the request is allowed, otherwise 1. Also says what to do. Origins that were rejected: " +
+      "bodega origin list -h",
   ],
   async run(args, console) {
     const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
@@ -180,7 +159,7 @@ const check = defineCommand({
     const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
     const advice = verdict.advice && completeCommand(verdict.advice, console.command);
     if (console.json) await printJson(console, { ...verdict, advice });
-    else await printVerdict(console, verdict, Date.now());
+    else await printVerdict(console, verdict);
     return verdict.allowed ? 0 : 1;
   },
 });

@@ -5,7 +5,7 @@ import type { ProductInput, ProductPatch } from "../../../server/modules/catalog
 import type { VariantInput } from "../../../server/modules/catalogue/variants/variant-model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
-import { checkInTenant, withTenant } from "../../context/context.ts";
+import { checkInTenant, recordArgs, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
@@ -13,7 +13,7 @@ import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { findStockItem, productArgs } from "./commands.ts";
+import { product } from "./commands.ts";
 import { printProduct } from "./print.ts";
 import { readTranslations, translationArgs } from "./translations.ts";
 
@@ -105,19 +105,14 @@ const create = defineCommand({
     const variants = args.variant.map(parseVariant);
     const input = { ...readFields(args), stock: args.stock ?? null, variants } as ProductInput;
     const { createProduct } = await import("../../../server/modules/catalogue/products/service.ts");
-    const { json } = await withTenant(args, console, (ctx) => createProduct(ctx, input));
-    await printProduct(console, JSON.parse(json));
+    await printProduct(console, await withTenant(args, console, (ctx) => createProduct(ctx, input)));
   },
 });
 
 const update = defineCommand({
   description: "Update a product",
-  args: { ...productArgs, ...fieldArgs },
-  examples: [
-    "bodega product update -n demo desk-lamp --price 35",
-    "bodega product update -n demo LAMP-1 --status draft",
-    "bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe",
-  ],
+  args: { ...product.args, ...fieldArgs },
+  examples: ["bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe"],
   notes: [
     "Fields without a flag keep their value. An empty --sku=, --description= or --compare-at-price= clears the field.",
     `${variantNote} A variant with the same SKU, or without a SKU the same options, is updated; another one is added.`,
@@ -130,23 +125,21 @@ const update = defineCommand({
     const { getProduct, patchProduct } = await import("../../../server/modules/catalogue/products/service.ts");
     const { importVariants } = await import("../../../server/modules/catalogue/transfer/import-variant.ts");
     const { inTransaction } = await import("../../../server/db/transaction.ts");
-    const { json } = await withTenant(args, console, (ctx) =>
-      inTransaction(ctx, async (tx) => {
-        const id = await findWhole(tx, args.product);
-        if (Object.keys(patch).length > 0) await patchProduct(tx, id, patch, { ifMatch: null });
-        const product = { ...JSON.parse((await getProduct(tx, id)).json), ownSku: null };
-        await importVariants(tx, product, { line: 1, document: {}, variants, faults: [], isCsv: false });
-        return getProduct(tx, id);
-      }),
-    );
-    await printProduct(console, JSON.parse(json));
+    const change = async (tx: Ctx) => {
+      const id = await findWhole(tx, args.product);
+      if (Object.keys(patch).length > 0) await patchProduct(tx, id, patch, { ifMatch: null });
+      const before = { ...JSON.parse((await getProduct(tx, id)).json), ownSku: null };
+      await importVariants(tx, before, { line: 1, document: {}, variants, faults: [], isCsv: false });
+      return getProduct(tx, id);
+    };
+    await printProduct(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
   },
 });
 
 const deleteCommand = defineCommand({
   description: "Delete a product; orders keep their lines",
-  args: productArgs,
-  examples: ["bodega product delete -n demo desk-lamp", "bodega product delete -n demo LAMP-1 --yes --json"],
+  args: product.args,
+  examples: ["bodega product delete -n demo desk-lamp"],
   notes: ["To bring it back: bodega product restore -h"],
   done: "Deleted product {title}.",
   async run(args, console) {
@@ -161,23 +154,17 @@ const deleteCommand = defineCommand({
     const named = `${countOf(uses.open_orders, "open order")} and ${countOf(uses.wishlists, "wishlist")}`;
     await confirmAction(console, `Delete product ${slug} (${title})${all}? It is in ${named}.`);
     await withTenant(args, console, (ctx) => deleteProduct(ctx, id, null));
-    await printRecord(console, { product_id: id, slug, title, deleted: true, ...uses }, "product_id");
+    await printRecord(console, { product_id: id, slug, title, deleted: true, ...uses });
     await info(console, `To bring it back: bodega product restore -n ${args.namespace} ${id}`);
   },
 });
 
+const loadDeleted = async () => (await import("../../../server/modules/catalogue/products/restore.ts")).findDeleted;
+
 const restore = defineCommand({
   description: "Bring a deleted product back",
-  args: {
-    product: {
-      ...wordArg("Id, slug or SKU of the deleted product"),
-      check: checkInTenant(async (ctx, name) =>
-        (await import("../../../server/modules/catalogue/products/restore.ts")).findDeleted(ctx, name),
-      ),
-    },
-    namespace: requiredNamespaceArg,
-  },
-  examples: ["bodega product restore -n demo desk-lamp", "bodega product restore -n demo LAMP-1 --json"],
+  args: recordArgs("product", undefined, "Id, slug or SKU of the deleted product", loadDeleted).args,
+  examples: ["bodega product restore -n demo desk-lamp"],
   notes: [
     "Of several products with the slug or SKU, the one that was deleted last comes back, with the variants that it had. Its uploaded " +
       "pictures are kept for a day after the deletion; later it comes back without them, as it does without categories that were deleted.",
@@ -185,14 +172,13 @@ const restore = defineCommand({
   done: "Restored product {title}.",
   async run(args, console) {
     const { restoreProduct } = await import("../../../server/modules/catalogue/products/restore.ts");
-    const { json } = await withTenant(args, console, (ctx) => restoreProduct(ctx, args.product));
-    await printProduct(console, JSON.parse(json));
+    await printProduct(console, await withTenant(args, console, (ctx) => restoreProduct(ctx, args.product)));
   },
 });
 
 /** The id of a product that is named by its id, slug or own SKU. Errors: UsageError for the SKU of one variant. */
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
-  const { productId, variantId } = await findStockItem(ctx, name);
+  const { productId, variantId } = await product.find(ctx, name);
   if (variantId === null) return productId;
   const hint = `To change the product with all of its variants: ${productId}`;
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
@@ -201,7 +187,7 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
 const stock = defineCommand({
   description: "Change the stock of a product or variant",
   args: {
-    ...productArgs,
+    ...product.args,
     change: {
       ...wordArg("Such as +5 or -2, or =10 to set the stock"),
       parse: (flag: string, text: string) => {
@@ -220,14 +206,13 @@ const stock = defineCommand({
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");
     const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
     const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
-    const { json } = await withTenant(args, console, (ctx) =>
-      (isDryRun ? inDryRun : inTransaction)(ctx, async (tx) => {
-        const item = await findStockItem(tx, args.product);
-        await changeStock(tx, item, args.change);
-        return getProduct(tx, item.productId);
-      }),
-    );
-    await printProduct(console, JSON.parse(json));
+    const change = async (tx: Ctx) => {
+      const item = await product.find(tx, args.product);
+      await changeStock(tx, item, args.change);
+      return getProduct(tx, item.productId);
+    };
+    const run = isDryRun ? inDryRun : inTransaction;
+    await printProduct(console, await withTenant(args, console, (ctx) => run(ctx, change)));
     if (isDryRun) await info(console, "Dry run: nothing was saved.");
   },
 });

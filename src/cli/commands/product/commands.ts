@@ -1,25 +1,17 @@
-import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
-import type { StockItem } from "../../../server/modules/catalogue/products/stock.ts";
-import { recordArg, withTenant } from "../../context/context.ts";
+import { recordArgs, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
+import { collectPages, limitArg, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
-import { formatValue, printList } from "../../terminal/output.ts";
+import { printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printProduct, toProductRecord } from "./print.ts";
 
-/** The product or variant with this id, slug or SKU. Errors: notFound, conflict if ambiguous. */
-export async function findStockItem(ctx: Ctx, name: string): Promise<StockItem> {
-  const { resolveStockItem } = await import("../../../server/modules/catalogue/products/resolve.ts");
-  return resolveStockItem(ctx, name);
-}
-
-export const productArgs = {
-  product: recordArg("product", "Id, slug or SKU of the product, or SKU of one of its variants", findStockItem),
-  namespace: requiredNamespaceArg,
-};
+const names = "Id, slug or SKU of the product, or SKU of one of its variants";
+const load = async () => (await import("../../../server/modules/catalogue/products/resolve.ts")).resolveStockItem;
+/** The stock item that is found is a product or a variant. */
+export const product = recordArgs("product", "product", names, load);
 
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
@@ -39,52 +31,43 @@ const list = defineCommand({
     wide: { type: "boolean", description: "List the ids, too" },
   },
   examples: [
-    "bodega product list -n demo",
     "bodega product list -n demo --query lamp --status draft",
-    "bodega product list -n demo --sort=-price --limit 10 --json",
+    "bodega product list -n demo --sort=-price --limit 10",
   ],
   notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
   async run(args, console) {
     const { query, status, sort, since, limit, category, wide } = args;
     const filter = { q: query, status, sort, category, "created_at[gte]": since };
     const { listProducts } = await import("../../../server/modules/catalogue/list/list.ts");
-    const { records, hasMore } = await withTenant(args, console, (ctx) =>
+    const products = await withTenant(args, console, (ctx) =>
       collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),
     );
-    const isFiltered = [query, status, since, category].some((given) => given !== undefined);
-    await printList(console, records.map(toProductRecord), {
-      empty: isFiltered
-        ? "No products found."
-        : `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
-      id: (product) => product.product_id,
+    await printList(console, products.map(toProductRecord), {
+      empty: `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
+      id: ({ product_id }) => product_id,
       columns: [
         ...(wide ? (["product_id"] as const) : []),
-        { header: "TITLE", value: (product) => product.title, priority: 3, whole: false },
-        { header: "SKU", value: (product) => formatValue(product.sku), priority: 2 },
-        { header: "PRICE", value: (product) => formatPrice(product.price_minor, product.currency), whole: true },
-        { header: "STOCK", value: formatStock, priority: 2 },
+        ...(["title", "sku"] as const),
+        { header: "PRICE", value: ({ price_minor, currency }) => formatPrice(price_minor, currency) },
+        { header: "STOCK", value: formatStock },
         "status",
-        { header: "VARIANTS", value: (product) => String(product.variants.length) },
+        { header: "VARIANTS", value: ({ variants }) => String(variants.length) },
       ],
+      limit,
     });
-    if (hasMore) await noteLimit(console, limit);
   },
 });
 
 const show = defineCommand({
   description: "Show a product with its variants",
-  args: productArgs,
-  examples: [
-    "bodega product show -n demo desk-lamp",
-    "bodega product show -n demo LAMP-1",
-    "bodega product show -n demo prod_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
-  ],
+  args: product.args,
+  examples: ["bodega product show -n demo LAMP-1"],
   async run(args, console) {
     const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
-    const { json } = await withTenant(args, console, async (ctx) =>
-      getProduct(ctx, (await findStockItem(ctx, args.product)).productId),
+    await printProduct(
+      console,
+      await product.withRecord(args, console, (ctx, item) => getProduct(ctx, item.productId)),
     );
-    await printProduct(console, JSON.parse(json) as ProductDocument);
   },
 });
 
@@ -100,7 +83,6 @@ const exportProduct = defineCommand({
     status: productStatusArg,
   },
   examples: [
-    "bodega product export -n demo > products.csv",
     "bodega product export -n demo --output products.ndjson --status published",
     "bodega product export -n demo --output prices.csv --columns title,price,variant_title,variant_price",
   ],

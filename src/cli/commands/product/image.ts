@@ -8,19 +8,19 @@ import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printList, warn } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { findStockItem, productArgs } from "./commands.ts";
+import { product } from "./commands.ts";
 
 async function withPicturesOf(
   args: Parameters<typeof withPictures>[0] & { product: string },
   console: Console,
   work: (ctx: Ctx, item: StockItem) => Promise<Image[]>,
 ): Promise<void> {
-  const images = await withPictures(args, console, async (ctx) => work(ctx, await findStockItem(ctx, args.product)));
+  const images = await withPictures(args, console, async (ctx) => work(ctx, await product.find(ctx, args.product)));
   await printList(console, images, {
     empty: "No pictures found.",
     columns: [
       { header: "PICTURE", value: ({ media_id, url }) => media_id ?? url },
-      { header: "TEXT", value: ({ alt }) => formatValue(alt || null), priority: 1 },
+      { header: "TEXT", value: ({ alt }) => formatValue(alt || null) },
     ],
   });
 }
@@ -30,7 +30,7 @@ const pictureArg = { type: "positional", required: true, variadic: true } as con
 const add = defineCommand({
   description: "Add pictures to a product or variant",
   args: {
-    ...productArgs,
+    ...product.args,
     file: { ...pictureArg, completes: "file", description: "Files to upload: JPEG, PNG, WebP or GIF" },
     alt: valueArg("text", "Text for people who cannot see the pictures"),
   },
@@ -47,7 +47,7 @@ const add = defineCommand({
 
 const list = defineCommand({
   description: "List the pictures of a product or variant",
-  args: productArgs,
+  args: product.args,
   examples: ["bodega product image list -n demo LAMP-1"],
   async run(args, console) {
     const { listPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
@@ -57,10 +57,7 @@ const list = defineCommand({
 
 const remove = defineCommand({
   description: "Remove pictures from a product or variant",
-  args: {
-    ...productArgs,
-    picture: { ...pictureArg, description: "Ids or URLs, as list shows them" },
-  },
+  args: { ...product.args, picture: { ...pictureArg, description: "Ids or URLs, as list shows them" } },
   examples: ["bodega product image remove -n demo LAMP-1 med_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   async run(args, console) {
     const { removePictures } = await import("../../../server/modules/catalogue/products/pictures.ts");

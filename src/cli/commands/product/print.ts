@@ -21,9 +21,9 @@ export function formatStock({ stock, available }: Pick<ProductDocument, "stock" 
   return available === stock ? String(stock) : `${available} of ${stock}`;
 }
 
-export async function printProduct(console: Console, product: ProductDocument): Promise<void> {
-  const record = toProductRecord(product);
-  if (console.json || console.quiet) return printRecord(console, record, "product_id");
+export async function printProduct(console: Console, { json }: { json: string }): Promise<void> {
+  const record = toProductRecord(JSON.parse(json));
+  if (console.json || console.quiet) return printRecord(console, record);
   const { variants, currency, price_minor, stock, available, images, translations, ...rest } = record;
   const { price: _price, compare_at_price, ...fields } = rest;
   const shown = {
@@ -36,7 +36,7 @@ export async function printProduct(console: Console, product: ProductDocument): 
     translations: Object.keys(translations),
     variants: variants.length,
   };
-  await printRecord(console, shown, "product_id");
+  await printRecord(console, shown);
   if (variants.length === 0) return;
   await console.write("\n");
   await printList(console, variants, {
@@ -79,7 +79,7 @@ export async function printImport(console: Console, result: Imported, isDryRun: 
     await console.writeError(`${escapeControls(`line ${line}: ${done}`)}\n`);
   }
   if (source && !console.quiet) await printLeftOut(console, source, left_out);
-  if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
+  if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun });
   if (stopped !== null && !isDryRun && counts.created + counts.updated + counts.unchanged === 0) {
     await warn(console, `Nothing was saved. ${stopReasons[stopped]}; correct the file and import it again.`);
   } else if (stopped !== null) {

@@ -17,7 +17,7 @@ import {
 import { defineCommand, requireAny } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, printList, printRecord } from "../../terminal/output.ts";
+import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
@@ -110,10 +110,7 @@ const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
 const create = defineCommand({
   description: "Create a store",
   args: { tenant: newTenantArg, ...tenantFlags, namespace: namespaceArg },
-  examples: [
-    'bodega tenant create demo --title "Demo store" --currency EUR',
-    "bodega tenant create demo --domain shop.example.com --language pt-BR --json",
-  ],
+  examples: ['bodega tenant create demo --title "Demo store" --currency EUR'],
   notes: ["Defaults: the namespace as title, EUR as currency, en as language."],
   done: "Created store {namespace}.",
   async run(args, console) {
@@ -121,7 +118,7 @@ const create = defineCommand({
     const tenant = await beginContext(args, console, (ctx) =>
       createTenant(ctx, { namespace: args.tenant, ...readTenantFlags(args) }),
     );
-    await printRecord(console, tenant, "namespace");
+    await printRecord(console, tenant);
   },
 });
 
@@ -131,21 +128,13 @@ const list = defineCommand({
     status: choiceArg(["active", "suspended"], "Filter by status"),
     query: valueArg("text", "Filter by text in namespace, title or domain"),
   },
-  examples: ["bodega tenant list", "bodega tenant list --status suspended --query shop --json"],
+  examples: ["bodega tenant list --status suspended --query shop"],
   async run(args, console) {
     const { listTenants } = await import("../../../server/modules/tenants/service.ts");
-    const { status, query: q } = args;
-    const tenants = await withContext(args, console, (ctx) => listTenants(ctx, { status, q }));
+    const tenants = await withContext(args, console, (ctx) => listTenants(ctx, { status: args.status, q: args.query }));
     await printList(console, tenants, {
-      empty: (status ?? q) ? "No stores found." : "No stores found. Create one: bodega tenant create <namespace>",
-      columns: [
-        "namespace",
-        { header: "TITLE", value: (tenant) => tenant.title, priority: 2 },
-        "status",
-        { header: "CURRENCY", value: (tenant) => tenant.currency, whole: true },
-        { header: "DOMAIN", value: (tenant) => formatValue(tenant.domain), priority: 1 },
-        "created_at",
-      ],
+      empty: "No stores found. Create one: bodega tenant create <namespace>",
+      columns: ["namespace", "title", "status", "currency", "domain", "created_at"],
     });
   },
 });
@@ -153,7 +142,7 @@ const list = defineCommand({
 function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
   const token_lifetime = console.json ? tenant.token_lifetime : formatDuration(tenant.token_lifetime * 1000, true);
   const media_quota = console.json ? tenant.media_quota : formatBytes(tenant.media_quota);
-  return printRecord(console, { ...tenant, token_lifetime, media_quota }, "namespace");
+  return printRecord(console, { ...tenant, token_lifetime, media_quota });
 }
 
 const show = defineCommand({
@@ -169,11 +158,7 @@ const show = defineCommand({
 const update = defineCommand({
   description: "Update a store",
   args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
-  examples: [
-    'bodega tenant update demo --title "The demo store"',
-    "bodega tenant update demo --logo=",
-    "bodega tenant update demo --resource-type article --resource-type page",
-  ],
+  examples: ['bodega tenant update demo --title "The demo store" --logo= --resource-type article'],
   notes: [
     "Fields without a flag keep their value; defaults are those of a new store. An empty --domain=, --url= or --logo= " +
       "clears the field.",
@@ -191,13 +176,13 @@ const update = defineCommand({
 const suspend = defineCommand({
   description: "Suspend a store: all its requests fail, and no data is lost",
   args: tenantArgs,
-  examples: ["bodega tenant suspend demo", "bodega tenant suspend demo --yes"],
+  examples: ["bodega tenant suspend demo"],
   notes: ["Takes effect on the server's next request. To undo it: bodega tenant resume <namespace>"],
   done: "Suspended store {namespace}.",
   async run(args, console) {
     await confirmAction(console, `Suspend store ${args.tenant}? All its requests fail until it is resumed.`);
     const { suspendTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(console, await withContext(args, console, (ctx) => suspendTenant(ctx, args.tenant)), "namespace");
+    await printRecord(console, await withContext(args, console, (ctx) => suspendTenant(ctx, args.tenant)));
   },
 });
 
@@ -208,7 +193,7 @@ const resume = defineCommand({
   done: "Resumed store {namespace}.",
   async run(args, console) {
     const { resumeTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(console, await withContext(args, console, (ctx) => resumeTenant(ctx, args.tenant)), "namespace");
+    await printRecord(console, await withContext(args, console, (ctx) => resumeTenant(ctx, args.tenant)));
   },
 });
 
@@ -219,7 +204,7 @@ const deleteTenant = defineCommand({
     confirm: valueArg("namespace", "The namespace again, to confirm without a terminal"),
     namespace: namespaceArg,
   },
-  examples: ["bodega tenant delete demo", "bodega tenant delete demo --confirm demo --json"],
+  examples: ["bodega tenant delete demo --confirm demo"],
   notes: ["Prints the deleted store. --yes does not confirm a deletion."],
   done: "Deleted store {namespace}.",
   async run(args, console) {
@@ -227,7 +212,7 @@ const deleteTenant = defineCommand({
     await confirmName(console, warning, args.tenant, args.confirm);
     const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
     const deleted = await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant));
-    await printRecord(console, { ...deleted, status: "deleted" }, "namespace");
+    await printRecord(console, { ...deleted, status: "deleted" });
   },
 });
 

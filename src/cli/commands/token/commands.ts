@@ -1,10 +1,10 @@
 import { withTenant } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
+import { limitArg, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { findUser } from "../user/args.ts";
+import { findUser } from "../user/user.ts";
 
 const list = defineCommand({
   description: "List the user tokens of a store, newest first",
@@ -18,23 +18,19 @@ const list = defineCommand({
   notes: ["Only a hash of a token is stored, so the token itself cannot be shown."],
   async run(args, console) {
     const { listTokens } = await import("../../../server/modules/tokens/service.ts");
-    const { limit } = args;
+    const { limit, "all-states": allStates } = args;
     const tokens = await withTenant(args, console, async (ctx) =>
-      listTokens(ctx, { userId: await findUser(ctx, args.user), allStates: args["all-states"], limit }),
+      listTokens(ctx, { userId: await findUser(ctx, args.user), allStates, limit }),
     );
     await printList(console, tokens, {
       empty: "No user tokens found.",
-      columns: [
-        "token_id",
-        { header: "USER", value: (token) => token.email ?? token.user_id },
-        "state",
-        { header: "CREATED", value: (token) => token.created_at, whole: true },
-        { header: "EXPIRES", value: (token) => token.expires_at, whole: true },
-      ],
+      columns: ["token_id", { header: "USER", value: nameUser }, "state", "created_at", "expires_at"],
+      limit,
     });
-    if (tokens.length === limit) await noteLimit(console, limit);
   },
 });
+
+const nameUser = ({ email, user_id }: { email: string | null; user_id: string }) => email ?? user_id;
 
 const revoke = defineCommand({
   description: "Revoke user tokens, so that users must sign in again",
@@ -46,33 +42,25 @@ const revoke = defineCommand({
   },
   oneOf: {
     question: "Which tokens should be revoked?",
-    ways: {
-      user: "all tokens of a user",
-      "token-id": "one token",
-      all: "all tokens of the store",
-    },
+    ways: { user: "all tokens of a user", "token-id": "one token", all: "all tokens of the store" },
   },
-  examples: [
-    "bodega token revoke -n demo --user ada@example.com",
-    "bodega token revoke -n demo --token-id tok_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
-    "bodega token revoke -n demo --all --yes",
-  ],
+  examples: ["bodega token revoke -n demo --user ada@example.com", "bodega token revoke -n demo --all --yes"],
   notes: [
     "Takes effect on the server's next request.",
     "Devices of these users are detached: they get no notifications about orders until they register again.",
   ],
   done: "Revoked {revoked token}.",
   async run(args, console) {
-    const { user, all, "token-id": tokenId } = args;
-    if (all)
-      await confirmAction(console, `Revoke every user token of store ${args.namespace}? All users must sign in again.`);
+    const { user, all, "token-id": tokenId, namespace } = args;
+    const question = `Revoke every user token of store ${namespace}? All users must sign in again.`;
+    if (all) await confirmAction(console, question);
     const { revokeAllTokens, revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
     const revoked = await withTenant(args, console, async (ctx) => {
       if (tokenId !== undefined) return revokeToken(ctx, tokenId);
       const userId = await findUser(ctx, user);
       return userId === undefined ? revokeAllTokens(ctx) : revokeTokensOf(ctx, userId);
     });
-    await printRecord(console, { revoked }, "revoked");
+    await printRecord(console, { revoked });
   },
 });
 

@@ -115,16 +115,16 @@ const processColumns: Column<ServerActivity["processes"][number]>[] = [
 
 const storeColumns: Column<ServerActivity["tenants"][number]>[] = [
   { header: "STORE", value: ({ namespace }) => namespace },
-  { header: "REQUESTS/S", value: ({ per_second }) => formatRate(per_second), whole: true },
-  { header: "ERRORS/S", value: ({ errors_per_second }) => formatRate(errors_per_second), whole: true },
-  { header: "TOTAL", value: ({ total }) => String(total), whole: true },
+  { header: "REQUESTS/S", value: ({ per_second }) => formatRate(per_second) },
+  { header: "ERRORS/S", value: ({ errors_per_second }) => formatRate(errors_per_second) },
+  { header: "TOTAL", value: ({ total }) => String(total) },
 ];
 
 const routeColumns: Column<ServerActivity["routes"][number]>[] = [
   { header: "ROUTE", value: ({ method, route }) => `${method} ${route}` },
-  { header: "REQUESTS/S", value: ({ per_second }) => formatRate(per_second), whole: true },
-  { header: "P50", value: ({ latency_ms }) => formatMs(latency_ms.p50), whole: true },
-  { header: "P99", value: ({ latency_ms }) => formatMs(latency_ms.p99), whole: true },
+  { header: "REQUESTS/S", value: ({ per_second }) => formatRate(per_second) },
+  { header: "P50", value: ({ latency_ms }) => formatMs(latency_ms.p50) },
+  { header: "P99", value: ({ latency_ms }) => formatMs(latency_ms.p99) },
 ];
 
 /** `0.42 ms`, `12 ms`, `1.5 s`; `-` for null. */

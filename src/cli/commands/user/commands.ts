@@ -1,15 +1,24 @@
 import { withTenant } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
-import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
+import { collectPages, limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, passwordNote, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { newUserArgs, readUserFlags, userArgs, userFlags } from "./args.ts";
 import { deleteUser, eraseUser, exportUser } from "./personal-data.ts";
-import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
 import { twoFactor } from "./two-factor.ts";
+import {
+  changeUser,
+  deliverPassword,
+  newUserArgs,
+  printUser,
+  readUserFlags,
+  toUserRecord,
+  type User,
+  user,
+  userFlags,
+} from "./user.ts";
 
 const create = defineCommand({
   description: "Create a user of a store",
@@ -25,7 +34,6 @@ const create = defineCommand({
   },
   examples: [
     "bodega user create -n demo --email ada@example.com --name Ada --random-password",
-    "bodega user create -n demo --email ada@example.com --role staff --password-stdin --json",
     "bodega user create -n demo --email ada@example.com --save-password-to ada.password",
   ],
   notes: [passwordNote],
@@ -74,46 +82,35 @@ const list = defineCommand({
   async run(args, console) {
     const { query: q, role, status, limit } = args;
     const { listUsers } = await import("../../../server/modules/users/list.ts");
-    const { records, hasMore } = await withTenant(args, console, (ctx) =>
+    const users = await withTenant(args, console, (ctx) =>
       collectPages<User>(limit, (page) => listUsers(ctx, { q, role, status, ...page })),
     );
-    await printList(console, records.map(toUserRecord), {
+    await printList(console, users.map(toUserRecord), {
       empty: `No users found. Create one: bodega user create -n ${args.namespace} --email <address>`,
       columns: [
-        "user_id",
-        { header: "EMAIL", value: (user) => user.email, priority: 2 },
-        { header: "NAME", value: (user) => formatValue(user.name), priority: 1 },
-        { header: "ROLE", value: (user) => user.role, whole: true },
-        "status",
+        ...(["user_id", "email", "name", "role", "status"] as const),
         { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
         { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
       ],
+      limit,
     });
-    if (hasMore) await noteLimit(console, limit);
   },
 });
 
 const show = defineCommand({
   description: "Show a user",
-  args: userArgs,
+  args: user.args,
   examples: ["bodega user show -n demo ada@example.com"],
   async run(args, console) {
     const { getUser } = await import("../../../server/modules/users/service.ts");
-    await printUser(console, await withUser(args, console, getUser));
+    await printUser(console, await user.withRecord(args, console, getUser));
   },
 });
 
 const update = defineCommand({
   description: "Update a user",
-  args: {
-    ...userArgs,
-    email: valueArg("address", "Email to sign in with"),
-    ...userFlags,
-  },
-  examples: [
-    "bodega user update -n demo ada@example.com --role staff",
-    "bodega user update -n demo ada@example.com --email ada@example.org --email-verified yes --phone=",
-  ],
+  args: { ...user.args, email: valueArg("address", "Email to sign in with"), ...userFlags },
+  examples: ["bodega user update -n demo ada@example.com --role staff --phone="],
   notes: [
     "Fields without a flag keep their value. An empty --name= or --phone= clears the field. A new email is unverified " +
       "without --email-verified yes.",
@@ -129,11 +126,8 @@ const update = defineCommand({
 
 const setPassword = defineCommand({
   description: "Set a user's password and end all their sessions",
-  args: { ...userArgs, ...passwordFlags },
-  examples: [
-    "bodega user set-password -n demo ada@example.com --random-password",
-    "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
-  ],
+  args: { ...user.args, ...passwordFlags },
+  examples: ["bodega user set-password -n demo ada@example.com --password-stdin < password.txt"],
   notes: [passwordNote, "Two-factor sign-in stays enabled."],
   done: "Set the password of user {email}.",
   async run(args, console) {
@@ -141,7 +135,7 @@ const setPassword = defineCommand({
     const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
     const password = await takePassword(args, console);
     await deliverPassword(args, console, password, () =>
-      withUser(args, console, async (ctx, id) => {
+      user.withRecord(args, console, async (ctx, id) => {
         await setPassword(ctx, id, password.password);
         return getUser(ctx, id);
       }),
@@ -152,7 +146,7 @@ const setPassword = defineCommand({
 function defineStatusCommand(name: "disable" | "enable", description: string, notes: string[]) {
   return defineCommand({
     description,
-    args: userArgs,
+    args: user.args,
     examples: [`bodega user ${name} -n demo ada@example.com`],
     notes,
     done: name === "disable" ? "Disabled user {email}." : "Enabled user {email}.",
@@ -166,23 +160,21 @@ function defineStatusCommand(name: "disable" | "enable", description: string, no
 
 const resetTwoFactor = defineCommand({
   description: "Disable two-factor sign-in for a user who lost the authenticator",
-  args: userArgs,
+  args: user.args,
   examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
   notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],
   done: "Disabled two-factor sign-in of user {email}.",
   async run(args, console) {
-    await confirmAction(
-      console,
-      `Disable two-factor sign-in of ${args.user}? The password alone is then enough to sign in.`,
-    );
+    const question = `Disable two-factor sign-in of ${args.user}? The password alone is then enough to sign in.`;
+    await confirmAction(console, question);
     const { resetTwoFactor } = await import("../../../server/modules/two-factor/service.ts");
     const { getUser } = await import("../../../server/modules/users/service.ts");
-    const { user, wasOn } = await withUser(args, console, async (ctx, id) => {
+    const { after, wasOn } = await user.withRecord(args, console, async (ctx, id) => {
       const wasOn = await resetTwoFactor(ctx, id);
-      return { user: await getUser(ctx, id), wasOn };
+      return { after: await getUser(ctx, id), wasOn };
     });
     const done = wasOn ? console.done : "Two-factor sign-in was not enabled. Nothing was changed.";
-    await printUser({ ...console, done }, user);
+    await printUser({ ...console, done }, after);
   },
 });
 

@@ -7,8 +7,7 @@ import type { Console } from "../../terminal/console.ts";
 import { printRecord, warn } from "../../terminal/output.ts";
 import { askText } from "../../terminal/prompt.ts";
 import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
-import { userArgs } from "./args.ts";
-import { withUser } from "./print.ts";
+import { user } from "./user.ts";
 
 /** Two modules of a QR code, one above the other: both light, the lower one dark, the upper one, both. */
 const halfBlocks = " ▄▀█";
@@ -26,23 +25,14 @@ async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secr
   await console.writeError(`In the authenticator, scan this or type ${secret.replace(/.{4}(?=.)/g, "$& ")}\n${code}`);
 }
 
-/** A slip that cannot be a code is not counted as a wrong one. */
-function requireDigits(text: string): void {
-  if (!/^(?:\d ?){6}$/.test(text)) throw invalidFlag("--code", "must be six digits");
-}
-
 export const twoFactor = defineCommand({
   description: "Enable two-factor sign-in for a user, with a QR code",
   args: {
-    ...userArgs,
+    ...user.args,
     "print-secret": { type: "boolean", description: "Print the authenticator's secret; confirm it later with --code" },
     code: { ...valueArg("digits", "Confirm with the code that the authenticator shows"), field: "otp" },
   },
-  examples: [
-    "bodega user two-factor -n demo ada@example.com",
-    "bodega user two-factor -n demo ada@example.com --print-secret --json",
-    "bodega user two-factor -n demo ada@example.com --code 123456",
-  ],
+  examples: ["bodega user two-factor -n demo ada@example.com"],
   notes: [
     "At a terminal it shows a QR code for the user's authenticator, asks for the code that this shows, and prints ten recovery codes, once. " +
       "Each of these can be used instead of a code. Elsewhere it takes two calls: --print-secret, and --code within an hour.",
@@ -59,32 +49,28 @@ export const twoFactor = defineCommand({
     requireReader(console);
     const { beginTwoFactor, confirmTwoFactor } = await import("../../../server/modules/two-factor/enrolment.ts");
     if (code === undefined) {
-      const { qr_svg: _, ...begun } = await withUser(args, console, async (ctx, userId) => ({
-        user_id: userId,
-        ...(await beginTwoFactor(ctx, { userId })),
-      }));
+      const { qr_svg: _, ...begun } = await user.withRecord(args, console, async (ctx, userId) => {
+        return { user_id: userId, ...(await beginTwoFactor(ctx, { userId })) };
+      });
       if (isPrinted) return printRecord({ ...console, done: undefined }, begun, "secret");
       await showSecret(console, begun);
     }
-    const confirm = (otp: string) =>
-      withUser(args, console, async (ctx, userId) => {
-        const recovery_codes = await confirmTwoFactor(ctx, { otp, userId });
+    let enabled: object = {};
+    const confirm = async (otp: string) => {
+      // A slip that cannot be a code is not counted as a wrong one.
+      if (code === undefined && !/^(?:\d ?){6}$/.test(otp)) throw invalidFlag("--code", "must be six digits");
+      enabled = await user.withRecord(args, console, async (ctx, userId) => {
+        const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {
+          if (!(error instanceof AppError) || error.kind !== "invalidLogin") throw error;
+          throw invalidFlag("--code", "is not the present code of the authenticator");
+        });
         const { getUser } = await import("../../../server/modules/users/service.ts");
         return { user_id: userId, email: (await getUser(ctx, userId)).email, recovery_codes };
       });
-    for (;;) {
-      try {
-        const enabled = await confirm(
-          code ?? (await askText("Code that the authenticator shows", { check: requireDigits })),
-        );
-        await printRecord(console, enabled, "recovery_codes");
-        if (!console.json) await warn(console, "Save the recovery codes now. They won't be shown again.");
-        return;
-      } catch (error) {
-        if (!(error instanceof AppError) || error.kind !== "invalidLogin") throw error;
-        if (code !== undefined) throw invalidFlag("--code", "is not the present code of the authenticator");
-        await console.writeError("The code is wrong. Enter the one that is shown now.\n");
-      }
-    }
+    };
+    if (code === undefined) await askText("Code that the authenticator shows", { check: confirm });
+    else await confirm(code);
+    await printRecord(console, enabled, "recovery_codes");
+    if (!console.json) await warn(console, "Save the recovery codes now. They won't be shown again.");
   },
 });

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
-import { recordArg, withTenant } from "../../context/context.ts";
-import { choiceArg, type SharedValues, valueArg } from "../../framework/args.ts";
+import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
@@ -12,33 +12,16 @@ import { saveSecretArg } from "../key/args.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
-/** The id of the webhook with this id or URL. Errors: notFound, conflict for a URL of several. */
-async function findWebhook(ctx: Ctx, name: string): Promise<string> {
-  const { resolveWebhookId } = await import("../../../server/modules/webhooks/resolve.ts");
-  return resolveWebhookId(ctx, name);
-}
-
-const webhookArgs = {
-  webhook_id: recordArg("webhook", "Id or URL of the webhook", findWebhook),
-  namespace: requiredNamespaceArg,
-};
-
-function withWebhook<T>(
-  args: SharedValues & { namespace: string; webhook_id: string },
-  console: Console,
-  work: (ctx: Ctx, id: string) => Promise<T>,
-): Promise<T> {
-  return withTenant(args, console, async (ctx) => work(ctx, await findWebhook(ctx, args.webhook_id)));
-}
+const load = async () => (await import("../../../server/modules/webhooks/resolve.ts")).resolveWebhookId;
+const webhook = recordArgs("webhook_id", "webhook", "Id or URL of the webhook", load);
 
 async function deliverSigningSecret(
-  args: SharedValues & { namespace: string; "save-secret-to": string | undefined },
+  args: StoreArgs & { "save-secret-to": string | undefined },
   console: Console,
   make: (ctx: Ctx) => Promise<NewWebhook>,
 ): Promise<void> {
   const shape = {
     flag: "--save-secret-to",
-    idField: "webhook_id",
     secretField: "secret",
     separator: " ",
     renew: ({ webhook_id }: NewWebhook) => `webhook rotate -n ${args.namespace} ${webhook_id} --yes`,
@@ -63,7 +46,6 @@ const add = defineCommand({
     "save-secret-to": saveSecretArg,
   },
   examples: [
-    "bodega webhook add -n demo --url https://example.com/hooks",
     "bodega webhook add -n demo --url https://example.com/hooks --types 'order.*' --types stock.changed --json",
     "bodega webhook add -n demo --url http://127.0.0.1:9000/hooks --allow-private --save-secret-to hook.secret",
   ],
@@ -85,7 +67,7 @@ const list = defineCommand({
     namespace: requiredNamespaceArg,
     failing: { type: "boolean", description: "List only webhooks with failed or retried deliveries" },
   },
-  examples: ["bodega webhook list -n demo", "bodega webhook list -n demo --failing --json"],
+  examples: ["bodega webhook list -n demo --failing"],
   async run(args, console) {
     const { listWebhooks } = await import("../../../server/modules/webhooks/service.ts");
     const all = await withTenant(args, console, listWebhooks);
@@ -99,42 +81,35 @@ const list = defineCommand({
 
 const show = defineCommand({
   description: "Show a webhook and count its deliveries",
-  args: webhookArgs,
-  examples: [
-    "bodega webhook show -n demo https://example.com/hooks",
-    "bodega webhook show -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
-  ],
+  args: webhook.args,
+  examples: ["bodega webhook show -n demo https://example.com/hooks"],
   notes: ["The signing secret cannot be shown. To replace it: bodega webhook rotate -n <namespace> <webhook_id>"],
   async run(args, console) {
     const { getWebhookDetails } = await import("../../../server/modules/webhooks/service.ts");
-    const webhook = await withWebhook(args, console, getWebhookDetails);
-    await printRecord(console, webhook, "webhook_id");
-    if (webhook.failed === 0) return;
-    const failed = `bodega webhook deliveries -n ${args.namespace} ${webhook.webhook_id} --status failed`;
-    await info(console, `List the failed deliveries: ${failed}`);
+    const shown = await webhook.withRecord(args, console, getWebhookDetails);
+    await printRecord(console, shown);
+    const failed = `bodega webhook deliveries -n ${args.namespace} ${shown.webhook_id} --status failed`;
+    if (shown.failed > 0) await info(console, `List the failed deliveries: ${failed}`);
   },
 });
 
 const deliveries = defineCommand({
   description: "List the deliveries of a webhook, newest event first",
   args: {
-    ...webhookArgs,
+    ...webhook.args,
     status: choiceArg(["waiting", "delivered", "failed"], "Filter by status"),
     limit: limitArg("50", 1000),
   },
-  examples: [
-    "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd",
-    "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --status failed --json",
-  ],
+  examples: ["bodega webhook deliveries -n demo https://example.com/hooks --status failed"],
   notes: ["Successful deliveries are kept for 7 days, failed ones for 30."],
   async run(args, console) {
     const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const { status, limit } = args;
-    const deliveries = await withWebhook(args, console, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
+    const deliveries = await webhook.withRecord(args, console, (ctx, id) => listDeliveries(ctx, id, args));
     await printList(console, deliveries, {
       id: (delivery) => delivery.delivery_id,
       empty: "No deliveries found.",
       columns: ["event_id", "type", "status", "attempts", "next_attempt_at", "last_error"],
+      limit: args.limit,
     });
   },
 });
@@ -142,18 +117,14 @@ const deliveries = defineCommand({
 const replay = defineCommand({
   description: "Deliver events to a webhook again",
   args: {
-    ...webhookArgs,
+    ...webhook.args,
     event: valueArg("event_id", "Replay this event"),
     after: valueArg("event_id", "Replay all events after this one"),
     failed: { type: "boolean", description: "Replay all failed deliveries" },
   },
   oneOf: {
     question: "Which events should be delivered again?",
-    ways: {
-      failed: "events with failed deliveries",
-      event: "one event",
-      after: "all events after one event",
-    },
+    ways: { failed: "events with failed deliveries", event: "one event", after: "all events after one event" },
   },
   examples: [
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --failed",
@@ -165,14 +136,14 @@ const replay = defineCommand({
     const { event, after } = args;
     const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
     const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const replayed = await withWebhook(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
-    await printRecord(console, { replayed }, "replayed");
+    const replayed = await webhook.withRecord(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
+    await printRecord(console, { replayed });
   },
 });
 
 const rotate = defineCommand({
   description: "Replace the signing secret of a webhook",
-  args: { ...webhookArgs, "save-secret-to": saveSecretArg },
+  args: { ...webhook.args, "save-secret-to": saveSecretArg },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
     "New deliveries are signed with the new secret only. Deliveries that the receiver rejects meanwhile are retried.",
@@ -180,7 +151,7 @@ const rotate = defineCommand({
   done: "Replaced the secret of webhook {url}.",
   async run(args, console) {
     const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
+    const { webhook_id: id, url } = await webhook.withRecord(args, console, getWebhook);
     await confirmAction(console, `Replace the secret of webhook ${id} to ${url}? The receiver must use the new one.`);
     await deliverSigningSecret(args, console, (ctx) => rotateWebhook(ctx, id));
   },
@@ -188,14 +159,14 @@ const rotate = defineCommand({
 
 const remove = defineCommand({
   description: "Remove a webhook and its queued deliveries",
-  args: webhookArgs,
+  args: webhook.args,
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   done: "Removed webhook {url}.",
   async run(args, console) {
     const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
+    const { webhook_id: id, url } = await webhook.withRecord(args, console, getWebhook);
     await confirmAction(console, `Remove webhook ${id} to ${url}? Its queued deliveries are dropped.`);
-    await printRecord(console, await withTenant(args, console, (ctx) => removeWebhook(ctx, id)), "webhook_id");
+    await printRecord(console, await withTenant(args, console, (ctx) => removeWebhook(ctx, id)));
   },
 });
 
