@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
@@ -7,60 +7,47 @@ import { type pushMessages, pushRegistrations, pushTopics } from "../table.ts";
 
 /** Conditions for the recipients of a message; null matches all. `lang`, a BCP 47 tag, also matches its regional varieties. */
 export type Recipients = Pick<typeof pushMessages.$inferSelect, "topic" | "userId" | "lang">;
-export type Recipient = Awaited<ReturnType<typeof pageRecipients>>[number];
 
-const spoken = sql`lower(coalesce(r.lang, (select language from ${tenants} where id = ${param("tenantId")})))`;
-const isMeant = sql<boolean>`(${param("lang")} is null or ${spoken} = lower(${param("lang")})
-  or ${spoken} like lower(${param("lang")}) || '-%')`.mapWith(Boolean);
-const platform = sql<PushPlatform>`r.platform`;
-
-/** @param id the column that orders the registrations. */
-const recipientStatements = (from: SQL, id: SQL, where: SQL) => ({
-  // A page counts registrations of other languages too, so that none takes long to read.
-  page: statement((q) =>
-    q
-      .select({ id: sql<string>`r.id`, platform, isProven: sql`r.is_proven`.mapWith(Boolean), isMeant })
-      .from(from)
-      .where(sql`${where} and ${id} > ${param("after")}`)
-      .orderBy(id)
-      .limit(sql.placeholder("limit")),
-  ),
-  counts: statement((q) =>
-    q
-      .select({ platform, count: sql<number>`count(*)` })
-      .from(from)
-      .where(sql`${where} and ${isMeant}`)
-      .groupBy(platform),
-  ),
-});
-const statements = {
-  topic: recipientStatements(
-    sql`${pushTopics} p join ${pushRegistrations} r on r.id = p.registration_id`,
-    sql`p.registration_id`,
-    sql`p.tenant_id = ${param("tenantId")} and p.topic = ${param("topic")}`,
-  ),
-  user: recipientStatements(
+/** The registrations `r` of a message `m`; `id` is the column that orders them. */
+const audiences = {
+  topic: {
+    from: sql`${pushTopics} p cross join ${pushRegistrations} r on r.id = p.registration_id`,
+    id: sql`p.registration_id`,
+    where: sql`p.tenant_id = m.tenant_id and p.topic = m.topic`,
+  },
+  user: {
     // Otherwise the planner reads all registrations of the store, in order.
-    sql`${pushRegistrations} r indexed by push_registrations_by_user`,
-    sql`r.id`,
-    sql`r.user_id = ${param("userId")} and r.tenant_id = ${param("tenantId")}`,
-  ),
-  all: recipientStatements(sql`${pushRegistrations} r`, sql`r.id`, sql`r.tenant_id = ${param("tenantId")}`),
+    from: sql`${pushRegistrations} r indexed by push_registrations_by_user`,
+    id: sql`r.id`,
+    where: sql`r.user_id = m.user_id and r.tenant_id = m.tenant_id`,
+  },
+  everyone: { from: sql`${pushRegistrations} r`, id: sql`r.id`, where: sql`r.tenant_id = m.tenant_id` },
 };
+type Audience = (typeof audiences)["topic"];
 
-const statementsFor = ({ topic, userId }: Recipients) =>
-  statements[userId !== null ? "user" : topic !== null ? "topic" : "all"];
-
-/** A page of registrations, by id. @param page after: the last id of the previous page, empty for the first. */
-export function pageRecipients(
-  db: Ctx["db"],
-  recipients: Recipients & { tenantId: string },
-  page: { after: string; limit: number },
-) {
-  return all(db, statementsFor(recipients).page, { ...recipients, ...page });
+/** Compiles a statement for each kind of audience. Returns a function that chooses that of a message. */
+export function forAudiences<T>(compile: (audience: Audience) => T): (recipients: Recipients) => T {
+  const [topic, user, everyone] = [audiences.topic, audiences.user, audiences.everyone].map(compile) as [T, T, T];
+  return ({ topic: topicName, userId }) => (userId !== null ? user : topicName !== null ? topic : everyone);
 }
 
+const spoken = sql`lower(coalesce(r.lang, (select language from ${tenants} where id = m.tenant_id)))`;
+/** SQL for whether a registration has the language of the message. */
+export const isMeant = sql`(m.lang is null or ${spoken} = lower(m.lang) or ${spoken} like lower(m.lang) || '-%')`;
+
+const message = sql`(select ${param("tenantId")} as tenant_id, ${param("topic")} as topic, ${param("userId")} as user_id,
+  ${param("lang")} as lang) m`;
+const selectCounts = forAudiences(({ from, where }) =>
+  statement((q) =>
+    q
+      .select({ platform: sql<PushPlatform>`r.platform`, count: sql<number>`count(*)` })
+      .from(sql`${message} cross join ${from}`)
+      .where(sql`${where} and ${isMeant}`)
+      .groupBy(sql`r.platform`),
+  ),
+);
+
 export async function countRecipients({ db, tenant }: Pick<Ctx, "db" | "tenant">, recipients: Recipients) {
-  const rows = await all(db, statementsFor(recipients).counts, { ...recipients, tenantId: tenant.id });
+  const rows = await all(db, selectCounts(recipients), { ...recipients, tenantId: tenant.id });
   return { web: 0, ios: 0, android: 0, ...Object.fromEntries(rows.map(({ platform, count }) => [platform, count])) };
 }

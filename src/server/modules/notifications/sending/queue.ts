@@ -1,80 +1,73 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
 import { pick } from "../../../db/columns.ts";
-import { equals, params } from "../../../db/conditions.ts";
 import { createPurge } from "../../../db/purge.ts";
-import { all, bind, get, param, statement } from "../../../db/statement.ts";
-import { inTransaction } from "../../../db/transaction.ts";
+import { all, bind, param, rowsOf, statement } from "../../../db/statement.ts";
 import type { Answer, Source } from "../../../delivery/channel.ts";
-import { claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
+import { claimStatement, claimStatements, claimTasks, deliveryId, isDue } from "../../../delivery/claim.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
 import { users } from "../../users/table.ts";
-import { pageRecipients } from "../messages/recipients.ts";
+import { forAudiences, isMeant } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 
 const batchSize = 500;
 const maxMessages = 100;
 
-/** Strangers may register endpoints that never answer, so registrations that never received anything come later. */
-export const priorities = { order: 0, newOrder: 1, message: 2, newMessage: 3 } as const;
-/** After an attempt without an answer, a delivery gets a lower priority: plus 2, up to these. */
-const lowest = [4, 5];
-const allPriorities = [...Object.values(priorities), ...lowest];
+/**
+ * Orders come first, then messages, each to registrations that have received something before others: strangers may
+ * register endpoints that never answer. After an attempt without an answer a delivery moves on by 2, up to these.
+ */
+const priorities = [0, 1, 2, 3, 4, 5];
+const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
+const lastAnswered = 3;
 
+const isUnfinished = isNotNull(pushMessages.position);
 const selectUnfinished = statement((q) =>
   q
-    .select({ id: pushMessages.id })
+    .select(pick(pushMessages, "id", "topic", "userId", "lang"))
     .from(pushMessages)
     .innerJoin(tenants, eq(tenants.id, pushMessages.tenantId))
-    .where(and(isNotNull(pushMessages.position), eq(tenants.status, "active")))
+    .where(and(isUnfinished, eq(tenants.status, "active")))
     .orderBy(sql`${pushMessages.kind} = 'order' desc`, pushMessages.id)
     .limit(maxMessages),
 );
-const isUnfinished = isNotNull(pushMessages.position);
-const isMessage = equals(pushMessages.id, "id");
-const selectMessage = statement((q) => q.select().from(pushMessages).where(and(isMessage, isUnfinished)));
-const insertDeliveries = statement(sql`
-  insert into ${pushDeliveries} (id, tenant_id, message_id, registration_id, platform, priority, status,
-    next_attempt_at, created_at)
-  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("id")}, json_extract(value, '$[1]'),
-    json_extract(value, '$[2]'), json_extract(value, '$[3]'), 'waiting', ${param("now")}, ${param("now")}
-  from json_each(${param("rows")}) where true
-  on conflict (message_id, registration_id) do nothing`);
-const movePosition = statement((q) => q.update(pushMessages).set(params("position")).where(isMessage));
+const fanOutStatements = forAudiences(({ from, id, where }) => {
+  // A batch counts registrations of other languages too, so that none takes long to read.
+  const batch = sql`(
+    select m.tenant_id, m.id as message_id, r.id, r.platform, ${priority} as priority, ${isMeant} as is_meant
+    from ${pushMessages} m cross join ${from}
+    where m.id = ${param("id")} and m.expires_at > ${param("now")} and ${where} and ${id} > m.position
+    order by ${id} limit ${sql.raw(String(batchSize))})`;
+  return {
+    insert: statement(sql`
+      insert into ${pushDeliveries} (id, tenant_id, message_id, registration_id, platform, priority, status,
+        next_attempt_at, created_at)
+      select ${deliveryId}, tenant_id, message_id, id, platform, priority, 'waiting', ${param("now")}, ${param("now")}
+      from ${batch} where is_meant on conflict (message_id, registration_id) do nothing`),
+    movePosition: statement<{ position: string | null }>(sql`
+      update ${pushMessages}
+      set position = (select iif(count(*) = ${sql.raw(String(batchSize))}, max(id), null) from ${batch})
+      where id = ${param("id")} and position is not null returning position`),
+  };
+});
 
 /**
- * Makes deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so that
- * several processes neither skip a device nor send to it twice. Returns whether there are more to make.
+ * Creates deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so that
+ * several processes neither skip a device nor send to it twice. Returns whether there are more to create.
  */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const unfinished = await all(ctx.db, selectUnfinished);
   let isMore = unfinished.length === maxMessages;
-  for (const { id } of unfinished) {
-    // One batch of each at a time: a message to very many devices must not delay the others.
-    if (!(await fanOutMessage(ctx, id))) isMore = true;
+  // One batch of each at a time: a message to very many devices must not delay the others.
+  for (const { id, ...recipients } of unfinished) {
+    const { insert, movePosition } = fanOutStatements(recipients);
+    const values = { id, deliveryId: newId("psh"), now: toTimestamp(ctx.now()) };
+    const [, moved] = await ctx.db.batch([bind(insert, values), bind(movePosition, values)]);
+    if (rowsOf(movePosition, moved)[0]?.position != null) isMore = true;
   }
   return isMore;
-}
-
-function fanOutMessage(ctx: WorkCtx, id: string): Promise<boolean> {
-  return inTransaction(ctx, async ({ db }) => {
-    const message = await get(db, selectMessage, { id });
-    if (!message) return true;
-    const now = toTimestamp(ctx.now());
-    const after = { after: message.position ?? "", limit: batchSize };
-    const page = message.expiresAt <= now ? [] : await pageRecipients(db, message, after);
-    const next = page.length === batchSize ? (page.at(-1)?.id ?? null) : null;
-    const [proven, unproven] =
-      message.kind === "order" ? [priorities.order, priorities.newOrder] : [priorities.message, priorities.newMessage];
-    const rows = page
-      .filter(({ isMeant }) => isMeant)
-      .map(({ id, platform, isProven }) => [newId("psh"), id, platform, isProven ? proven : unproven]);
-    const values = { tenantId: message.tenantId, id, rows: JSON.stringify(rows), now };
-    await db.batch([bind(insertDeliveries, values), bind(movePosition, { id, position: next })]);
-    return next === null;
-  });
 }
 
 // Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
@@ -91,7 +84,7 @@ const selectReady = statement((q) =>
     .from(sql`${stores} join ${tenants} t on t.id = s.id`)
     .where(
       sql`t.status = 'active' and exists(select 1 from ${pushDeliveries}
-        where tenant_id = t.id and priority in (${sql.raw(`${allPriorities}`)}) and ${isDue})`,
+        where tenant_id = t.id and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`,
     ),
 );
 const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
@@ -99,7 +92,7 @@ const dueOf = (priority: number) => sql`select id from (select id from ${pushDel
   order by next_attempt_at limit ${param("max")})`;
 const claim = claimStatement(
   pushDeliveries,
-  sql`${sql.join(allPriorities.map(dueOf), sql` union all `)} limit ${param("max")}`,
+  sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`,
 );
 const read = statement((q) =>
   q
@@ -130,7 +123,7 @@ const markProven = statement(sql`
     delivered_at = case when ${param("isProven")} then ${param("now")} else delivered_at end
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
-const onPostpone = sql`, priority = priority + iif(${param("status")} is null and priority < ${sql.raw(`${lowest[0]}`)}, 2, 0)`;
+const onPostpone = sql`, priority = priority + iif(${param("status")} is null and priority <= ${sql.raw(String(lastAnswered))}, 2, 0)`;
 export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", onPostpone });
 // A device that registered again meanwhile has a newly sealed target, and is not removed.
 const removeGone = statement(sql`
