@@ -537,10 +537,10 @@ CREATE TABLE `products_to_index` (
 );
 --> statement-breakpoint
 CREATE TABLE `public_hits` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`process` text NOT NULL,
 	`written_at` integer NOT NULL,
-	`hits` text NOT NULL,
-	PRIMARY KEY(`process`, `written_at`)
+	`hits` text NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `public_hits_by_age` ON `public_hits` (`written_at`);--> statement-breakpoint

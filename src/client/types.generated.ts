@@ -680,7 +680,7 @@ export interface paths {
          * Count a view, once per viewer and day
          * @description Allowed callers: anyone.
          */
-        post: operations["noteView"];
+        post: operations["recordView"];
     };
     "/wishlist/": {
         parameters: {
@@ -5706,7 +5706,7 @@ export interface operations {
             "5XX": components["responses"]["ServerError"];
         };
     };
-    noteView: {
+    recordView: {
         parameters: {
             query: {
                 /** @description Namespace of the store. */

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { mailTemplates } from "../../src/server/modules/mail/render.ts";
 import {
   composePayload,
+  type NotifiableEvent,
   notifiableEvents,
   type OrderTexts,
   orderText,
   orderTexts,
-  type ToldEvent,
 } from "../../src/server/modules/notifications/messages/compose.ts";
 
 const folder = join(import.meta.dir, "../../src/server/modules/notifications/messages/texts");
@@ -38,7 +38,7 @@ const chosen: [wanted: (string | null)[], language: string][] = [
   [[], "en"],
 ];
 test.each(chosen)("languages %p get texts in %s", (wanted, language) => {
-  const type: ToldEvent = "order.expired";
+  const type: NotifiableEvent = "order.expired";
   expect(orderText(type, 7, wanted)).toBe((orderTexts[language] as OrderTexts)[type].replace("{number}", "7"));
 });
 

@@ -9,16 +9,16 @@ import {
 import { createClock } from "../support/clock.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-const limit: RateLimit = { name: "test", most: 3, windowMs: 1000 };
+const limit: RateLimit = { name: "test", max: 3, windowMs: 1000 };
 let subjects = 0;
 const newSubject = () => `subject-${Bun.randomUUIDv7()}-${subjects++}`;
 
 onEachDatabase((suite) => {
   /** A counter of one subject with its own clock. */
-  function counter(most = limit) {
+  function counter(max = limit) {
     const clock = createClock();
     const subject = newSubject();
-    return { clock, hit: () => countHit({ db: suite.app.db, now: clock.now }, most, subject) };
+    return { clock, hit: () => countHit({ db: suite.app.db, now: clock.now }, max, subject) };
   }
 
   test("hits are allowed up to the limit, and then the wait is until the oldest expires", async () => {
@@ -48,12 +48,12 @@ onEachDatabase((suite) => {
       if (wait === 0) taken.push(clock.now());
       // Exactly as many as a list of all hits allows: neither one too few, nor one too many.
       const oldest = recent[0] as number;
-      expect(wait).toBe(recent.length < limit.most ? 0 : oldest + limit.windowMs - clock.now());
+      expect(wait).toBe(recent.length < limit.max ? 0 : oldest + limit.windowMs - clock.now());
     }
   });
 
   test("a hit that was refused is not counted", async () => {
-    const { clock, hit } = counter({ ...limit, most: 1 });
+    const { clock, hit } = counter({ ...limit, max: 1 });
     expect(await hit()).toBe(0);
     for (let n = 0; n < 9; n++) {
       clock.advance(111);
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     const elsewhere = await suite.database.openAgain();
     const { now } = createClock();
     const subject = newSubject();
-    const ten = { ...limit, most: 10 };
+    const ten = { ...limit, max: 10 };
     const waits = await Promise.all(
       Array.from({ length: 50 }, (_, n) => countHit({ db: n % 2 ? elsewhere : suite.app.db, now }, ten, subject)),
     );
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     const { now } = createClock();
     const ctx = { db: suite.app.db, now };
     const [one, other] = [newSubject(), newSubject()];
-    const single = { ...limit, most: 1 };
+    const single = { ...limit, max: 1 };
     expect(await countHit(ctx, single, one)).toBe(0);
     expect(await countHit(ctx, single, other)).toBe(0);
     expect(await countHit(ctx, { ...single, name: "other" }, one)).toBe(0);
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
   });
 
   test("hits of a machine whose clock is ahead by up to a window count, for as long as they last there", async () => {
-    const { clock, hit } = counter({ ...limit, most: 1 });
+    const { clock, hit } = counter({ ...limit, max: 1 });
     expect(await hit()).toBe(0);
     clock.advance(-limit.windowMs);
     expect(await hit()).toBe(2000);
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     for (let n = 0; n < 20; n++) {
       if ((await countHit(machines[n % 2] as (typeof machines)[0], limit, subject)) === 0) counted += 1;
     }
-    expect(counted).toBe(limit.most);
+    expect(counted).toBe(limit.max);
   });
 
   test("a clock that was set back blocks nobody for longer than the window", async () => {
@@ -144,7 +144,7 @@ onEachDatabase((suite) => {
   test("clearing a subject removes all of its hits, and none of another", async () => {
     const { now } = createClock();
     const ctx = { db: suite.app.db, now };
-    const single = { ...limit, most: 1 };
+    const single = { ...limit, max: 1 };
     const [one, other] = [newSubject(), newSubject()];
     await countHit(ctx, single, one);
     await countHit(ctx, single, other);
@@ -157,14 +157,14 @@ onEachDatabase((suite) => {
     const early = createClock(Date.UTC(1999, 0, 1));
     const db = suite.app.db;
     const [old, young] = [newSubject(), newSubject()];
-    await countHit({ db, now: early.now }, { ...limit, most: 1 }, old);
+    await countHit({ db, now: early.now }, { ...limit, max: 1 }, old);
     early.advance(600);
-    await countHit({ db, now: early.now }, { ...limit, most: 1 }, young);
+    await countHit({ db, now: early.now }, { ...limit, max: 1 }, young);
     early.advance(500);
     const swept = await purgeRateLimits({ db, now: early.now });
     expect(swept).toBeGreaterThanOrEqual(1);
     expect(await purgeRateLimits({ db, now: early.now })).toBe(0);
-    expect(await countHit({ db, now: early.now }, { ...limit, most: 1 }, young)).toBe(500);
-    expect(await countHit({ db, now: early.now }, { ...limit, most: 1 }, old)).toBe(0);
+    expect(await countHit({ db, now: early.now }, { ...limit, max: 1 }, young)).toBe(500);
+    expect(await countHit({ db, now: early.now }, { ...limit, max: 1 }, old)).toBe(0);
   });
 });

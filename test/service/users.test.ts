@@ -27,7 +27,7 @@ import { readAudit } from "../support/users.ts";
 /** As another process would, without waiting for attempts of this process. */
 async function countFailures(ctx: Ctx, _id: string, email: string): Promise<void> {
   const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${email}`, "base64url");
-  for (let n = 0; n < loginFailures.most; n++) await countHit(ctx, loginFailures, subject);
+  for (let n = 0; n < loginFailures.max; n++) await countHit(ctx, loginFailures, subject);
 }
 
 async function replaceHash(ctx: Ctx, id: string): Promise<void> {

@@ -330,7 +330,7 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   removeBookmark: bookmarks.remove,
   // Views
   getViews: async (world) => ({ request: "GET /views/", query: ofProduct(await makeProduct(world)) }),
-  noteView: async (world) => ({ request: "POST /views/", body: ofProduct(await makeProduct(world)) }),
+  recordView: async (world) => ({ request: "POST /views/", body: ofProduct(await makeProduct(world)) }),
   // Messages to devices
   sendNotification: async ({ customer }) => ({
     request: "POST /notifications/send/",

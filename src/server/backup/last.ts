@@ -8,7 +8,7 @@ const files = {
   backup: "last.json",
   "restore-test": "restore-test.json",
   replica: "replica.json",
-  left: "left.json",
+  pending: "pending.json",
 } as const;
 type Kind = keyof typeof files;
 

@@ -112,8 +112,8 @@ async function findMissing(place: Replica, last: Link, damagedAt: string): Promi
 /** Logs and notes the changes that a server could not send before it ended; the next start sends them. */
 export function noteUnsent(options: MissingOptions & { place: Replica }, bytes: number, at = ""): void {
   const { place, dataDir, notice } = options;
-  if (bytes === 0 && !readLast(dataDir, "left").last_failure) return;
+  if (bytes === 0 && !readLast(dataDir, "pending").last_failure) return;
   const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;
   if (bytes > 0) notice("error", message);
-  recordResult(dataDir, "left", { last_failure: bytes > 0 ? { at, message } : null });
+  recordResult(dataDir, "pending", { last_failure: bytes > 0 ? { at, message } : null });
 }

@@ -16,7 +16,7 @@ onEachDatabase((suite) => {
   const countCalls = async (shop: Shop, address: string, times: number) => {
     const ctx = await tenantContext(shop);
     const subject = addressSubject(ctx.vault, address, ctx.tenant.id);
-    const calls = { name: "login-calls", most: 30, windowMs: 20 * minute };
+    const calls = { name: "login-calls", max: 30, windowMs: 20 * minute };
     for (let n = 0; n < times; n++) expect(await countHit(ctx, calls, subject)).toBe(0);
   };
   const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;

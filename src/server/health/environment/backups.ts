@@ -119,7 +119,7 @@ export const replication = {
     const shared = await describeShared(place, dataDir);
     if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
     if (status === null) {
-      const { message: unsent } = readLast(dataDir, "left").last_failure ?? {};
+      const { message: unsent } = readLast(dataDir, "pending").last_failure ?? {};
       if (unsent?.startsWith(place))
         found.push(finding("error", place, `${unsent}.`, command(`serve --replicate-to ${quoteWord(place)}`)));
       const refuse = (message: string, remedy = "Correct this before a server starts, and check that place.") =>

@@ -51,8 +51,8 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
-  const [name, most] = isDryRun ? ["dry runs of orders", 6 * ordersPerMinute] : ["orders", ordersPerMinute];
-  await consumeLimit(ctx, { name, most, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
+  const [name, max] = isDryRun ? ["dry runs of orders", 6 * ordersPerMinute] : ["orders", ordersPerMinute];
+  await consumeLimit(ctx, { name, max, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */

@@ -5,7 +5,7 @@ import { AppError, type ErrorKind, invalidLogin, tooManyAttempts } from "../../e
 import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
-export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
+export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
 // More waiting attempts than this do not come from the account's owner.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };

@@ -109,7 +109,7 @@ const selectAudit = statement(sql`
     and not (event = 'user.exported' and actor_id is ${param("id")})
   order by seq`);
 
-const exportCalls = { name: "export", most: 10, windowMs: 3_600_000 };
+const exportCalls = { name: "export", max: 10, windowMs: 3_600_000 };
 
 /** The caller gets ten an hour. Errors: tooManyRequests. */
 export async function exportSelf(ctx: Ctx) {

@@ -21,7 +21,7 @@ import type { ProfilePatch, User } from "../users/model.ts";
 import { users } from "../users/table.ts";
 
 /** Each sends a mail to an address that may be a stranger's. */
-const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
+const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
 // Conditions checked before the transaction must still hold in it.
 const ownRow = sql`${byId(users)} and status = 'active' and version = coalesce(${param("ifMatch")}, version)

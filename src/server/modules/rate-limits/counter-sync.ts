@@ -2,8 +2,29 @@ import { randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Database, Executor } from "../../db/session.ts";
 import { bind, param, rowsOf, run, statement } from "../../db/statement.ts";
+import type { LruCache } from "../../values/lru-cache.ts";
 import { publicHits } from "./table.ts";
-import { addHits, type HitBucket, windowMs } from "./write-counts.ts";
+
+export const windowMs = 60_000;
+
+/** Hits of one second, which all count until the latest of them expires. */
+export interface HitBucket {
+  /** Epoch milliseconds of the latest. */
+  at: number;
+  hits: number;
+}
+
+/** Counts hits of a subject. Those of one second share a bucket, so that a subject has about sixty at most. */
+export function addHits(
+  counts: Map<string, HitBucket[]> | LruCache<HitBucket[]>,
+  subject: string,
+  { at, hits }: HitBucket,
+): void {
+  const buckets = counts.get(subject) ?? [];
+  const bucket = buckets.findLast((one) => Math.floor(one.at / 1000) === Math.floor(at / 1000));
+  if (bucket) Object.assign(bucket, { at: Math.max(bucket.at, at), hits: bucket.hits + hits });
+  else if (buckets.push({ at, hits }) === 1) counts.set(subject, buckets);
+}
 
 /** Hits are pushed within this time, and pulled before a decision after this time: others know them within a second. */
 const intervalMs = 500;
@@ -13,27 +34,18 @@ const maxSubjects = 5000;
 const keptMs = 2 * windowMs;
 
 const push = statement(sql`
-  insert or replace into ${publicHits} (process, written_at, hits)
-  values (${param("process")}, ${param("writtenAt")}, ${param("hits")})`);
-const pull = statement<PulledRow>(sql`
-  select rowid as position, hits from ${publicHits}
-  where rowid > ${param("position")} and process <> ${param("process")} order by rowid`);
-// The newest row is always kept, so that the next one gets a higher rowid.
-const removeOld = statement(sql`
-  delete from ${publicHits} where written_at <= ${param("before")}
-    and rowid < (select max(rowid) from ${publicHits})`);
-
-interface PulledRow {
-  position: number;
-  /** JSON: `{"<subject>": [at, hits, at, hits, …]}`. */
-  hits: string;
-}
+  insert into ${publicHits} (process, written_at, hits)
+  values (${param("process")}, ${param("now")}, ${param("hits")})`);
+/** `hits` is JSON: `{"<subject>": [{"at", "hits"}, …]}`. */
+const pull = statement<{ id: number; hits: string }>(sql`
+  select id, hits from ${publicHits} where id > ${param("pulled")} and process <> ${param("process")} order by id`);
+const removeOld = statement(sql`delete from ${publicHits} where written_at <= ${param("before")}`);
 
 interface SyncDeps {
   db: Database;
   now: () => number;
   /** Receives hits that other processes have counted. */
-  onPulled: (subject: string, at: number, hits: number) => void;
+  onPulled: (subject: string, bucket: HitBucket) => void;
   notice: (message: string) => void;
 }
 
@@ -42,15 +54,13 @@ export class CounterSync {
   readonly #deps: SyncDeps;
   readonly #process = randomBytes(9).toString("base64url");
   #unsent = new Map<string, HitBucket[]>();
-  /** Rowid of the last pulled row. */
-  #position = 0;
+  /** The id of the last pulled row. */
+  #pulled = 0;
   #pulledAt = Number.NEGATIVE_INFINITY;
-  #pushedAt = 0;
   #last: Promise<void> = Promise.resolve();
   #catchingUp: Promise<void> | undefined;
   #timer: Timer | undefined;
   #isFailing = false;
-  #isStopped = false;
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
@@ -62,11 +72,11 @@ export class CounterSync {
   }
 
   add(subject: string, at: number): void {
-    if (this.#unsent.size < maxSubjects || this.#unsent.has(subject)) addHits(this.#unsent, subject, at, 1);
-    this.#schedule();
+    if (this.#unsent.size < maxSubjects || this.#unsent.has(subject)) addHits(this.#unsent, subject, { at, hits: 1 });
+    this.#timer ??= setTimeout(() => this.catchUp(), intervalMs).unref();
   }
 
-  /** Runs one sync for all callers that wait for it. A failure is reported to `notice` and not thrown. */
+  /** Runs one sync for all callers that wait for it. A failure is reported to `notice`, not thrown, and tried again. */
   catchUp(): Promise<void> {
     this.#catchingUp ??= this.sync()
       .catch((error: unknown) => {
@@ -76,7 +86,8 @@ export class CounterSync {
       })
       .finally(() => {
         this.#catchingUp = undefined;
-        this.#schedule();
+        clearTimeout(this.#timer);
+        this.#timer = this.#unsent.size > 0 ? setTimeout(() => this.catchUp(), intervalMs).unref() : undefined;
       });
     return this.#catchingUp;
   }
@@ -90,63 +101,34 @@ export class CounterSync {
 
   /** Pushes what is left and ends. Hits that cannot be pushed are lost with the process. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
     await (this.#unsent.size > 0 ? this.sync() : this.#last).catch(() => {});
-  }
-
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#unsent.size === 0 || this.#isStopped) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.catchUp();
-    }, intervalMs);
-    this.#timer.unref();
+    clearTimeout(this.#timer);
   }
 
   async #syncOnce(): Promise<void> {
     const { db, now, onPulled } = this.#deps;
     const unsent = this.#unsent;
     this.#unsent = new Map();
+    const values = { process: this.#process, pulled: this.#pulled, now: now() };
+    const pushing =
+      unsent.size === 0 ? [] : [bind(push, { ...values, hits: JSON.stringify(Object.fromEntries(unsent)) })];
     try {
-      const pullNew = bind(pull, { process: this.#process, position: this.#position });
-      const isPushing = unsent.size > 0;
-      const results = await db.batch(
-        isPushing ? [this.#bindPush(unsent), pullNew] : [pullNew],
-        isPushing ? "write" : "read",
-      );
-      for (const { position, hits } of rowsOf(pull, results.at(-1))) {
-        this.#position = position;
-        for (const [subject, numbers] of Object.entries(JSON.parse(hits) as Record<string, number[]>)) {
-          for (let i = 0; i < numbers.length; i += 2) {
-            // The clock of another machine may be ahead.
-            onPulled(subject, Math.min(numbers[i] as number, now()), numbers[i + 1] as number);
-          }
+      const results = await db.batch([...pushing, bind(pull, values)], pushing.length > 0 ? "write" : "read");
+      for (const { id, hits } of rowsOf(pull, results.at(-1))) {
+        this.#pulled = id;
+        for (const [subject, buckets] of Object.entries(JSON.parse(hits) as Record<string, HitBucket[]>)) {
+          // The clock of another machine may be ahead.
+          for (const { at, hits } of buckets) onPulled(subject, { at: Math.min(at, now()), hits });
         }
       }
       this.#pulledAt = now();
       this.#isFailing = false;
     } catch (error) {
       for (const [subject, buckets] of unsent) {
-        for (const { at, hits } of buckets) if (at > now() - windowMs) addHits(this.#unsent, subject, at, hits);
+        for (const bucket of buckets) if (bucket.at > now() - windowMs) addHits(this.#unsent, subject, bucket);
       }
       throw error;
     }
-  }
-
-  #bindPush(unsent: Map<string, HitBucket[]>) {
-    const at = this.#deps.now();
-    // The rows of one process have different times, unless its clock was set back by more than a minute.
-    this.#pushedAt = Math.abs(at - this.#pushedAt) > windowMs ? at : Math.max(at, this.#pushedAt + 1);
-    const hits = [...unsent].map(([subject, buckets]) => [
-      subject,
-      buckets.flatMap((bucket) => [bucket.at, bucket.hits]),
-    ]);
-    return bind(push, {
-      process: this.#process,
-      writtenAt: this.#pushedAt,
-      hits: JSON.stringify(Object.fromEntries(hits)),
-    });
   }
 }
 

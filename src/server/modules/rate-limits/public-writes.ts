@@ -4,9 +4,8 @@ import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { CounterSync } from "./counter-sync.ts";
+import { addHits, CounterSync, type HitBucket, windowMs } from "./counter-sync.ts";
 import { hideSubject } from "./service.ts";
-import { addHits, type HitBucket, waitOf } from "./write-counts.ts";
 
 /** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently seen are dropped. */
 const minSubjects = 50_000;
@@ -19,20 +18,6 @@ declare module "../../context.ts" {
   interface ProcessMemory {
     writes: WriteLimiter;
   }
-}
-
-interface LimiterDeps {
-  db: Database;
-  vault: Vault;
-  now: () => number;
-  notice: (message: string) => void;
-}
-
-/** One limit that a write counts towards; error messages name its owner by `of`. */
-interface Limit {
-  subject: string;
-  max: number;
-  of: string;
 }
 
 /**
@@ -51,47 +36,43 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
  * second under keyed hashes: all processes together exceed a limit by no more than the writes of the last second.
  * Without the database or its key, each process limits by its own counts.
  */
-export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps) {
+export function createWriteLimiter(deps: {
+  db: Database;
+  vault: Vault;
+  now: () => number;
+  notice: (message: string) => void;
+}) {
+  const { vault, now } = deps;
   const counts = new LruCache<HitBucket[]>(minSubjects);
   const subjects = new LruCache<string>(minHashes);
   const isShared = hideSubject(vault, "") !== null;
-  const sync = new CounterSync({ db, now, onPulled: (...hits) => addHits(counts, ...hits), notice });
+  const sync = new CounterSync({ ...deps, onPulled: (subject, bucket) => addHits(counts, subject, bucket) });
 
-  /** The limit of an address or actor: its subject is the same in every process with the server's key. */
-  function limitOf(tenant: Tenant, name: string, max: number, of: string): Limit {
-    const subject = subjects.getOrMake(`${tenant.id} ${name}`, () => {
+  /** The same in every process with the server's key. */
+  function subjectOf(tenant: Tenant, name: string): string {
+    return subjects.getOrMake(`${tenant.id} ${name}`, () => {
       const text = `${tenant.id} ${addressGroup(name)}`;
       return hideSubject(vault, `write ${text}`) ?? text;
     });
-    return { subject, max, of };
   }
 
-  function limitsOf(tenant: Tenant, address: string | null, actor: string | null): Limit[] {
-    const { addressWrites, visitorWrites } = tenant;
-    const limits: Limit[] = [];
-    if (address !== null && addressWrites > 0) {
-      limits.push(limitOf(tenant, address, addressWrites, "from this address"));
-    }
-    if (actor !== null && visitorWrites > 0) {
-      const of = actor.startsWith("usr_") ? "by this user" : "by this visitor";
-      limits.push(limitOf(tenant, actor, visitorWrites, of));
-    }
-    return limits;
-  }
-
-  function check(limits: readonly Limit[]): void {
+  function check(tenant: Tenant, address: string | null, actor: string | null): void {
     const at = now();
-    let longest = { waitMs: 0, of: "" };
-    for (const { subject, max, of } of limits) {
-      const waitMs = waitOf(counts, subject, max, at);
-      if (waitMs > longest.waitMs) longest = { waitMs, of };
-    }
-    if (longest.waitMs > 0) {
+    const limits = [
+      { name: address, max: tenant.addressWrites, of: "from this address" },
+      { name: actor, max: tenant.visitorWrites, of: actor?.startsWith("usr_") ? "by this user" : "by this visitor" },
+    ].flatMap(({ name, max, of }) => {
+      if (name === null || max <= 0) return [];
+      const subject = subjectOf(tenant, name);
+      return [{ subject, waitMs: waitOf(counts.get(subject), max, at), of }];
+    });
+    const [longest] = limits.toSorted((one, other) => other.waitMs - one.waitMs);
+    if (longest && longest.waitMs > 0) {
       const retryAfter = Math.ceil(longest.waitMs / 1000);
       throw tooManyRequests(`Too many writes ${longest.of}.`, { retryAfter });
     }
     for (const { subject } of limits) {
-      addHits(counts, subject, at, 1);
+      addHits(counts, subject, { at, hits: 1 });
       if (isShared) sync.add(subject, at);
     }
   }
@@ -99,15 +80,31 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps) {
   return {
     /** Counts one write as `countPublicWrite` does; address or actor is null if it is not limited. */
     count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
-      const limits = limitsOf(tenant, address, actor);
-      if (limits.length === 0) return undefined;
       // Other processes may have admitted whole limits during a pause or before the start.
-      if (isShared && !sync.isCurrent) return sync.catchUp().then(() => check(limits));
-      check(limits);
+      if (isShared && !sync.isCurrent) return sync.catchUp().then(() => check(tenant, address, actor));
+      check(tenant, address, actor);
       return undefined;
     },
     /** Pushes the counts of this process and pulls those of others. Errors: those of the database. */
     sync: () => sync.sync(),
     stop: () => sync.stop(),
   };
+}
+
+/**
+ * Milliseconds until a subject has fewer than `max` hits within a minute, 0 when it has now; expired buckets are removed.
+ * A hit counts for a minute, and up to a second longer if others followed within its second, so that no minute ever has
+ * more hits than allowed. One further ahead than a minute comes from before the clock was set back, and does not count.
+ */
+export function waitOf(buckets: HitBucket[] | undefined, max: number, now: number): number {
+  if (!buckets) return 0;
+  const isCounted = ({ at }: HitBucket) => at > now - windowMs && at <= now + windowMs;
+  if (!buckets.every(isCounted)) buckets.splice(0, buckets.length, ...buckets.filter(isCounted));
+  let count = buckets.reduce((sum, { hits }) => sum + hits, 0);
+  if (count < max) return 0;
+  for (const { at, hits } of buckets.sort((one, other) => one.at - other.at)) {
+    count -= hits;
+    if (count < max) return at + windowMs - now;
+  }
+  return 0;
 }

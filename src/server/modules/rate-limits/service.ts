@@ -11,19 +11,19 @@ import { rateLimits } from "./table.ts";
 /** How many hits a subject may have in any period of `windowMs` milliseconds. */
 export interface RateLimit {
   name: string;
-  most: number;
+  max: number;
   windowMs: number;
 }
 
 /** Authentication attempts per address (specification, section 8). */
-export const authAttempts: RateLimit = { name: "auth", most: 10, windowMs: 60_000 };
+export const authAttempts: RateLimit = { name: "auth", max: 10, windowMs: 60_000 };
 
 // A hit in the future comes from a machine whose clock is ahead, and counts. A hit further ahead than the window comes
 // from before a clock was set back, and does not.
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
   and value <= ${param("now")} + ${param("windowMs")})`;
 // Checked and counted in one statement, so that two processes cannot both use the last hit.
-const takePlace = statement<{ taken: number }>(sql`
+const addHit = statement<{ added: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
   select ${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")}
   where ${param("namespace")} is null
@@ -32,10 +32,10 @@ const takePlace = statement<{ taken: number }>(sql`
     hits = (select json_group_array(value) from (
       select value from json_each(rate_limits.hits) where ${inWindow} union all select ${param("now")})),
     expires_at = max(expires_at, excluded.expires_at)
-  where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
-  returning 1 as taken`);
-const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
-  select count(*) as taken, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
+  where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("max")}
+  returning 1 as added`);
+const selectHits = statement<{ hits: number; oldest: number | null }>(sql`
+  select count(*) as hits, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
   where l.key = ${param("key")} and ${inWindow}`);
 const removeKey = statement(sql`delete from ${rateLimits} where key = ${param("key")}`);
 const removeExpired = statement(sql`delete from ${rateLimits} where key in (
@@ -48,17 +48,17 @@ const removeExpired = statement(sql`delete from ${rateLimits} where key in (
  */
 export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, namespace: string | null = null) {
   const values = { ...limitValues(ctx, limit, subject), namespace };
-  return (await get(ctx.db, takePlace, values)) ? 0 : checkLimit(ctx, limit, subject);
+  return (await get(ctx.db, addHit, values)) ? 0 : checkLimit(ctx, limit, subject);
 }
 
 /** Statements for a batch: `hit` counts one unless the limit is reached, `clear` removes all. */
 export function bindLimit(ctx: WorkCtx, limit: RateLimit, subject: string) {
   const values = limitValues(ctx, limit, subject);
-  return { hit: bind(takePlace, values), clear: bind(removeKey, values) };
+  return { hit: bind(addHit, values), clear: bind(removeKey, values) };
 }
 
-function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, most }: RateLimit, subject: string) {
-  return { key: `${name}:${subject}`, now: now(), windowMs, most, namespace: null };
+function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, max }: RateLimit, subject: string) {
+  return { key: `${name}:${subject}`, now: now(), windowMs, max, namespace: null };
 }
 
 /** Counts one hit of a subject, as `countHit` does. Errors: tooManyRequests with `message` at the limit. */
@@ -70,8 +70,8 @@ export async function consumeLimit(ctx: WorkCtx, limit: RateLimit, subject: stri
 /** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
 export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
   const values = limitValues(ctx, limit, subject);
-  const row = await get(ctx.db, selectTaken, values);
-  if (!row || row.taken < limit.most) return 0;
+  const row = await get(ctx.db, selectHits, values);
+  if (!row || row.hits < limit.max) return 0;
   return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
 }
 

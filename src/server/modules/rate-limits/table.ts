@@ -1,4 +1,4 @@
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
  * One row per counted subject, with the times of its latest hits. A row never holds more hits than its limit, and is
@@ -24,12 +24,14 @@ export const rateLimits = sqliteTable(
 export const publicHits = sqliteTable(
   "public_hits",
   {
+    /** Never used again, so that a process can pull the rows after the last one it has seen. */
+    id: integer("id").primaryKey({ autoIncrement: true }),
     /** A random name that the process has given itself. */
     process: text("process").notNull(),
     /** Epoch milliseconds at which the row was written. */
     writtenAt: integer("written_at").notNull(),
-    /** JSON: `{"<subject>": [at, hits, …]}`, at in epoch milliseconds. Subjects are keyed hashes. */
+    /** JSON: `{"<subject>": [{"at", "hits"}, …]}`, at in epoch milliseconds. Subjects are keyed hashes. */
     hits: text("hits").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.process, t.writtenAt] }), index("public_hits_by_age").on(t.writtenAt)],
+  (t) => [index("public_hits_by_age").on(t.writtenAt)],
 );

@@ -30,7 +30,7 @@ import { type Proof, readProof, requireRightCode } from "./login-code.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
 /** Login calls per address and store (specification, section 8). */
-const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
+const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
 /** Longer than the most expensive hash that can be imported takes. */
 const refusalMs = 500;
 

@@ -22,10 +22,10 @@ import type { SignUp, SignUpVerification } from "./model.ts";
 import { signUps } from "./table.ts";
 
 /** Sign-ups, and verifications with a right code, per address of a client and store: each hashes a password. */
-const signUpCalls: RateLimit = { name: "sign-ups", most: 30, windowMs: 20 * 60_000 };
+const signUpCalls: RateLimit = { name: "sign-ups", max: 30, windowMs: 20 * 60_000 };
 /** Mails about sign-ups to one address, and of a whole store. Resets, orders and mails of staff do not count. */
-const mailsToAddress: RateLimit = { name: "sign-up-mails-day", most: 10, windowMs: 86_400_000 };
-const mailsOfStore: RateLimit = { name: "sign-up-mails-store", most: 300, windowMs: 3_600_000 };
+const mailsToAddress: RateLimit = { name: "sign-up-mails-day", max: 10, windowMs: 86_400_000 };
+const mailsOfStore: RateLimit = { name: "sign-up-mails-store", max: 300, windowMs: 3_600_000 };
 const keptMs = 3 * 86_400_000;
 
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;

@@ -3,7 +3,7 @@ import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { VisitorQuery } from "../visitors/actor.ts";
 import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
-import { getManyViews, getViews, noteView } from "./service.ts";
+import { getManyViews, getViews, recordView } from "./service.ts";
 
 const open = { tag: "Views", access: [anyone] } as const;
 
@@ -20,7 +20,7 @@ export const viewRoutes = [
       return reply(await getViews(ctx, { ...query, resource_id, days, subject }));
     },
   }),
-  defineRoute("POST", "/views/", "noteView", {
+  defineRoute("POST", "/views/", "recordView", {
     ...open,
     summary: "Count a view, once per viewer and day",
     query: VisitorQuery,
@@ -30,6 +30,6 @@ export const viewRoutes = [
     errors: ["tooManyRequests", "notFound"],
     // A repeated view counts once anyway, so `Idempotency-Key` is ignored.
     secret: true,
-    handle: async ({ ctx, query, body, subject }) => reply(await noteView(ctx, { ...body, ...query, subject })),
+    handle: async ({ ctx, query, body, subject }) => reply(await recordView(ctx, { ...body, ...query, subject })),
   }),
 ];

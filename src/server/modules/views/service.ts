@@ -144,7 +144,7 @@ type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
  * Counts a view, once for each viewer, resource and day (UTC), within a second; those of bots do not count. Returns whether it
  * counts, and how many are in the database. Errors: validationFailed, tooManyRequests, notFound, unavailable.
  */
-export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
+export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
   const { tenant } = ctx;
   const resource = readInput(input);
   const buffer = ctx.memory?.views;

@@ -108,7 +108,7 @@ export class ViewBuffer {
   async #writeAll(): Promise<void> {
     let left = this.#waiting;
     while (left > 0) {
-      const batch = this.#takeBatch(Math.min(this.#batchSize, left));
+      const batch = this.#popBatch(Math.min(this.#batchSize, left));
       const size = batch.reduce((sum, { dedupKeys }) => sum + dedupKeys.length, 0);
       left -= size;
       try {
@@ -126,7 +126,7 @@ export class ViewBuffer {
     }
   }
 
-  #takeBatch(size: number): ViewGroup[] {
+  #popBatch(size: number): ViewGroup[] {
     const batch: ViewGroup[] = [];
     let room = size;
     for (const [key, group] of this.#groups) {

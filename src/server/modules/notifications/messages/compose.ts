@@ -18,15 +18,15 @@ export const notifiableEvents = [
   "order.refunded",
 ] as const;
 
-export type ToldEvent = (typeof notifiableEvents)[number];
+export type NotifiableEvent = (typeof notifiableEvents)[number];
 
 /** The texts of one language; `{number}` is the order's. */
-export type OrderTexts = Record<ToldEvent, string>;
+export type OrderTexts = Record<NotifiableEvent, string>;
 
 export const orderTexts = { ar, de, en, es, fr, pt, zh } as Record<string, OrderTexts>;
 
 /** The text about an order in the first of these languages (BCP 47) that has one, otherwise in English. */
-export function orderText(type: ToldEvent, number: number, wanted: readonly (string | null)[]): string {
+export function orderText(type: NotifiableEvent, number: number, wanted: readonly (string | null)[]): string {
   const texts = orderTexts[chooseLanguage(wanted, orderTexts)] as OrderTexts;
   return texts[type].replace("{number}", String(number));
 }
@@ -37,7 +37,12 @@ export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "messageId" | "lang" | "store" | "language">,
 ): PushPayload {
   if (task.kind === "order") {
-    const data = JSON.parse(task.content) as { type: ToldEvent; order_id: string; number: number; status: string };
+    const data = JSON.parse(task.content) as {
+      type: NotifiableEvent;
+      order_id: string;
+      number: number;
+      status: string;
+    };
     const body = orderText(data.type, data.number, [task.lang, task.language]);
     const letters = [...task.store];
     const title = letters.length > maxTitle ? `${letters.slice(0, maxTitle - 1).join("")}…` : task.store;

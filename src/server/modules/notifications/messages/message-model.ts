@@ -3,7 +3,7 @@ import { closed, input, line, lines, nullable, output, textUpTo, timestamp, whol
 import { platform, topicExpects, topicForm } from "../registrations/registration-model.ts";
 
 /** Limits of a message; times in seconds. */
-export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
+export const messageBounds = { title: 200, body: 1000, url: 2000, minTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
 
 const data = Type.Record(Type.String(), textUpTo(1000), {
   maxProperties: 20,
@@ -29,7 +29,7 @@ export const MessageInput = input("NotificationInput", {
   ),
   data: Type.Optional(data),
   ttl: Type.Optional(
-    whole(messageBounds.leastTtl, messageBounds.maxTtl, "Seconds until the message expires.", {
+    whole(messageBounds.minTtl, messageBounds.maxTtl, "Seconds until the message expires.", {
       default: messageBounds.ttl,
     }),
   ),

@@ -75,8 +75,8 @@ export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;
-  if (!(Number.isInteger(ttl) && ttl >= messageBounds.leastTtl && ttl <= messageBounds.maxTtl)) {
-    throw invalidField("ttl", `must be from ${messageBounds.leastTtl} to ${messageBounds.maxTtl} seconds`);
+  if (!(Number.isInteger(ttl) && ttl >= messageBounds.minTtl && ttl <= messageBounds.maxTtl)) {
+    throw invalidField("ttl", `must be from ${messageBounds.minTtl} to ${messageBounds.maxTtl} seconds`);
   }
   const recipients = await readRecipients(ctx, request);
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };

@@ -32,7 +32,7 @@ const maxOfUser = 50;
 /** Maximum number of devices of one store. */
 const maxOfStore = 100_000;
 /** New devices per address and store without an account; each stays for months. */
-const newDevices: RateLimit = { name: "devices", most: 20, windowMs: 3_600_000 };
+const newDevices: RateLimit = { name: "devices", max: 20, windowMs: 3_600_000 };
 
 // The token may have been revoked meanwhile, which detached the user's devices.
 const isLive = sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
