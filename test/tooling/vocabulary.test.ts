@@ -25,7 +25,7 @@ const retired: [pattern: RegExp, term: string][] = [
   [/\b(?:summarizedOnce|followPrice)\b/, "withDeferredSummaries, syncVariantPrices"],
   [/\b(?:finishChange|closeUnpaid|toldEvents)\b/, "commitTransition, releaseOrder, notifiableEvents"],
   [/\b(?:requireShare|fewPieces)\b/, "enforceReservationCap"],
-  [/\b(?:peekLimit|requireHit|takePlace|selectTaken)\b/, "checkLimit, consumeLimit, addHit"],
+  [/\b(?:peekLimit|requireHit|takePlace)\b/, "checkLimit, consumeLimit, addHit"],
   [/\b(?:noteView|ToldEvent|leastTtl|takeBatch)\b/, "recordView, NotifiableEvent, minTtl, popBatch"],
   [
     /\b(?:spendCode|endTokens|mintVisitor|claimReactions)\b/,

@@ -71,7 +71,7 @@ async function killCopies({ bench, copies, clients, restart }: Drill): Promise<R
   }
   const longest = figureAlone(longestWait(met));
   return [
-    { name: "copy killed: most retries of a call", unit: "", ...mostRetries(met), mark: { atMost: 1 } },
+    { name: "copy killed: most retries of a call", unit: "", ...maxRetries(met), mark: { atMost: 1 } },
     { name: "copy killed: longest wait", unit: "ms", ...longest, mark: { atMost: maxWaitMs } },
   ];
 }
@@ -85,7 +85,7 @@ async function restartAll({ bench, copies, clients, restart }: Drill): Promise<R
     }
   });
   return [
-    { name: "rolling restart: most retries of a call", unit: "", ...mostRetries(met), mark: { atMost: 1 } },
+    { name: "rolling restart: most retries of a call", unit: "", ...maxRetries(met), mark: { atMost: 1 } },
     { name: "rolling restart: longest wait", unit: "ms", ...figureAlone(longestWait(met)) },
   ];
 }
@@ -123,7 +123,7 @@ function longestWait(calls: readonly Call[]): number {
   return Math.max(...calls.map(({ ms }) => ms));
 }
 
-function mostRetries(calls: readonly Call[]) {
+function maxRetries(calls: readonly Call[]) {
   return figureAlone(Math.max(...calls.map(({ retries }) => retries)));
 }
 
