@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick } from "../../db/columns.ts";
-import type { Database, Executor, Session } from "../../db/session.ts";
+import type { Session } from "../../db/session.ts";
 import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
@@ -23,100 +23,52 @@ import { dayOf, dedupKeyOf } from "./dedup-key.ts";
 import { usualDays, type ViewInput, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
 
-const maxCached = 1000;
-
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
   and resource_id = ${param("resourceId")}`;
 
-const select = forEachKind((kind) =>
+const selectCount = forEachKind((kind) =>
   statement((q) =>
     q
-      .select({
-        views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofResource}), 0)`,
-      })
+      .select({ views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofResource}), 0)` })
       .from(sql`(select 1)`)
       .where(isShown(kind)),
   ),
 );
 
-/** Reads the views of a resource, undefined for a hidden one. Those of a file are cached until anyone commits. */
-export function createCountReader(db: Database) {
-  const cached = new Map<string, number | undefined>();
-  let version: number | null = null;
-
-  return (tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined => {
-    const present = db.dataVersion();
-    if (present === null) return read(db, tenantId, resource);
-    if (present !== version || cached.size >= maxCached) {
-      cached.clear();
-      version = present;
-    }
-    const key = `${tenantId}\n${resource.type}\n${resource.id}`;
-    if (cached.has(key)) return cached.get(key);
-    return read(db, tenantId, resource).then((views) => {
-      if (version === present) cached.set(key, views);
-      return views;
-    });
-  };
-}
-
-async function read(db: Executor, tenantId: string, { kind, type, id }: Resource): Promise<number | undefined> {
-  return (await get(db, select[kind], { tenantId, type, resourceId: id }))?.views;
-}
-
-const resource = sql`(select ${param("tenantId")} as tenant_id, ${param("resourceType")} as resource_type,
-  ${param("resourceId")} as resource_id) r`;
-// Leaves out resources that were hidden or deleted meanwhile, and those beyond the maximum.
-const addKeys = statement(sql`
-  insert into ${viewDedupKeys} (day, tenant_id, resource_type, resource_id, dedup_key)
-  select ${param("day")}, r.tenant_id, r.resource_type, r.resource_id, m.value
-  from ${resource}, json_each(${param("dedupKeys")}) m where ${isRowShown("r")} and ${isRowShown("r", hasRoom)}
-  on conflict do nothing`);
-const rows = sql`(select key as place, value ->> 0 as tenant_id, value ->> 1 as resource_type,
-  value ->> 2 as resource_id, value ->> 3 as day, value ->> 4 as views from json_each(${param("groups")})) r`;
+const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
+const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->> 2 as resource_type,
+  value ->> 3 as resource_id, value ->> 4 as dedup_key from json_each(${param("rows")})) r`;
+// Leaves out resources that were hidden or deleted meanwhile, and those beyond the maximum. Sorted, so that each page of a
+// large table is touched once.
+const addKeys = statement<Record<"day" | "tenant_id" | "resource_type" | "resource_id" | "dedup_key", string>>(sql`
+  insert into ${viewDedupKeys} (${keyColumns})
+  select ${keyColumns} from ${rows} where ${isRowShown("r")} and ${isRowShown("r", hasRoom)} order by ${keyColumns}
+  on conflict do nothing returning ${keyColumns}`);
 const addDays = statement(sql`
   insert into ${viewDays} (tenant_id, resource_type, resource_id, day, views)
-  select tenant_id, resource_type, resource_id, day, views from ${rows} where views > 0
+  select tenant_id, resource_type, resource_id, day, count(*) from ${rows} where true group by 1, 2, 3, 4
   on conflict (tenant_id, resource_type, resource_id, day) do update set views = views + excluded.views`);
 const addCounts = statement(sql`
   insert into ${resourceCounts} (tenant_id, resource_type, resource_id, views)
-  select tenant_id, resource_type, resource_id, sum(views) from ${rows} where views > 0 group by 1, 2, 3
+  select tenant_id, resource_type, resource_id, count(*) from ${rows} where true group by 1, 2, 3
   on conflict (tenant_id, resource_type, resource_id) do update set views = views + excluded.views`);
-const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
 const removeOld = statement(sql`
   delete from ${viewDedupKeys} where (${keyColumns}) in (
     select ${keyColumns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
-const selectHidden = statement((q) =>
-  q
-    .select({ place: sql<number>`place` })
-    .from(rows)
-    .where(sql`views = 0 and not ${isRowShown("r")}`),
-);
 
-/** Views of a resource on a day in UTC, `2026-03-01`. */
-export type ViewGroup = Record<"tenantId" | "resourceType" | "resourceId" | "day", string> & { dedupKeys: string[] };
+/** A view of a resource on a day in UTC, `2026-03-01`. */
+export type View = Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>;
 
 /**
- * Writes views and their counts. A view counts when its dedup key is new, so that none counts twice, even in several
- * processes. Returns the groups that were not written, because their resource is hidden.
+ * Writes views and their counts in one transaction. A view counts when its dedup key is new, so that none counts twice,
+ * even in several processes; one of a resource that is hidden by now does not count.
  */
-export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<ViewGroup[]> {
+export function writeViews(db: Session, views: readonly View[]): Promise<void> {
   return db.transaction(async (tx) => {
-    // Sorted, so that each page of a large table is touched once.
-    const inserted = await tx.batch(
-      groups.map(({ dedupKeys, ...of }) => bind(addKeys, { ...of, dedupKeys: JSON.stringify(dedupKeys.toSorted()) })),
-    );
-    const added = groups.map(({ tenantId, resourceType, resourceId, day }, place) => [
-      tenantId,
-      resourceType,
-      resourceId,
-      day,
-      inserted[place]?.rowsAffected ?? 0,
-    ]);
-    const values = { groups: JSON.stringify(added) };
-    const results = await tx.batch([addDays, addCounts, selectHidden].map((stmt) => bind(stmt, values)));
-    const hidden = new Set(rowsOf(selectHidden, results[2]).map(({ place }) => place));
-    return groups.filter((_, place) => hidden.has(place));
+    const given = views.map((view) => [view.day, view.tenantId, view.resourceType, view.resourceId, view.dedupKey]);
+    const added = await all(tx, addKeys, { rows: JSON.stringify(given) });
+    const values = { rows: JSON.stringify(added.map((row) => Object.values(row))) };
+    await tx.batch([bind(addDays, values), bind(addCounts, values)]);
   });
 }
 
@@ -149,9 +101,10 @@ export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewStat
   const resource = readInput(input);
   const buffer = ctx.memory?.views;
   if (!buffer) throw new Error("Views are counted by a server.");
-  const found = buffer.count(tenant.id, resource);
-  const count = found instanceof Promise ? await found : found;
-  if (count === undefined) throw noSuchResource(resource);
+  const { kind, type, id } = resource;
+  const found = await get(ctx.db, selectCount[kind], { tenantId: tenant.id, type, resourceId: id });
+  if (!found) throw noSuchResource(resource);
+  const count = found.views;
   if (isBot(ctx.client?.userAgent ?? "")) return { active: false, count };
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
@@ -159,7 +112,7 @@ export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewStat
   if (!buffer.isKnown(dedupKey)) {
     const counted = countPublicWrite(ctx, actorId);
     if (counted) await counted;
-    buffer.add({ tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey });
+    buffer.add({ tenantId: tenant.id, resourceType: type, resourceId: id, day, dedupKey });
   }
   return { active: true, count };
 }
