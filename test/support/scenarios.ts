@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ApiReply, CallOptions } from "./client.ts";
 import { statusOfCode } from "./error-status.ts";
 import type { Shop } from "./factories.ts";
@@ -20,11 +20,14 @@ export interface ApiScenario {
   check?: (reply: ApiReply<never>, shop: Shop) => void | Promise<void>;
 }
 
-/** Runs each row as a test: in a new store, or in a shared one if it must change nothing. */
+/**
+ * Runs each row as a test on a file, because what is accepted does not depend on the kind of database: in a new store, or
+ * in a shared one if it must change nothing.
+ */
 export function runScenarios(suite: Suite, scenarios: readonly ApiScenario[]): void {
   let shared: Promise<Shop> | undefined;
   for (const scenario of scenarios) {
-    test(scenario.name, async () => {
+    suite.testOnFile(scenario.name, async () => {
       if (scenario.expect > 1000) shared ??= suite.shop();
       const shop = await (scenario.expect > 1000 ? (shared as Promise<Shop>) : suite.shop());
       const send = typeof scenario.send === "function" ? await scenario.send(shop) : scenario.send;

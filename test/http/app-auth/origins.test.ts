@@ -125,16 +125,6 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("no Origin is 5203, unless the key permits it; then a wrong one still is", async () => {
-    expect((await send(null)).code).toBe(5203);
-    const open = await suite.shop();
-    const appId = open.key.app_id;
-    await setOrigins(suite.app.system, { appId, origins: ["a.example.com"], allowNoOrigin: true });
-    expect((await open.call("GET /products/")).status).toBe(200);
-    expect((await open.call("GET /products/", { headers: { origin: "null" } })).code).toBe(5203);
-    expect((await open.call("GET /products/", { headers: { origin: "https://b.example.com" } })).code).toBe(5203);
-  });
-
   test("an empty Origin matches nothing", async () => {
     const { openConnection, formatHead } = await import("../../support/raw-http.ts");
     const connection = openConnection(suite.app);
@@ -167,13 +157,6 @@ onDatabase("file", (suite) => {
       const verdict = await explainOrigin(suite.app.system, { appId: shop.key.app_id, origin });
       expect([origin, verdict.allowed]).toEqual([origin, origin !== null && passing.includes(origin)]);
       expect(verdict.matched !== null).toBe(verdict.allowed);
-    }
-  });
-
-  test("a key without an allowlist accepts any origin and none", async () => {
-    const open = await suite.shop();
-    for (const origin of ["https://anything.example", "null", null]) {
-      expect((await open.call("GET /products/", { headers: { origin } })).status).toBe(200);
     }
   });
 

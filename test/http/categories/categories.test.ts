@@ -177,19 +177,6 @@ onEachDatabase((suite) => {
     expect(list.data.map(({ title }) => title)).toContain("Haus");
   });
 
-  test("a write with an old version is 5303", async () => {
-    const shop = await suite.shop();
-    const { shirts } = await plant(shop);
-    const path = `/categories/${shirts.id}/`;
-    await shop.call(`PATCH ${path}`, { body: { position: 4 } });
-    const old = { headers: { "If-Match": '"1"' } };
-    expect((await shop.call(`PATCH ${path}`, { ...old, body: { title: "Old" } })).code).toBe(5303);
-    expect((await shop.call(`DELETE ${path}`, old)).code).toBe(5303);
-    const current = { headers: { "If-Match": '"2"' } };
-    const { data } = await shop.call<Category>(`PATCH ${path}`, { ...current, body: { title: "Tops" } });
-    expect(data).toMatchObject({ slug: "shirts", title: "Tops", position: 4, published: true, version: 3 });
-  });
-
   test("customers see published categories below published ones, and change none", async () => {
     const shop = await suite.shop();
     const { clothing, home } = await plant(shop);

@@ -5,6 +5,7 @@ import { anyKey, anyone, isUnsigned } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { knownScopes } from "../../../src/server/security/scopes.ts";
+import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
@@ -23,6 +24,7 @@ const publicRoutes = [
   ...["PATCH /notifications/register/:id/", "DELETE /notifications/register/:id/"],
 ];
 const isPublic = ({ access }: Route) => access.some(({ kind }) => kind === "public");
+const scopesOf = ({ access }: Route) => access.flatMap((way) => (way.kind === "app" && way.scope ? [way.scope] : []));
 /** Routes for which every key of the store is enough. */
 const isForAnyKey = (route: Route) => isPublic(route) || route.access.includes(anyKey);
 
@@ -99,13 +101,31 @@ onDatabase("file", (suite) => {
     });
 
     test(`${nameOf(route)} with a key that has every scope but its own is ${isForAnyKey(route) ? "not refused for it" : "5300"}`, async () => {
-      const own = route.access.flatMap((way) => (way.kind === "app" ? [way.scope as string] : []));
-      const scopes = knownScopes.filter((scope) => scope !== "*" && !own.includes(scope));
+      const scopes = knownScopes.filter((scope) => scope !== "*" && !scopesOf(route).includes(scope));
       expect(scopes).not.toBeEmpty();
       const auth = bearer(await shop.issueKey({ scopes }));
       const { code } = await shop.call(requestOf(route), { auth, address: newAddress() });
       if (isForAnyKey(route)) expect(code).not.toBe(5300);
       else expect(code).toBe(5300);
+    });
+  }
+
+  for (const route of routes.filter(({ access }) => !access.some((way) => way.kind === "token" && way.own))) {
+    const isFor = (role: "customer" | "staff") =>
+      route.access.some(
+        (way) => way.kind === "public" || (way.kind === "token" && (way.role === undefined || way.role === role)),
+      );
+
+    test(`${nameOf(route)} takes a key of only its scope and the users that it names, and refuses other users with 5300`, async () => {
+      const scopes = scopesOf(route);
+      if (scopes.length > 0) {
+        const auth = bearer(await shop.issueKey({ scopes }));
+        expect((await shop.call(requestOf(route), { auth, address: newAddress() })).code).not.toBe(5300);
+      }
+      for (const role of ["customer", "staff"] as const) {
+        const { call } = await openAccount(shop, { role });
+        expect([role, (await call(requestOf(route))).code === 5300]).toEqual([role, !isFor(role)]);
+      }
     });
   }
 

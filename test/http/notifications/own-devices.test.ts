@@ -14,7 +14,6 @@ import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { requestCode, reset } from "../../support/password-reset.ts";
 import { newGoogleToken, newSubscription, type RegistrationReply, registerWith } from "../../support/registrations.ts";
-import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase, onEachDatabase } from "../../support/suite.ts";
 
 const path = "/users/me/devices/";
@@ -150,9 +149,4 @@ onDatabase("file", (suite) => {
     const left = await listRegistrations(await tenantContext(shop));
     expect(left.map(({ registration_id }) => registration_id)).toEqual([guest.id]);
   });
-
-  runScenarios(suite, [
-    { name: "an app key has no devices to list", request: `GET ${path}`, expect: 5300 },
-    { name: "an app key has no devices to remove", request: `DELETE ${path}reg_x/`, expect: 5300 },
-  ]);
 });

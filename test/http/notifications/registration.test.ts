@@ -355,18 +355,6 @@ onDatabase("file", (suite) => {
       fields: ["user_id"],
     },
     {
-      name: "a wrong user token stays an error",
-      request: post,
-      send: () => ({ auth: null, body: web(), query: { user_id: newId("usr"), token: "v2.x" }, address: newAddress() }),
-      expect: 5205,
-    },
-    {
-      name: "without a store nothing is registered",
-      request: post,
-      send: () => ({ namespace: null, auth: null, body: web() }),
-      expect: 5101,
-    },
-    {
       name: "a platform must be one of the three",
       request: post,
       send: () => ({ body: web({ platform: "windows" }) }),

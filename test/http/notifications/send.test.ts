@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { addDevice } from "../../support/devices.ts";
-import { bearer, type Shop } from "../../support/factories.ts";
+import type { Shop } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -107,21 +107,6 @@ onDatabase("file", (suite) => {
     },
   ]);
 
-  test("without credentials, with another scope, or as a customer nothing is sent or shown", async () => {
-    const shop = await suite.shop();
-    const body = { ...sale, topic: "sale" };
-    const { id } = (await shop.call<Accepted>(send, { body })).data;
-    const reader = await shop.issueKey({ scopes: ["orders:read", "users:read"] });
-    const customer = await openAccount(shop);
-    for (const request of [send, "GET /notifications/messages/", `GET /notifications/messages/${id}/`]) {
-      const more = request === send ? { body } : {};
-      expect((await shop.callAnonymously(request, more)).code).toBe(5206);
-      expect((await shop.call(request, { ...more, headers: { authorization: bearer(reader) } })).code).toBe(5300);
-      expect((await customer.call(request, more)).code).toBe(5300);
-    }
-    expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toHaveLength(1);
-  });
-
   test("a sent message is counted, shown and listed, for its own store only", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
@@ -209,16 +194,6 @@ onDatabase("file", (suite) => {
     expect((await shop.call(send, { query, body: sale })).code).toBe(5102);
     expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toEqual([]);
     expect(await auditOf(shop)).toEqual([]);
-  });
-
-  test("with an Idempotency-Key a message is sent once, also under concurrency", async () => {
-    const shop = await suite.shop();
-    const body = { ...sale, topic: "sale" };
-    const headers = { "idempotency-key": "sale-1" };
-    const replies = await Promise.all(Array.from({ length: 5 }, () => shop.call<Accepted>(send, { body, headers })));
-    expect(new Set(replies.map(({ data }) => data.id)).size).toBe(1);
-    expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toHaveLength(1);
-    expect((await shop.call(send, { body: { ...body, title: "Other" }, headers })).code).toBe(5307);
   });
 
   test("staff can send; messages to many are audited, without their text", async () => {

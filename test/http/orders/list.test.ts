@@ -110,14 +110,4 @@ onDatabase("file", (suite) => {
     const own = await staff.call<OrderReply[]>("GET /orders/", { query: { ...credentials, customer_id: eve.id } });
     expect(own.data.map(({ number }) => number)).toEqual([3]);
   });
-
-  test("fields selects fields, with the id", async () => {
-    const { shop, made } = await fill(1);
-    const [order] = made as [OrderReply];
-    const part = { id: order.id, number: 1, total: 19 };
-    expect((await list(shop, { fields: "number,total" })).data as object[]).toEqual([part]);
-    const one = await shop.call(`GET /orders/${order.id}/`, { query: { fields: "number,total" } });
-    expect(one.data).toEqual(part);
-    expect((await shop.call("GET /orders/", { query: { fields: "number,secret" } })).fields).toEqual(["fields"]);
-  });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
-import { openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf, unlimitedOrders } from "../../support/orders.ts";
 import { findInconsistencies } from "../../support/record-check.ts";
@@ -141,18 +140,6 @@ onEachDatabase((suite) => {
     for (const [points, at] of await lots()) sums.set(at, (sums.get(at) ?? 0) + Number(points));
     expect([...sums].map(([at, points]) => [points, at])).toEqual(whole);
     expect(await checkAccount(shop, eve)).toBe(800);
-  });
-
-  test("earned points that are spent already are reversed up to the balance", async () => {
-    const shop = await suite.shop();
-    const { id: product } = await shop.createProduct({ price: 100 });
-    const eve = await openAccount(shop);
-    const order = await makeOrder(shop, [{ product_id: product }], { customer_id: eve.id });
-    expect((await actOn(shop, order, "pay")).points_earned).toBe(100);
-    await makeOrder(shop, [{ product_id: product }], { customer_id: eve.id, use_points: 70 });
-    const back = await actOn(shop, order, "refund");
-    expect([back.points_earned, back.points_reversed, back.refunded_minor]).toEqual([100, 30, 10_000]);
-    expect(await checkAccount(shop, eve.id)).toBe(0);
   });
 
   /** A customer whose paid orders have earned so many points, and who has spent 100 on each of so many unpaid ones. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ProductReply, Shop } from "../../support/factories.ts";
+import type { ProductReply } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -52,13 +52,6 @@ onDatabase("file", (suite) => {
     expect((await call(`GET /products/${before.id}/`)).data).toEqual(data as never);
   });
 
-  test("PUT replaces metadata as a whole", async () => {
-    const { call, createProduct } = await suite.shop();
-    const { id } = await createProduct(full);
-    const { data } = await call<ProductReply>(`PUT /products/${id}/`, { body: { ...full, metadata: { b: 2 } } });
-    expect(data.metadata).toEqual({ b: 2 });
-  });
-
   test("PATCH changes only the given field", async () => {
     const { call, createProduct } = await suite.shop();
     const changes: Record<string, unknown> = {
@@ -79,15 +72,6 @@ onDatabase("file", (suite) => {
       const { data } = await call<ProductReply>(`PATCH /products/${before.id}/`, { body: { [field]: value } });
       const at = new Date(suite.app.clock.now()).toISOString();
       expect(data).toEqual({ ...before, [field]: value, version: 2, updated_at: at });
-    }
-  });
-
-  test("PATCH of the stock also changes the available stock", async () => {
-    const { call, createProduct } = await suite.shop();
-    const { id } = await createProduct(full);
-    for (const stock of [7, 0, null]) {
-      const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { stock } });
-      expect([data.stock, data.available]).toEqual([stock, stock]);
     }
   });
 
@@ -120,46 +104,7 @@ onDatabase("file", (suite) => {
     const first = new Date(suite.app.clock.now() - 2000).toISOString();
     expect(publishedAt).toEqual([first, first, first]);
   });
-
-  test("DELETE succeeds once, and then the product is not found by any method", async () => {
-    const { call, createProduct } = await suite.shop();
-    const { id } = await createProduct();
-    const { status, data } = await call(`DELETE /products/${id}/`);
-    expect([status, data]).toEqual([200, { id, deleted: true }]);
-    for (const request of ["GET", "PATCH", "DELETE"]) {
-      expect((await call(`${request} /products/${id}/`)).code).toBe(5301);
-    }
-    expect((await call(`PUT /products/${id}/`, { body: full })).code).toBe(5301);
-    expect((await call("GET /products/")).data).toEqual([] as never);
-  });
-
-  test("every method accepts lang in the query", async () => {
-    const { call, createProduct } = await suite.shop();
-    const { id } = await createProduct();
-    const query = { lang: "de" };
-    expect((await call(`GET /products/${id}/`, { query })).status).toBe(200);
-    expect((await call("GET /products/", { query })).status).toBe(200);
-    expect((await call(`PATCH /products/${id}/`, { query, body: { stock: 1 } })).status).toBe(200);
-    expect((await call(`DELETE /products/${id}/`, { query })).status).toBe(200);
-  });
-
-  const own = async (shop: Shop) => (await shop.createProduct()).id;
   runScenarios(suite, [
-    { name: "getting an unknown id is 5301", request: `GET /products/${missing}/`, expect: 5301 },
-    { name: "getting what is no id is 5301", request: "GET /products/5/", expect: 5301 },
-    {
-      name: "replacing an unknown id is 5301",
-      request: `PUT /products/${missing}/`,
-      send: { body: { title: "A", price: 1 } },
-      expect: 5301,
-    },
-    {
-      name: "patching an unknown id is 5301",
-      request: `PATCH /products/${missing}/`,
-      send: { body: { title: "A" } },
-      expect: 5301,
-    },
-    { name: "deleting an unknown id is 5301", request: `DELETE /products/${missing}/`, expect: 5301 },
     { name: "an id too long to be one is 5301", request: `GET /products/${"x".repeat(1000)}/`, expect: 5301 },
     {
       name: "PUT without a price is refused",
@@ -190,11 +135,4 @@ onDatabase("file", (suite) => {
       fields: ["colour"],
     },
   ]);
-
-  test("an empty PATCH changes only version and updated_at", async () => {
-    const shop = await suite.shop();
-    const id = await own(shop);
-    const { data } = await shop.call<ProductReply>(`PATCH /products/${id}/`, { body: {} });
-    expect(data).toMatchObject({ title: "Lamp", price: 19, version: 2 });
-  });
 });

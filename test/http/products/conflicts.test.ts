@@ -34,12 +34,6 @@ onEachDatabase((suite) => {
       expect(await createProduct({ [field]: value })).toMatchObject({ [field]: value });
     });
 
-    suite.testOnFile(`two stores may use the same ${field}`, async () => {
-      const [one, other] = [await suite.shop(), await suite.shop()];
-      await one.createProduct({ [field]: value });
-      expect(await other.createProduct({ [field]: value })).toMatchObject({ [field]: value });
-    });
-
     test(`of twenty creates with the same ${field} one succeeds, and the others are 409`, async () => {
       const { call } = await suite.shop();
       const replies = await Promise.all(

@@ -117,18 +117,6 @@ onDatabase("file", (suite) => {
     expect([code, fields]).toEqual([5102, ["ids"]]);
   });
 
-  test("slug finds exactly its product", async () => {
-    const { call, createProduct } = await suite.shop();
-    const { id } = await createProduct({ title: "Crème brûlée" });
-    await createProduct({ title: "灯" });
-    const found = async (slug: string) =>
-      (await call<ProductReply[]>(request, { query: { slug } })).data.map((one) => one.title);
-    expect([await found("creme-brulee"), await found("灯")]).toEqual([["Crème brûlée"], ["灯"]]);
-    for (const none of ["", "creme", "Creme-Brulee", "x\0", "%", "a'b"]) expect(await found(none)).toEqual([]);
-    await call(`DELETE /products/${id}/`);
-    expect(await found("creme-brulee")).toEqual([]);
-  });
-
   test("ranges of time and price may be inclusive, exclusive or open", async () => {
     const { call, createProduct } = await suite.shop();
     const times: string[] = [];
@@ -171,33 +159,6 @@ onDatabase("file", (suite) => {
       const { code, fields } = await call(request, { query: { [name]: value } });
       expect([value, code, fields]).toEqual([value, 5102, [name]]);
     }
-  });
-
-  test("the total counts all products that the caller may see, and only with include_total", async () => {
-    const shop = await suite.shop();
-    for (const status of ["draft", "published", "published"]) await shop.createProduct({ status });
-    const query = { include_total: "true", limit: 1 };
-    expect((await shop.call(request, { query })).page.total).toBe(3);
-    expect((await shop.call(request, { query: { ...query, status: "draft" } })).page.total).toBe(1);
-    expect("total" in (await shop.call(request)).page).toBe(false);
-    expect("total" in (await shop.call(request, { query: { include_total: "false" } })).page).toBe(false);
-    const { id, token } = await openAccount(shop);
-    const asCustomer = await shop.callAnonymously(request, { query: { ...query, user_id: id, token } });
-    expect(asCustomer.page.total).toBe(2);
-  });
-
-  test("a list is in the requested language, and Content-Language names its languages", async () => {
-    const { call, createProduct } = await suite.shop();
-    await createProduct({ slug: "a", title: "Lamp", translations: { de: { title: "Lampe" } } });
-    await createProduct({ slug: "b", title: "Chair" });
-    const { data, headers } = await call<ProductReply[]>(request, { query: { lang: "de-AT" } });
-    expect(data.map(({ title, lang }) => [title, lang])).toEqual([
-      ["Chair", "en"],
-      ["Lampe", "de"],
-    ]);
-    expect(headers.get("content-language")?.split(", ").toSorted()).toEqual(["de", "en"]);
-    expect((await call(request)).headers.get("content-language")).toBe("en");
-    expect((await call(request, { query: { ids: "none" } })).headers.get("content-language")).toBeNull();
   });
 
   test("a cursor is valid only for its own list, if any parameter differs it is refused", async () => {

@@ -137,24 +137,6 @@ onEachDatabase((suite) => {
     expect(await readAll(call, { sort: "title", limit: 1 })).toHaveLength(4);
   });
 
-  suite.testOnFile("a cursor is valid only for its own list", async () => {
-    const [{ call }, other] = [await stock(suite), await stock(suite)];
-    const query = { limit: 2, sort: "price", status: "published", "price[gte]": 1 };
-    const cursor = (await call(request, { query })).page.next_cursor as string;
-    expect((await call(request, { query: { ...query, cursor, limit: 5 } })).status).toBe(200);
-    const asked: [string, Call, Query][] = [
-      ["another sort", call, { ...query, sort: "-price" }],
-      ["another status", call, { ...query, status: "draft" }],
-      ["no status", call, { limit: 2, sort: "price", "price[gte]": 1 }],
-      ["another price", call, { ...query, "price[gte]": 2 }],
-      ["one more price", call, { ...query, "price[lte]": 9 }],
-      ["another store", other.call, query],
-    ];
-    for (const [what, ask, others] of asked) {
-      expect([what, (await ask(request, { query: { ...others, cursor } })).code]).toEqual([what, 5100]);
-    }
-  });
-
   suite.testOnFile("a broken, forged or empty cursor is 5100, never 5000", async () => {
     const { call } = await stock(suite);
     const good = (await call(request, { query: { limit: 2 } })).page.next_cursor as string;

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -160,30 +159,6 @@ onEachDatabase((suite) => {
     expect([await find(call, "quart"), await find(call, "half")]).toEqual([[], ["x"]]);
     await call(`DELETE ${path}`);
     expect(await find(call, "torch")).toEqual([]);
-  });
-
-  suite.testOnFile("a search never finds another store's products", async () => {
-    const [mine, theirs] = [await suite.shop(), await suite.shop()];
-    await mine.createProduct({ slug: "mine", title: "Common word" });
-    await theirs.createProduct({ slug: "theirs", title: "Common word, secret word" });
-    expect(await find(mine.call, "common")).toEqual(["mine"]);
-    expect(await find(mine.call, "secret")).toEqual([]);
-    expect(await find(theirs.call, "common")).toEqual(["theirs"]);
-    const { page } = await mine.call(request, { query: { q: "secret", include_total: "true" } });
-    expect(page.total).toBe(0);
-  });
-
-  suite.testOnFile("customers find published products only", async () => {
-    const shop = await suite.shop();
-    for (const status of ["draft", "published", "archived"])
-      await shop.createProduct({ slug: status, title: "Lamp", status });
-    const { id, token } = await openAccount(shop);
-    const query = { user_id: id, token, include_total: "true" };
-    expect(await find(shop.callAnonymously, "lamp", query)).toEqual(["published"]);
-    const { page } = await shop.callAnonymously(request, { query: { ...query, q: "lamp" } });
-    expect(page.total).toBe(1);
-    expect((await find(shop.call, "lamp")).toSorted()).toEqual(["archived", "draft", "published"]);
-    expect(await find(shop.call, "lamp", { status: "draft" })).toEqual(["draft"]);
   });
 
   suite.testOnFile("a search can be filtered, counted, sorted and paged", async () => {

@@ -182,17 +182,6 @@ onEachDatabase((suite) => {
     expect([last.lang, last.title, last.translations]).toEqual(["de", "A", {}]);
   });
 
-  test("twenty concurrent translations are all kept", async () => {
-    const shop = await suite.shop();
-    const { id } = await lampOf(shop, {});
-    const tags = [..."abcdefghijklmnopqrst"].map((letter) => `q${letter}`);
-    await Promise.all(
-      tags.map((lang) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body: { title: `In ${lang}` } })),
-    );
-    const { translations } = await read(shop, id);
-    expect(Object.keys(translations).toSorted()).toEqual(tags);
-  });
-
   suite.testOnFile("a merge that makes translations too large is refused, and the product is unchanged", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, {});

@@ -95,20 +95,6 @@ onDatabase("file", (suite) => {
     expect((await read(shop, product.id)).variants.map(({ price }) => price)).toEqual([11, 11]);
   });
 
-  test("an outdated version refuses a price change, own or inherited", async () => {
-    const shop = await suite.shop();
-    const product = await shirt(shop);
-    for (const body of [{ price: 1 }, { price: null }, { compare_at_price: 9 }]) {
-      const reply = await shop.call(`PATCH ${path(product, 0)}`, { body, headers: { "if-match": '"9"' } });
-      expect(reply.code).toBe(5303);
-    }
-    const reply = await shop.call(`PATCH /products/${product.id}/`, {
-      body: { price: 1 },
-      headers: { "if-match": '"9"' },
-    });
-    expect([reply.code, await read(shop, product.id)]).toEqual([5303, product]);
-  });
-
   test("variants follow a price in another currency; own prices are in the store's currency", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);

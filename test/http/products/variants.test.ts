@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { openAccount } from "../../support/account.ts";
 import type { ProductReply, Shop, VariantReply } from "../../support/factories.ts";
 import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -251,49 +250,6 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).variants).toHaveLength(100);
   });
 
-  suite.testOnFile("an outdated version is 412 for a variant, and nothing is written", async () => {
-    const shop = await suite.shop();
-    const product = await shirt(shop);
-    const at = path(product);
-    expect((await shop.call(`PATCH ${at}`, { body: { stock: 9 }, headers: { "if-match": '"1"' } })).status).toBe(200);
-    for (const method of ["PATCH", "PUT", "DELETE"]) {
-      const sent = method === "DELETE" ? {} : { body: { title: "x" } };
-      // The product's own version is 2 by now as well; no record has version 3.
-      for (const tag of ['"1"', '"3"']) {
-        const { code, status } = await shop.call(`${method} ${at}`, { ...sent, headers: { "if-match": tag } });
-        expect([method, tag, code, status]).toEqual([method, tag, 5303, 412]);
-      }
-    }
-    const now = await read(shop, product.id);
-    expect([now.version, now.variants[0]?.version, now.variants[0]?.stock]).toEqual([2, 2, 9]);
-    expect((await shop.call(`DELETE ${at}`, { headers: { "if-match": '"2"' } })).status).toBe(200);
-  });
-
-  suite.testOnFile("customers read variants of published products only, and cannot write them", async () => {
-    const shop = await suite.shop();
-    const product = await shirt(shop);
-    const { call } = await openAccount(shop);
-    const staff = await openAccount(shop, { role: "staff" });
-    for (const request of [`GET /products/${product.id}/variants/`, `GET ${path(product)}`]) {
-      expect((await call(request)).status).toBe(200);
-    }
-    for (const [request, sent] of [
-      [`POST /products/${product.id}/variants/`, { body: { title: "x" } }],
-      [`PUT ${path(product)}`, { body: { title: "x" } }],
-      [`PATCH ${path(product)}`, { body: { stock: 1 } }],
-      [`DELETE ${path(product)}`, {}],
-    ] as const) {
-      expect((await call(request, sent)).code).toBe(5300);
-      expect((await shop.callAnonymously(request, sent)).code).toBe(5206);
-    }
-    await shop.call(`PATCH /products/${product.id}/`, { body: { status: "draft" } });
-    for (const request of [`GET /products/${product.id}/variants/`, `GET ${path(product)}`]) {
-      expect((await call(request)).code).toBe(5301);
-      expect((await staff.call(request)).status).toBe(200);
-    }
-    expect((await staff.call(`PATCH ${path(product)}`, { body: { stock: 1 } })).status).toBe(200);
-  });
-
   suite.testOnFile("a variant is found only under its own product and store, and not after it is deleted", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
@@ -322,28 +278,6 @@ onEachDatabase((suite) => {
     await check(path(product));
     expect(await read(other, foreign.id)).toEqual(foreign);
   });
-
-  suite.testOnFile(
-    "a product is found by its current words, including those of translations and variants",
-    async () => {
-      const shop = await suite.shop();
-      const find = async (q: string) =>
-        (await shop.call<ProductReply[]>("GET /products/", { query: { q } })).data.length;
-      const translations = { de: { title: "Hemd" } };
-      const product = await shop.createProduct({ title: "Shirt", translations, variants: sizes });
-      await shop.createProduct({ title: "Lamp" });
-      for (const q of ["shirt", "hemd", "red", "T-L"]) expect([q, await find(q)]).toEqual([q, 1]);
-      await shop.call(`PATCH ${path(product)}`, { body: { options: { size: "Huge" } } });
-      await shop.call(`PATCH ${path(product, 1)}`, { body: { sku: "Unseen" } });
-      await shop.call(`PATCH /products/${product.id}/`, { query: { lang: "fr" }, body: { title: "Chemise" } });
-      for (const q of ["huge", "unseen", "chemise"]) expect([q, await find(q)]).toEqual([q, 1]);
-      await shop.call(`DELETE ${path(product, 1)}`);
-      await shop.call(`PATCH /products/${product.id}/`, { body: { translations: { de: null } } });
-      for (const q of ["red", "T-L", "unseen", "hemd"]) expect([q, await find(q)]).toEqual([q, 0]);
-      await shop.call(`DELETE /products/${product.id}/`);
-      expect([await find("shirt"), await find("lamp")]).toEqual([0, 1]);
-    },
-  );
 
   suite.testOnFile(
     "every write of a variant records an event, and an edit of its stock a stock.changed event",

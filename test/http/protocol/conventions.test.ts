@@ -206,16 +206,4 @@ onDatabase("file", (suite) => {
       (await shop.call(post, { namespace: null, raw: "<a/>", headers: { "content-type": "text/xml" } })).code,
     ).toBe(5103);
   });
-
-  test("health checks and API description need no namespace, and health checks use the envelope", async () => {
-    for (const path of ["/health/live", "/health/ready"]) {
-      const { status, data } = await shop.callAnonymously(`GET ${path}`, { namespace: null });
-      expect([status, data]).toEqual([200, { status: "ok" }]);
-    }
-    const description = await fetch(`${suite.app.url}/openapi.json`);
-    expect([description.status, description.headers.get("content-type")]).toEqual([
-      200,
-      "application/json; charset=utf-8",
-    ]);
-  });
 });

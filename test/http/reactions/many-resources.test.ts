@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
-import { ofProduct, type ReactionPath, reacting } from "../../support/reactions.ts";
+import { type ReactionPath, reacting } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 import { viewProduct } from "../../support/views.ts";
 
@@ -78,15 +78,4 @@ onEachDatabase((suite) => {
       }
     });
   }
-
-  suite.testOnFile("one resource has a reply of its own, without a list", async () => {
-    const shop = await suite.shop();
-    const { id } = await shop.createProduct();
-    for (const path of ["/likes/", "/bookmarks/"]) {
-      expect((await shop.callAnonymously(`GET ${path}`, { query: ofProduct(id) })).data).toEqual({
-        active: false,
-        count: 0,
-      });
-    }
-  });
 });

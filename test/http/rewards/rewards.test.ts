@@ -47,39 +47,6 @@ onEachDatabase((suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  suite.testOnFile(
-    "points are earned when an order is paid, at the store's rate, and reversed in proportion by refunds",
-    async () => {
-      const { shop, customer, account } = await openShop({ points_rate: 1500 });
-      const { id } = await shop.createProduct({ price: 10.5, stock: 10 });
-      const order = await makeOrder(shop, [{ product_id: id, quantity: 2 }], { customer_id: customer.id });
-      expect((await account()).balance).toBe(0);
-      expect((await payOrder(shop, order)).points_earned).toBe(31);
-      expect((await account()).balance).toBe(31);
-      const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
-      const half = await shop.call<OrderReply>(`POST /orders/${order.id}/refund/`, { body: { lines } });
-      const left = (await account()).balance;
-      expect(left).toBe(31 - half.data.points_reversed);
-      expect([15, 16]).toContain(left);
-      await shop.call(`POST /orders/${order.id}/refund/`, { body: {} });
-      expect(await checkAccount(shop, customer.id)).toBe(0);
-    },
-  );
-
-  test("points pay for orders, and are returned when the order is cancelled", async () => {
-    const { shop, customer, own, account } = await openShop();
-    await givePoints(shop, customer.id, 300);
-    const { id } = await shop.createProduct({ price: 10, stock: 10 });
-    const items = [{ product_id: id, quantity: 1 }];
-    const { data: order } = await own<OrderReply>("POST /orders/", { body: { items, use_points: 200 } });
-    expect(order).toMatchObject({ points_used: 200, discount_minor: 200, total_minor: 800 });
-    expect((await account()).balance).toBe(100);
-    const poor = await own("POST /orders/", { body: { items, use_points: 101 } });
-    expect([poor.status, poor.error?.code]).toEqual([409, 5305]);
-    await own(`POST /orders/${order.id}/cancel/`);
-    expect(await checkAccount(shop, customer.id)).toBe(300);
-  });
-
   test("redeeming spends points once for each source, and never more than the balance", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 100);

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, goodPassword, openAccount } from "../../support/account.ts";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
-import { request as rawRequest } from "../../support/raw-http.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 interface Session {
@@ -11,8 +10,6 @@ interface Session {
   expires_at: string;
 }
 type Names = { user_id?: string; token?: string };
-
-const minute = 60_000;
 const routes = ["POST /auth/refresh/", "POST /auth/logout/"] as const;
 
 onDatabase("file", (suite) => {
@@ -23,30 +20,6 @@ onDatabase("file", (suite) => {
   const call = (request: string, more: CallOptions = {}) =>
     shop.callAnonymously<Session>(request, { address: newAddress(), ...more });
   const namesOf = ({ id, token }: Account) => ({ user_id: id, token });
-  const read = (query: Names) => call("GET /products/", { query });
-
-  test("a refresh returns a new token for a full lifetime, and the old one is 5207", async () => {
-    const { clock } = suite.app;
-    const account = await openAccount(shop);
-    clock.advance(minute);
-    const { status, data } = await call("POST /auth/refresh/", { query: namesOf(account) });
-    expect(status).toBe(200);
-    expect(data).toEqual({
-      user_id: account.id,
-      token: expect.stringMatching(/^v2\.[A-Za-z0-9_-]{43}$/),
-      expires_at: new Date(clock.now() + 30 * 86_400_000).toISOString(),
-    });
-    expect((await read(namesOf(account))).code).toBe(5207);
-    expect((await read({ user_id: account.id, token: data.token })).status).toBe(200);
-  });
-
-  test("a logout ends only its own token", async () => {
-    const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
-    const { status, data } = await call("POST /auth/logout/", { query: namesOf(account) });
-    expect([status, data]).toEqual([200, { revoked: true } as never]);
-    expect((await read(namesOf(account))).code).toBe(5207);
-    expect((await read(namesOf(neighbour))).status).toBe(200);
-  });
 
   for (const request of routes) {
     describe(request, () => {
@@ -180,15 +153,5 @@ onDatabase("file", (suite) => {
       201,
     );
     expect((await create({ body: { ...lamp, token: "v2.x" }, auth: shop.auth })).status).toBe(201);
-  });
-
-  test("a body of a GET authenticates nobody", async () => {
-    const body = JSON.stringify(namesOf(await openAccount(shop)));
-    const { status } = await rawRequest(suite.app, {
-      head: `GET /products/?namespace=${shop.namespace} HTTP/1.1`,
-      headers: { "content-type": "application/json", "content-length": String(body.length) },
-      body,
-    });
-    expect(status).toBe(401);
   });
 });

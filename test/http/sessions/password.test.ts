@@ -81,17 +81,6 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("it is for signed-in users only", async () => {
-    const { token } = await openAccount(shop);
-    const foreign = await openAccount(await suite.shop());
-    const call = (more: object) => shop.callAnonymously(request, { body: good, address: newAddress(), ...more });
-    expect((await call({})).code).toBe(5206);
-    expect((await call({ auth: shop.auth })).code).toBe(5300);
-    expect((await call({ query: { user_id: foreign.id, token: foreign.token } })).code).toBe(5205);
-    expect((await call({ query: { user_id: foreign.id, token } })).code).toBe(5205);
-    expect((await call({ body: { ...good, user_id: foreign.id, token } })).code).toBe(5206);
-  });
-
   suite.testOnFile("wrong current passwords count with failed logins, and a change resets them", async () => {
     const account = await openAccount(shop);
     const wrong = { ...good, current_password: otherPassword };

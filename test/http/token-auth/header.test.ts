@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
-import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { type ApiReply, type CallOptions, newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -87,16 +86,6 @@ onDatabase("file", (suite) => {
     expect([await me(of(third), {}), await me(of(account), {})]).toEqual([5207, account.id]);
   });
 
-  test("refresh and logout take the token from the header, and end it", async () => {
-    const user = await openAccount(shop);
-    const renewed = await call<Pair>("POST /auth/refresh/", header(of(user)));
-    expect(renewed.status).toBe(200);
-    const pair = { user_id: user.id, token: renewed.data.token };
-    expect((await call("POST /auth/logout/", header(pair))).status).toBe(200);
-    expect((await call("GET /users/me/", header(pair))).code).toBe(5207);
-    expect((await call("POST /auth/logout/", header(pair))).code).toBe(5214);
-  });
-
   test("a page sends its key in the query and its user in the header: each is used where it may call", async () => {
     const origin = "https://shop.example.com";
     const { app_id, app_secret } = await shop.issueKey({ scopes: ["catalog:read"] });
@@ -130,14 +119,5 @@ onDatabase("file", (suite) => {
     }
     expect(codes).toEqual([...Array(10).fill(5205), 5209]);
     expect((await good()).status).toBe(200);
-  });
-
-  test("an expired token in the header is 5207", async () => {
-    const brief = await suite.shop();
-    await updateTenant(suite.app.system, brief.namespace, { tokenLifetime: 3600 });
-    const user = await openAccount(brief);
-    suite.app.clock.advance(3_600_001);
-    const { code } = await brief.callAnonymously("GET /users/me/", { ...header(of(user)) });
-    expect(code).toBe(5207);
   });
 });

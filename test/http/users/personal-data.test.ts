@@ -21,9 +21,6 @@ const asUser = async (shop: Shop, body?: object) => {
   return { auth: null, query: { user_id: id, token }, address: newAddress(), ...(body && { body }) };
 };
 const scenarios: ApiScenario[] = [
-  { name: "an export without credentials is 5206", request: exported, send: { auth: null }, expect: 5206 },
-  { name: "an app key cannot export", request: exported, expect: 5300 },
-  { name: "an app key cannot erase", request: erase, send: { body: { password } }, expect: 5300 },
   {
     name: "erasing without a password is 5102",
     request: erase,

@@ -81,16 +81,6 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("an outdated version is 412, with and without the password", async () => {
-    const own = await openAccount(shop);
-    await patch(own, { name: "Ada" });
-    const old = { "if-match": '"1"' };
-    expect((await patch(own, { name: "Eve" }, old)).code).toBe(5303);
-    expect((await patch(own, { email: "eve-412@example.com", password }, old)).code).toBe(5303);
-    expect((await profile(own)).version).toBe(2);
-    expect((await patch(own, { name: "Bea" }, { "if-match": '"2"' })).status).toBe(200);
-  });
-
   test("another address needs the password and counts once its code is entered; both addresses get a mail", async () => {
     const own = await openAccount(shop, { email: "old@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true, name: "Ada", lang: "de" } });

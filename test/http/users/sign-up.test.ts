@@ -71,17 +71,6 @@ const scenarios: ApiScenario[] = [
     expect: 5102,
     fields: ["name"],
   },
-  { name: "a sign-up without a key is 5206", request, send: () => send(good, { auth: null }), expect: 5206 },
-  {
-    name: "a sign-up with a key that lacks the scope is 5300",
-    request,
-    send: async (shop) => {
-      const { app_id, app_secret } = await shop.issueKey({ scopes: ["users:write"] });
-      return send(good, { auth: `Bearer ${app_id}:${app_secret}` });
-    },
-    expect: 5300,
-    has: ["customers:sign-up"],
-  },
   {
     name: "a code that was never sent is 5216",
     request: "POST /users/verify/",
@@ -107,12 +96,6 @@ const scenarios: ApiScenario[] = [
     send: () => send({ email: "nobody" }),
     expect: 200,
     check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }),
-  },
-  {
-    name: "another code needs a key",
-    request: "POST /users/verify/resend/",
-    send: () => send({ email }, { auth: null }),
-    expect: 5206,
   },
 ];
 
@@ -210,15 +193,6 @@ onDatabase("file", (suite) => {
     expect(await deliverMail(shop)).toEqual([]);
     expect((await verify(shop, email, code)).code).toBe(5216);
     expect(await readUsers(shop)).toHaveLength(1);
-  });
-
-  test("a code that somebody else's sign-up caused creates no account with their password", async () => {
-    const shop = await suite.shop();
-    await signUp(shop, email);
-    await signUp(shop, email, { password: otherPassword, name: "Mallory" });
-    const code = await readCode(shop, "sign_up_code");
-    expect((await verify(shop, email, code)).code).toBe(5216);
-    expect(await readUsers(shop)).toEqual([]);
   });
 
   test("somebody else's sign-up leaves the codes before it valid, each for the password of its own sign-up only", async () => {

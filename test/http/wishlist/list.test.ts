@@ -55,16 +55,6 @@ onDatabase("file", (suite) => {
     expect((await eve.call("GET /wishlist/", query(eve, { limit: "101" }))).fields).toEqual(["limit"]);
   });
 
-  test("fields selects fields, with the id", async () => {
-    const { shop, eve } = await open();
-    const { id, product_id } = await wish(shop, eve, { price: 3 });
-    const { data } = await eve.call<WishReply[]>("GET /wishlist/", query(eve, { fields: "price,available" }));
-    expect(data as unknown[]).toEqual([{ id, price: 3, available: true }]);
-    const one = await eve.call(`GET /wishlist/${product_id}/`, query(eve, { fields: "note" }));
-    expect([one.data, one.headers.get("etag")]).toEqual([{ id, note: null }, '"1"']);
-    expect((await eve.call("GET /wishlist/", query(eve, { fields: "user_id" }))).fields).toEqual(["fields"]);
-  });
-
   test("titles are in the requested language, otherwise in the store's", async () => {
     const { shop, eve } = await open();
     const translations = { de: { title: "Lampe" }, "pt-BR": { title: "Luminária" } };
