@@ -75,6 +75,8 @@ const optionalFields = Type.Partial(Type.Object({ ...others, translations })).pr
 export const ProductReplacement = input("ProductReplacement", { title, price, ...optionalFields });
 export type ProductReplacement = Static<typeof ProductReplacement>;
 
+export const ProductFields = Type.Partial(ProductReplacement, { $id: undefined });
+
 export const ProductInput = input("ProductInput", {
   ...ProductReplacement.properties,
   variants: Type.Optional(

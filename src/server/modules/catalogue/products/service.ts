@@ -138,6 +138,16 @@ export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, op
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
 
+/** Sets the given fields as a file has them: metadata and translations are replaced. `lang` is that of the product. */
+export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatch, lang: string) {
+  return write(
+    ctx,
+    id,
+    { columns: productColumns(ctx, fields), merge: false, lang, ifMatch: null },
+    Object.keys(fields),
+  );
+}
+
 /** The rows remain, because orders refer to them. Returns the id. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);

@@ -1,9 +1,9 @@
 import { CsvError, parse } from "csv-parse";
 import { validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
-import { checkRow, countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
-import { type ImportItem, type Row, type RowError, rowsTogether, unreadableItem } from "./import-item.ts";
-import { columnsOf, type MigrationReport, newReport, readShop } from "./migration/shop-table.ts";
+import { checkRow, findBadText, maxRecordLength } from "./decode-text.ts";
+import { type ImportItem, type Row, type RowError, unreadableItem } from "./import-item.ts";
+import { columnsOf, type MigrationReport, newReport, readShop, type ShopFormat } from "./migration/shop-table.ts";
 import { shopify } from "./migration/shopify.ts";
 import { wooCommerce } from "./migration/woocommerce.ts";
 
@@ -23,32 +23,25 @@ export async function* readCsv(
 ): AsyncGenerator<ImportItem> {
   const [header, whole] = await peekHeader(text);
   const separator = delimiter ?? detectDelimiter(header);
-  let table: Table | undefined;
+  const rows = readRows(whole, separator);
   let current: { item: ImportItem; cells: string[] } | undefined;
   try {
-    const rows = readRows(whole, separator);
+    const { value: names } = await rows.next();
+    if (!names) throw validationFailed("The file is empty. Its first line must name the columns.");
+    const bad = findBadText(names.cells, names.line);
+    if (bad) return yield unreadableItem(bad, true);
+    const isOf = (one: ShopFormat) => one.needs.every((name) => columnsOf(names, one).includes(name));
+    const shop = [shopify, wooCommerce].find(isOf);
+    if (shop) return yield* readShop(names, rows, shop, report);
+    const table = { columns: readHeader(names.cells), decimalComma: separator === ";" };
     for await (const row of rows) {
-      if (!table) {
-        const bad = findBadText(row.cells, row.line);
-        if (bad) return yield unreadableItem(bad, true);
-        const shop = [shopify, wooCommerce].find((one) =>
-          one.needs.every((name) => columnsOf(row, one).includes(name)),
-        );
-        if (shop) return yield* readShop(row, rows, shop, report);
-        table = { columns: readHeader(row.cells), decimalComma: separator === ";" };
-      } else if (row.cells.some((cell) => cell !== "")) {
-        if (current && continuesProduct(table, current.cells, row.cells)) {
-          addVariantRow(table, current.item, row, current.cells);
-          continue;
-        }
-        if (current && isNameless(table, row.cells)) {
-          // It may be a variant of the product before, which must not be written in part.
-          current.item.faults.push(...readProductRow(table, row).faults);
-          continue;
-        }
-        if (current) yield current.item;
-        current = { item: readProductRow(table, row), cells: row.cells };
+      if (row.cells.every((cell) => cell === "")) continue;
+      if (current && continuesProduct(table, current.cells, row.cells)) {
+        addVariantRow(table, current.item, row, current.cells);
+        continue;
       }
+      if (current) yield current.item;
+      current = { item: readProductRow(table, row), cells: row.cells };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -56,7 +49,6 @@ export async function* readCsv(
     if (current?.item.variants.length === 0) yield current.item;
     return yield unreadableItem({ line: Number(error.line), message: explainCsv(error) }, true);
   }
-  if (!table) throw validationFailed("The file is empty. Its first line must name the columns.");
   if (current) yield current.item;
 }
 
@@ -102,7 +94,7 @@ async function* readRows(text: AsyncGenerator<string>, delimiter: string): Async
     records = [];
     for (const cells of found) {
       yield { line, cells };
-      line += 1 + cells.reduce((sum, cell) => sum + countLineBreaks(cell), 0);
+      line += 1 + (cells.join("|").match(/\r\n?|\n/g)?.length ?? 0);
     }
     if (failure) throw Object.assign(failure, { line });
   }
@@ -140,8 +132,7 @@ function readHeader(names: string[]): CsvColumn[] {
 
 function readProductRow(table: Table, row: Row): ImportItem {
   const { line } = row;
-  const stray = { line, field: "title", message: `is empty. ${rowsTogether}` };
-  const fault = checkRow(row, table.columns.length) ?? (lacksTitle(table, row.cells) ? stray : undefined);
+  const fault = checkRow(row, table.columns.length);
   if (fault) return { line, document: {}, variants: [], faults: [fault], isCsv: true };
   const { document, faults } = readCells(table, row, "product");
   const item: ImportItem = { line, document, variants: [], faults, isCsv: true };
@@ -153,14 +144,16 @@ function readProductRow(table: Table, row: Row): ImportItem {
 function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
   const fault = checkRow(row, table.columns.length);
   if (fault) return void item.faults.push(fault);
-  table.columns.forEach(({ of, name }, index) => {
+  const at = table.columns.findIndex(({ of }, index) => {
     const cell = row.cells[index];
-    if (of === "variant" || cell === "" || cell === first[index]) return;
-    const message = first[index]
+    return of === "product" && cell !== "" && cell !== first[index];
+  });
+  if (at !== -1) {
+    const message = first[at]
       ? `differs from line ${item.line}, the first row of this product. Write the same in both, or leave it empty here`
       : `is empty in line ${item.line}, the first row of this product. Put the row with the product's fields first`;
-    item.faults.push({ line: row.line, field: name, message });
-  });
+    item.faults.push({ line: row.line, field: table.columns[at]?.name ?? null, message });
+  }
   pushVariant(table, item, row);
 }
 
@@ -193,22 +186,8 @@ function hasVariant({ columns }: Table, cells: string[]): boolean {
   return columns.some(({ of }, index) => of === "variant" && (cells[index] ?? "") !== "");
 }
 
-/** Whether a row with a variant cannot be the first of its product, as after sorting a file. */
-function lacksTitle(table: Table, cells: string[]): boolean {
-  const index = table.columns.findIndex(({ name }) => name === "title");
-  return index !== -1 && !cells[index]?.trim() && hasVariant(table, cells);
-}
-
-/** Whether nothing in a row with a variant names its product. */
-function isNameless(table: Table, cells: string[]): boolean {
-  return (
-    lacksTitle(table, cells) &&
-    !table.columns.some(({ name }, index) => keyColumns.includes(name) && cells[index]?.trim())
-  );
-}
-
 function continuesProduct(table: Table, first: string[], row: string[]): boolean {
-  if (!hasVariant(table, row) || lacksTitle(table, first)) return false;
+  if (!hasVariant(table, row)) return false;
   for (const name of keyColumns) {
     const index = table.columns.findIndex((column) => column.name === name);
     const [before, cell] = [first[index], row[index]];

@@ -1,38 +1,18 @@
-import { invalidField } from "../../../errors.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { normalizeSku } from "../products/input.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** The fields that differ, as a PATCH. Errors: validationFailed for null in metadata, which a PATCH cannot express. */
+/** The given fields that differ. */
 export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {
-  const changes: Fields = {};
-  for (const [name, value] of Object.entries(given)) {
+  const isChanged = ([name, value]: [string, unknown]) => {
     const before = existing[name];
-    if (value === undefined || isSame(before, value) || (isCsv && value === null && before === "")) continue;
-    if (name === "images" && isSame(comparable(before), comparable(value))) continue;
+    if (value === undefined || isSame(before, value) || (isCsv && value === null && before === "")) return false;
+    if (name === "images") return !isSame(comparable(before), comparable(value));
     // Stored JSON has no more digits than a double can represent.
-    if (name === "metadata" && isSame(before, JSON.parse(JSON.stringify(value)))) continue;
-    const isMerged = (name === "metadata" || name === "translations") && isObject(before) && isObject(value);
-    changes[name] = isMerged ? mergePatch(name, before, value) : value;
-  }
-  return changes;
-}
-
-function mergePatch(field: string, before: Fields, after: Fields): Fields {
-  const patch: Fields = {};
-  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) patch[name] = null;
-  for (const [name, value] of Object.entries(after)) {
-    const old = before[name];
-    if (isSame(old, value)) continue;
-    if (containsNull(value)) throw invalidField(field, "must not contain null. Omit the names with null values");
-    patch[name] = isObject(old) && isObject(value) ? mergePatch(field, old, value) : value;
-  }
-  return patch;
-}
-
-function containsNull(value: unknown): boolean {
-  return value === null || (isObject(value) && Object.values(value).some(containsNull));
+    return name !== "metadata" || !isSame(before, JSON.parse(JSON.stringify(value)));
+  };
+  return Object.fromEntries(Object.entries(given).filter(isChanged));
 }
 
 /** Whether two values are equal as JSON; the order of keys does not matter. */

@@ -9,9 +9,9 @@ import { parseLanguage } from "../../tenants/input.ts";
 import { createCategory } from "../categories/service.ts";
 import { categories } from "../categories/table.ts";
 import { normalizeSku } from "../products/input.ts";
-import { maxCategories, maxTitle, ProductInput, ProductPatch } from "../products/model.ts";
+import { maxCategories, maxTitle, ProductFields, ProductInput } from "../products/model.ts";
 import { findCategoryIds } from "../products/resolve.ts";
-import { createProduct, patchProduct } from "../products/service.ts";
+import { createProduct, setProductFields } from "../products/service.ts";
 import { defaultSlug } from "../products/slug.ts";
 import { products, productVariants } from "../products/table.ts";
 import { type Fields, findChanges, normalize } from "./import-changes.ts";
@@ -76,7 +76,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
   requireCurrency(currency, isPriced ? tx.tenant.currency : existing.currency);
   const changed = Object.keys(changes);
   if (changed.length > 0) {
-    await patchProduct(tx, existing.id, validate(ProductPatch, changes, "row"), { ifMatch: null, lang: existing.lang });
+    await setProductFields(tx, existing.id, validate(ProductFields, changes, "row"), existing.lang);
   }
   changed.push(...(await importVariants(tx, existing, item)));
   return changed.length === 0 ? "unchanged" : { title: existing.title, fields: changed };
