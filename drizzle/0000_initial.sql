@@ -635,14 +635,14 @@ CREATE INDEX `reward_lots_due` ON `reward_lots` (`expires_at`) WHERE remaining >
 CREATE TABLE `sign_ups` (
 	`tenant_id` text NOT NULL,
 	`email_key` text NOT NULL,
-	`slot` integer NOT NULL,
+	`client` text NOT NULL,
 	`email` text NOT NULL,
 	`name` text,
 	`lang` text,
 	`password_hash` text NOT NULL,
 	`visitor_id` text,
 	`created_at` text NOT NULL,
-	PRIMARY KEY(`tenant_id`, `email_key`, `slot`),
+	PRIMARY KEY(`tenant_id`, `email_key`, `client`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint

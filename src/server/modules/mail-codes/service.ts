@@ -17,7 +17,7 @@ export interface CodeKey {
   purpose: "reset" | "login" | "sign_up" | "email";
   subject: string;
 }
-/** A code to issue: it replaces the one in the subject's slot, 0 unless given, and is valid for 15 minutes unless given. */
+/** It replaces the code in the subject's slot. Default: slot 0, valid for 15 minutes. */
 type NewCode = CodeKey & { slot?: number; validMs?: number };
 /** A code that was sent back. */
 export type CodeTry = CodeKey & { code: string };
@@ -50,8 +50,8 @@ const putCode = statement(sql`
   on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
 // The code that was sent back, or else the one that has most tries left.
-const selectCode = statement<{ slot: number; hash: string; expires_at: string; wrong_tries: number }>(sql`
-  select slot, hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
+const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
+  select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);
 // Verified and spent in one statement, so that of concurrent calls with one code only one succeeds.
 const useCode = statement(sql`
@@ -97,7 +97,7 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
 
 /**
  * Uses a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that spends it.
- * @param use `prepare`: work outside the transaction, once the code of a slot fits, such as hashing; null counts as a wrong try.
+ * @param use `prepare`: work outside the transaction, once the code fits, such as hashing; null counts as a wrong try.
  * `act`: the effect, in the transaction; an error that it returns is thrown although the code is spent. `refused`
  * records a counted refusal.
  * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code are used up.
@@ -106,14 +106,14 @@ export async function redeemCode<P>(
   ctx: Ctx,
   codeTry: CodeTry,
   use: {
-    prepare: (slot: number) => Promise<P | null>;
+    prepare: () => Promise<P | null>;
     act: (tx: Ctx, prepared: P) => Promise<AppError | undefined>;
     refused: (tx: Ctx) => Promise<void>;
   },
 ): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict instanceof AppError) throw verdict;
-  const prepared = verdict === "wrong" ? null : await use.prepare(verdict.slot);
+  const prepared = verdict === "wrong" ? null : await use.prepare();
   // A refusal is returned: if it were thrown, the count would be rolled back.
   const refusal = await inTransaction(ctx, async (tx) => {
     if (prepared !== null && (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0) return use.act(tx, prepared);
@@ -129,15 +129,15 @@ export async function redeemCode<P>(
 }
 
 /**
- * Checks a try without counting it. Returns the slot of the code that fits, or the error that any code gets:
- * tooManyAttempts when the tries of the code are used up, resetCodeInvalid when there is no valid code.
+ * Checks a try without counting it. Returns the error that any code gets: tooManyAttempts when the tries of the code are
+ * used up, resetCodeInvalid when there is no valid code.
  */
-export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<{ slot: number } | "wrong" | AppError> {
+export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
   const row = await get(ctx.db, selectCode, values);
   if (!row) return resetCodeInvalid();
   if (row.wrong_tries >= maxTries) return attemptsExhausted(Date.parse(row.expires_at) - ctx.now());
-  return row.hash === values.hash ? { slot: row.slot } : "wrong";
+  return row.hash === values.hash ? "right" : "wrong";
 }
 
 /** Counts a wrong try of the subject's codes and the day, in one transaction; false when there is no valid code. */

@@ -12,7 +12,7 @@ export const mailCodes = sqliteTable(
     purpose: text("purpose", { enum: ["reset", "login", "sign_up", "email"] }).notNull(),
     /** The address in its comparable form; for a change of email, the user's id comes first. */
     subject: text("subject").notNull(),
-    /** The slot of the sign-up that the code belongs to; 0 for other codes, which replace each other. */
+    /** Codes of one slot replace each other: 1 for invitations, 0 for others. */
     slot: integer("slot").notNull().default(0),
     /** HMAC of the code with the server's key, because a plain hash of six digits can be reversed at once. */
     hash: text("hash").notNull(),

@@ -25,7 +25,7 @@ const selectStore = statement((q) =>
       and(
         eq(signUps.tenantId, tenants.id),
         equals(signUps.emailKey, "signUpKey"),
-        eq(signUps.slot, sql`coalesce(${param("slot")}, ${signUps.slot})`),
+        eq(signUps.client, sql`coalesce(${param("client")}, ${signUps.client})`),
       ),
     )
     .where(equals(tenants.id, "tenantId"))
@@ -63,9 +63,9 @@ export function composeMail(mail: {
 /** The store of a mail, and its recipient; null if no active user, and no sign-up, has the address. */
 export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;
-  const slot = "signUpKey" in to ? (to.slot ?? null) : null;
+  const client = "signUpKey" in to ? (to.client ?? null) : null;
   const emailKey = "emailKey" in to ? to.emailKey : signUpKey;
-  const row = await get(db, selectStore, { tenantId, signUpKey, slot, emailKey });
+  const row = await get(db, selectStore, { tenantId, signUpKey, client, emailKey });
   if (!row) return undefined;
   const { email, name, lang, role, status, newEmail, newName, newLang, ...store } = row;
   if ("email" in to) return { store, to: { email: to.email, name: to.name ?? null, lang: to.lang ?? null } };

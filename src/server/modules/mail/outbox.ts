@@ -34,7 +34,7 @@ const expireReplaced = statement(sql`
  */
 export type MailRecipient =
   | { emailKey: string; role?: "customer" }
-  | { signUpKey: string; slot?: number }
+  | { signUpKey: string; client?: string }
   | { email: string; name?: string | null | undefined; lang?: string | null | undefined };
 
 export interface MailContents {

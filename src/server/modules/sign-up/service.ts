@@ -1,8 +1,8 @@
-import { and, desc, eq, lte, sql } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";
@@ -30,23 +30,18 @@ const keptMs = 3 * 86_400_000;
 
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
 
-const { tenantId, slot, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
+const { tenantId, client, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
 const ofAddress = and(eq(tenantId, param("tenantId")), eq(signUps.emailKey, param("emailKey")));
-/** As many slots with a code as an address gets mails while a code is valid: no sign-up replaces one with a valid code. */
-const codedSlots = 3;
-/** Slots of sign-ups for which no mail was sent: one of each client's address, so that nobody replaces another's. */
-const silentSlots = 16;
-const isCoded = and(ofAddress, lte(slot, codedSlots));
-const selectLastSlot = statement((q) =>
-  q.select({ slot }).from(signUps).where(isCoded).orderBy(desc(createdAt), desc(slot)).limit(1),
-);
+/** A verification compares the passwords of the latest ones of its address. */
+const maxWaiting = 10;
 const account = params("email", "name", "lang", "passwordHash", "visitorId", "createdAt");
-const newSignUp = { ...params("tenantId", "emailKey", "slot"), ...account };
-const target = [tenantId, signUps.emailKey, slot];
+const newSignUp = { ...params("tenantId", "emailKey", "client"), ...account };
+const target = [tenantId, signUps.emailKey, client];
 const putSignUp = statement((q) => q.insert(signUps).values(newSignUp).onConflictDoUpdate({ target, set: account }));
-const isAwaited = sql`${ofAddress} and (${param("slot")} in (${slot}, 0) or ${slot} > ${codedSlots})`;
 const fields = { email, name, lang, passwordHash, visitorId };
-const selectSignUps = statement((q) => q.select(fields).from(signUps).where(isAwaited));
+const selectSignUps = statement((q) =>
+  q.select(fields).from(signUps).where(ofAddress).orderBy(desc(createdAt)).limit(maxWaiting),
+);
 const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
@@ -70,14 +65,15 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
   const account = { email, name, lang, passwordHash, visitorId };
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey, nameKey });
-    const which = { tenantId: tenant.id, emailKey };
-    const last = await get(tx.db, selectLastSlot, which);
-    const slot = last ? (last.slot % codedSlots) + 1 : 1;
-    const mail = { kind: "sign_up_code", to: { signUpKey: emailKey, slot }, language: lang ?? undefined } as const;
-    const isSent = await mailSignUp(tx, emailKey, { slot, mail });
-    // The codes that were sent before are for this password, too: a stranger may have used up the mails.
-    const values = { ...account, ...which, slot: isSent ? slot : silentSlotOf(tx, emailKey) };
-    await run(tx.db, putSignUp, { ...values, createdAt: toTimestamp(tx.now()) });
+    const client = clientOf(tx);
+    // Without a mail, the code that was sent before is for this password, too: a stranger may have used up the mails.
+    await mailSignUp(tx, emailKey, {
+      kind: "sign_up_code",
+      to: { signUpKey: emailKey, client },
+      language: lang ?? undefined,
+    });
+    const createdAt = toTimestamp(tx.now());
+    await run(tx.db, putSignUp, { ...account, tenantId: tenant.id, emailKey, client, createdAt });
     await recordAudit(tx, { event: "user.sign_up_requested" });
   });
   return tenant.signUp === "open" ? "login" : "verify";
@@ -87,7 +83,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; 
   const { email, emailKey, name, nameKey, lang } = account;
   if (await findSignInUser(tx.db, tx.tenant.id, emailKey)) {
     // Its text has no code; only the number of mails counts.
-    await mailSignUp(tx, emailKey, { mail: { kind: "account_exists", to: { emailKey } } });
+    await mailSignUp(tx, emailKey, { kind: "account_exists", to: { emailKey } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
   const { id } = await createCustomer(tx, account, { emailKey, nameKey, emailVerified: false });
@@ -96,26 +92,21 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; 
   if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
 }
 
-/** Returns whether it is sent: not if its address had many. Errors: tooManyRequests when the store had many. */
-async function mailSignUp(
-  tx: Ctx,
-  emailKey: string,
-  { slot = 0, mail }: { slot?: number; mail: Parameters<typeof mailCode>[2] },
-): Promise<boolean> {
+/** Sends nothing if the address had many mails. Errors: tooManyRequests when the store had many. */
+async function mailSignUp(tx: Ctx, emailKey: string, mail: Parameters<typeof mailCode>[2]): Promise<void> {
   const address = `${tx.tenant.id}:${emailKey}`;
-  if ((await checkLimit(tx, mailsToAddress, address)) > 0) return false;
-  if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey, slot }, mail))) return false;
+  if ((await checkLimit(tx, mailsToAddress, address)) > 0) return;
+  if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey }, mail))) return;
   await countHit(tx, mailsToAddress, address);
   await countStoreMail(tx);
-  return true;
 }
 
 function countStoreMail(tx: Ctx): Promise<void> {
   return consumeLimit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
 }
 
-function silentSlotOf({ vault, client }: Ctx, emailKey: string): number {
-  return codedSlots + 1 + (Number.parseInt(addressSubject(vault, client?.ip, emailKey).slice(0, 6), 16) % silentSlots);
+function clientOf({ vault, client, tenant }: Ctx): string {
+  return addressSubject(vault, client?.ip, tenant.id);
 }
 
 async function createCustomer(
@@ -130,8 +121,8 @@ async function createCustomer(
 }
 
 /**
- * Creates the account of a sign-up, given the code that was mailed for it and its password; a code that was mailed again
- * is for each sign-up that waits, with its password. Somebody else may have signed up with the address, too.
+ * Creates the account of a sign-up, given a code that was mailed to its address and its password, which tells sign-ups of
+ * one address apart: somebody else may have signed up with it, too.
  * @throws resetCodeInvalid for a wrong, used or expired code, or a wrong password; tooManyAttempts.
  */
 export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVerification): Promise<void> {
@@ -142,9 +133,9 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVe
     ctx,
     { purpose: "sign_up", subject: key, code: code.trim() },
     {
-      async prepare(slot) {
+      async prepare() {
         await countCall(ctx);
-        for (const stored of await all(ctx.db, selectSignUps, { ...which, slot })) {
+        for (const stored of await all(ctx.db, selectSignUps, which)) {
           if (await verifyPassword(password, stored.passwordHash, ctx.tenant.id)) return stored;
         }
         return null;
@@ -167,12 +158,11 @@ export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: 
   const key = emailKey(input.email);
   if (key === null) return;
   await inTransaction(ctx, async (tx) => {
-    const mail = { kind: "sign_up_code", to: { signUpKey: key }, language: input.lang } as const;
-    await mailSignUp(tx, key, { mail });
+    await mailSignUp(tx, key, { kind: "sign_up_code", to: { signUpKey: key }, language: input.lang });
   });
 }
 
 async function countCall(ctx: Ctx): Promise<void> {
-  const waitMs = await countHit(ctx, signUpCalls, addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id));
+  const waitMs = await countHit(ctx, signUpCalls, clientOf(ctx));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }

@@ -1,17 +1,17 @@
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Unverified accounts: the latest three of an address with a code, and one without for each client. Addresses that
- * have an account are here too, so that replies take the same time.
+ * Unverified accounts, one of each client for an address, so that nobody replaces another's. Addresses that have an account
+ * are here too, so that replies take the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",
   {
     tenantId: tenantIdColumn(),
     emailKey: text("email_key").notNull(),
-    /** 1 to 3 with a code of its own, 4 to 19 without. */
-    slot: integer("slot").notNull(),
+    /** A keyed hash of the client's address. */
+    client: text("client").notNull(),
     email: text("email").notNull(),
     name: text("name"),
     lang: text("lang"),
@@ -20,5 +20,5 @@ export const signUps = sqliteTable(
     visitorId: text("visitor_id"),
     createdAt: text("created_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.tenantId, t.emailKey, t.slot] }), index("sign_ups_by_age").on(t.createdAt)],
+  (t) => [primaryKey({ columns: [t.tenantId, t.emailKey, t.client] }), index("sign_ups_by_age").on(t.createdAt)],
 );
