@@ -3,7 +3,6 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { checkMeanings } from "../../src/server/health/doctor.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
@@ -42,13 +41,14 @@ const environment =
   );
 const database = ["file", "text", "integrity", "references", "schema"];
 const records =
-  "states stock variants replies totals refunds numbers rewards points likes views counts pictures search".split(" ");
+  "states stock variants replies totals refunds numbers rewards points days resources counts pictures search".split(
+    " ",
+  );
 
 test("a sound database is exit code 0, and all checks run", async () => {
   const { checked, ...report } = await json<Report>("doctor");
   expect(report).toMatchObject({ ok: true, worst: "warning", database: { kind: "file" } });
   expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);
-  expect(checked.filter((id) => checkMeanings[id] === undefined)).toEqual([]);
   expect(checked).toEqual(expect.arrayContaining([...environment, ...database, ...records]));
   expect(await failure("doctor", "-n", "nobody")).toMatchObject({ error: { code: 5301 } });
 });
@@ -96,9 +96,6 @@ test("without findings the summary says so, and -q prints nothing", async () => 
   const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
   expect(stdout).toContain("Environment\n  ✓ stores, accounts, keys, outbox, webhooks\n");
-  const verbose = await run(["doctor", "-n", "other", "--verbose"]);
-  expect(verbose.stdout).toContain("  ✓ outbox: No mail has failed recently or waits for long.\n");
-  expect(verbose.stdout).toContain("  ✓ totals: Totals of orders are the sums of their lines");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 

@@ -116,7 +116,7 @@ describe("the public URL", () => {
     const made = makeCertificate({ until: Date.now() + 5.5 * dayMs });
     const address = front(wary, append, { tls: made });
     expect(await look(address)).toEqual([
-      `error: The certificate at ${address} is self-signed: browsers and apps reject it.`,
+      `error: The certificate at ${address} is not valid (DEPTH_ZERO_SELF_SIGNED_CERT).`,
     ]);
     const authority = join(makeDir(), "ca.pem");
     writeFileSync(authority, made.cert);

@@ -44,11 +44,11 @@ onEachDatabase((suite) => {
     );
     expect(rows.sort()).toEqual(
       [
-        ["likes", lamp, "likes", 9, 1, true],
-        ["likes", lamp, "bookmarks", 0, 1, true],
-        ["likes", table, "likes", 0, 2, true],
-        ["likes", table, "bookmarks", 0, 1, true],
-        ["likes", stool, "likes", 5, 0, true],
+        ["resources", lamp, "likes", 9, 1, true],
+        ["resources", lamp, "bookmarks", 0, 1, true],
+        ["resources", table, "likes", 0, 2, true],
+        ["resources", table, "bookmarks", 0, 1, true],
+        ["resources", stool, "likes", 5, 0, true],
         ["counts", table, "likes_count", 2, 0, true],
         ["counts", chair, "likes_count", 7, 3, true],
         ["counts", chair, "views_count", 4, 0, true],

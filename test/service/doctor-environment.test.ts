@@ -61,16 +61,13 @@ test("a data directory that is not writable is an error, except for root", async
   rmSync(closed, { recursive: true });
 });
 
-test("a file with another owner than its directory is a warning, and root can fix it", async () => {
+test("a file with another owner than its directory is a warning", async () => {
   if (process.getuid?.() !== 0) return console.warn("Only root can give a file to another account.");
   const path = join(dataDir, "server.lock");
   writeFileSync(path, "", { mode: 0o600 });
   chownSync(path, 4321, 4321);
   const [found, ...others] = await files.run(about());
   expect({ found, others }).toMatchObject({ found: { subject: path, remedy: `chown 0:0 ${path}` }, others: [] });
-  expect((await files.run(about({}, { uid: 4321 })))[0]?.fix).toBeUndefined();
-  await found?.fix?.();
-  expect(await files.run(about())).toEqual([]);
   rmSync(path);
 });
 

@@ -7,7 +7,7 @@ import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { actOn, makeOrder, readEvents, unlimitedOrders } from "../support/orders.ts";
+import { actOn, makeOrder, unlimitedOrders } from "../support/orders.ts";
 import { findInconsistencies } from "../support/record-check.ts";
 import { givePoints } from "../support/rewards.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(found(inconsistencies)).toEqual([]);
     expect(ok).toBe(true);
     const checks =
-      "states stock variants replies totals refunds numbers rewards points likes days views counts pictures search orders";
+      "states stock variants replies totals refunds numbers rewards points days resources counts pictures search orders";
     expect(checked).toEqual(checks.split(" "));
   });
 
@@ -157,11 +157,6 @@ onEachDatabase((suite) => {
     expect(texts((await doctor({ namespace })).inconsistencies).sort()).toEqual(remaining);
     const audited = ["search", "search", "rewards", "numbers", "stock", "stock"];
     expect((await auditOf(shop)).map((details) => details?.check)).toEqual(audited);
-    const moved = (await readEvents(shop, "stock.changed")).filter(({ reason }) => reason === "repair");
-    expect(moved.map(({ product_id, variant_id, reserved }) => [product_id, variant_id, reserved])).toEqual([
-      [lamp.id, null, 2],
-      [shirt.id, small, 3],
-    ]);
     const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
     expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
 
@@ -193,7 +188,7 @@ onEachDatabase((suite) => {
         ["rewards", userId, "lots", 60, -4940, "not"],
       ];
       for (const fix of [false, true]) {
-        const { ok, inconsistencies, notes } = await doctor({ namespace, fix });
+        const { ok, inconsistencies } = await doctor({ namespace, fix });
         expect(ok).toBe(false);
         const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
         for (const row of wrong) expect(shown).toContainEqual(row as never);
@@ -202,7 +197,6 @@ onEachDatabase((suite) => {
         ]);
         const stuck = inconsistencies.filter(({ fixable }) => !fixable);
         expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
-        expect(notes.map(({ check }) => check)).toEqual(["rewards"]);
       }
     },
   );
@@ -301,8 +295,8 @@ onEachDatabase((suite) => {
     );
     const order = () => makeOrder(shop, [{ product_id: lamp.id }], { customer_id: userId, use_points: 1 });
     const fix = () => doctor({ namespace, fix: true });
-    const done = await Promise.all([order(), fix(), order(), fix(), order(), order(), fix(), order()]);
-    expect(done).toHaveLength(8);
+    const fixTwice = async () => [await fix(), await fix()];
+    await Promise.all([order(), order(), fixTwice(), order(), order(), order()]);
     const wrong = (await fix()).inconsistencies.map(({ check, is, should }) => [check, Number(is) - Number(should)]);
     for (const difference of wrong)
       expect([

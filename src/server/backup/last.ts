@@ -4,12 +4,7 @@ import { writeWhole } from "../config/data-dir.ts";
 import { attempt } from "../values/attempt.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-const files = {
-  backup: "last.json",
-  "restore-test": "restore-test.json",
-  replica: "replica.json",
-  pending: "pending.json",
-} as const;
+const files = { backup: "last.json", "restore-test": "restore-test.json" } as const;
 type Kind = keyof typeof files;
 
 interface LastResults {

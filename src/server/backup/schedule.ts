@@ -10,13 +10,6 @@ import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
 import { type BackupRun, runBackup } from "./run-backup.ts";
 
 const retryMs = 5 * 60_000;
-/** Backups more often than this copy mostly unchanged data again. */
-const frequentMs = 10 * 60_000;
-
-export function shouldReplicate({ backupEveryMs = frequentMs, replicateTo, databaseUrl }: Config): boolean {
-  return backupEveryMs < frequentMs && (replicateTo ?? databaseUrl) === undefined;
-}
-
 /**
  * The first backup waits until the last one is old enough, so that restarts neither add backups nor postpone them.
  * @throws validationFailed when the destination cannot take several backups, or has no account.
@@ -31,7 +24,6 @@ export function startBackups(
     throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
   openStorage(location.place, config);
-  if (shouldReplicate(config)) notice("info", "with backups this often, --replicate-to costs less and loses less");
   const stopping = new AbortController();
   const { signal } = stopping;
   let timer: ReturnType<typeof setTimeout> | undefined;

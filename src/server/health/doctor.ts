@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../admin/open-database.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
 import { locateFailure, nameDatabase } from "../db/failure.ts";
@@ -27,24 +27,15 @@ const serverChecks: readonly EnvironmentCheck[] = [
   ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 
-/** The statement that is true when a check has no findings, by its id. */
-export const checkMeanings: Readonly<Record<string, string>> = {
-  file: "The database file can be opened.",
-  text: "All texts of the database file are UTF-8.",
-  integrity: "Pages, indexes and constraints of the database are sound.",
-  references: "Every reference leads to an existing row.",
-  schema: "The schema is the one of this program.",
-  ...Object.fromEntries(
-    [...directoryChecks, ...serverChecks, standby, ...recordChecks].map(({ id, about }) => [id, about]),
-  ),
-};
-
 /** The checks that can be left out: others need a directory and a database that can be opened. */
-export const optionalChecks = Object.keys(checkMeanings).filter((id) => !/^(?:directory|file|schema)$/.test(id));
+export const optionalChecks = [
+  ...["text", "integrity", "references"],
+  ...[files, disk, ...serverChecks, standby, ...recordChecks].map(({ id }) => id),
+];
 
 export type DoctorOptions = RunOptions & { deps: DoctorDeps };
 
-export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version" | "uid" | "timeoutMs" | "command"> {
+interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version" | "uid" | "timeoutMs" | "command"> {
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
 }
 
@@ -82,18 +73,6 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
   };
   const { size } = await checkDatabase(config, { ...options.deps, isQuick: false, step: run.databaseStep, onUsable });
   return run.report(size);
-}
-
-/** Checks only the data directory, because an invalid setting may name another database. */
-export async function runDirectoryCheck(dataDir: string, fault: AppError, options: DoctorOptions): Promise<Report> {
-  // Neither environment nor env file may be read: all options have their defaults.
-  const config = { ...readConfig({ "data-dir": "/dev/null" }, {}), dataDir };
-  const run = new Run(options);
-  const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
-  await run.add("environment", "settings", async () => [finding("error", "settings", fault.message, remedy)]);
-  await run.runEnvironment(directoryChecks, { ...options.deps, config, ctx: null, tenant: null });
-  await run.applyFixes(null);
-  return run.report(null);
 }
 
 async function openChecked(run: Run, config: Config, { namespace, deps }: DoctorOptions) {

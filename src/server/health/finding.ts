@@ -3,7 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
 import type { CommandLine } from "../db/failure.ts";
 
-/** Severities in ascending order: a note is information, a warning may become an error, an error needs action now. */
+/** In ascending order: a note is information, a warning may become an error, an error needs action now. */
 export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
@@ -23,7 +23,7 @@ export interface Finding {
   is?: string | number | null;
   should?: string | number | null;
   /** Fixes it; safe while a server runs; may throw. */
-  fix?(): Promise<void>;
+  fix?(): unknown;
 }
 
 export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
@@ -53,10 +53,9 @@ export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 
 export type RecordSubject = Pick<StoreSubject, "ctx" | "tenant" | "now" | "command">;
 
-/** The id is one word, as `doctor` prints it, and `about` what is true without findings. An error becomes a finding. */
-export interface Check<Subject> {
+/** The id is one word, as `doctor` prints it. */
+interface Check<Subject> {
   id: string;
-  about: string;
   run(subject: Subject): Promise<Finding[]>;
 }
 

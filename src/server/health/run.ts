@@ -18,7 +18,7 @@ import {
   type StoreSubject,
   severities,
 } from "./finding.ts";
-import { dayCounts, pictureUses, productCounts, reactionCounts, viewCounts } from "./records/counts.ts";
+import { dayCounts, pictureUses, productCounts, resourceTotals } from "./records/counts.ts";
 import { dueOrders, numbers, orderPoints, orderStates, orderTotals, refunds } from "./records/orders.ts";
 import { reservedStock, searchIndex, storedReplies, variantSums } from "./records/products.ts";
 import { rewards } from "./records/rewards.ts";
@@ -26,7 +26,7 @@ import { rewards } from "./records/rewards.ts";
 /** In the order in which they run: values that others are computed from come first. */
 export const recordChecks: readonly RecordCheck[] = [
   ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
-  ...[orderPoints, reactionCounts, dayCounts, viewCounts, productCounts, pictureUses, searchIndex, dueOrders],
+  ...[orderPoints, dayCounts, resourceTotals, productCounts, pictureUses, searchIndex, dueOrders],
 ];
 
 /** `findings` has the worst first, `passed` the checks without findings, `worst` the worst severity that remains. */
@@ -45,58 +45,48 @@ export interface RunOptions {
 /** A check of the environment takes at most this many times the time limit of a connection. */
 const maxTimeouts = 3;
 
-const maxFixes = 100;
-
 export class Run {
   readonly #options: RunOptions;
   readonly #running = new Set<string>();
   readonly #checked = new Map<string, Group>();
   readonly #findings: ReportedFinding[] = [];
-  readonly #fixes = new Map<ReportedFinding, () => Promise<void>>();
+  readonly #fixes = new Map<ReportedFinding, () => unknown>();
 
   constructor(options: RunOptions) {
     this.#options = options;
   }
 
   async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
+    const { skip, onProgress } = this.#options;
+    if (skip?.includes(check)) return;
     this.#checked.set(check, group);
     this.#running.add(check);
-    this.#options.onProgress?.([...this.#running]);
+    onProgress?.([...this.#running]);
     for (const { fix, namespace = null, ...rest } of await work()) {
       const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
       this.#findings.push(reported);
       if (fix !== undefined) this.#fixes.set(reported, fix);
     }
     this.#running.delete(check);
-    this.#options.onProgress?.([...this.#running]);
+    onProgress?.([...this.#running]);
   }
 
-  readonly databaseStep = async (check: string, work: () => Promise<Finding[]>) => {
-    if (!this.#options.skip?.includes(check)) await this.add("database", check, work);
-  };
+  readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
 
   /** Runs one check, of which an error is a finding, so that it does not hide the findings of others. */
-  async #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
-    const { deps, skip } = this.#options;
-    if (skip?.includes(check)) return;
-    await this.add(group, check, async () => {
-      try {
-        return await work();
-      } catch (error) {
-        const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}`;
-        return [finding("error", check, message, deps.command("db check"))];
-      }
-    });
+  #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
+    const fail = (error: unknown) => {
+      const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}`;
+      return [finding("error", check, message, this.#options.deps.command("db check"))];
+    };
+    return this.add(group, check, () => work().catch(fail));
   }
 
   async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
     const limitMs = this.#options.deps.timeoutMs * maxTimeouts;
     const runnable = checks.filter(({ reads }) => !reads || subject.ctx !== null);
-    await Promise.all(
-      runnable.map((check) =>
-        this.#try("environment", check.id, () => withTimeout(check.run(subject as StoreSubject), limitMs)),
-      ),
-    );
+    const run = (check: EnvironmentCheck) => withTimeout(check.run(subject as StoreSubject), limitMs);
+    await Promise.all(runnable.map((check) => this.#try("environment", check.id, () => run(check))));
   }
 
   /** Runs the checks of the records in their order, and fixes what each finds, if that was requested. */
@@ -107,19 +97,21 @@ export class Run {
     }
   }
 
-  /** Fixes what was found since the last call, if that was requested, and records it. Many share a commit. */
+  /** Fixes what was found since the last call, if that was requested, and records it in the audit log. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
-    const fixes = this.#options.fix ? [...this.#fixes] : [];
+    for (const [reported, fix] of this.#options.fix ? this.#fixes : []) {
+      const { check, subject, namespace } = reported;
+      try {
+        await fix();
+        reported.fixed = true;
+      } catch (error) {
+        reported.message += ` The fix failed: ${reasonOf(error)}.`;
+        continue;
+      }
+      const details = { check, fixed: 1 };
+      if (ctx) await recordAudit(ctx, { event: "doctor.fixed", namespace: namespace ?? undefined, subject, details });
+    }
     this.#fixes.clear();
-    const apply = async ([reported, fix]: (typeof fixes)[number]) => {
-      const failure = await fix().catch(reasonOf);
-      if (failure !== undefined) reported.message += ` The fix failed: ${failure}.`;
-      reported.fixed = failure === undefined;
-      const { check, subject, namespace, fixed } = reported;
-      const of = { namespace: namespace ?? undefined, subject };
-      if (ctx && fixed) await recordAudit(ctx, { event: "doctor.fixed", ...of, details: { check, fixed: 1 } });
-    };
-    while (fixes.length > 0) await Promise.all(fixes.splice(0, maxFixes).map(apply));
   }
 
   /** @param database null where it cannot be opened. */

@@ -1,13 +1,12 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
-import { readLast, recordResult } from "../backup/last.ts";
+import { readLast } from "../backup/last.ts";
 import { replicaDamage } from "../backup/manifest.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import { unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { smallCallMs } from "../object-store/bounded-storage.ts";
-import { formatBytes } from "../values/bytes.ts";
 import { Continuity, readNewestGeneration } from "./generation.ts";
 import { type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
 import { getObject, ignoreUnverified, openReplica, type Replica } from "./objects.ts";
@@ -22,12 +21,11 @@ import { WalTail } from "./wal-tail.ts";
 export async function checkPlace(place: Replica, known: number, dataDir: string, notice: LogWriter["notice"]) {
   const shared = await describeShared(place.address, dataDir);
   if (shared) notice("warn", shared);
-  const newest = await readNewestGeneration(place);
-  if (newest >= known) return;
-  const message = `The replica that was in ${place.address} is gone, and another one begins there. Is its disk mounted?`;
-  if (newest === 0) notice("error", message);
-  // An earlier generation is the replica that was gone for a while.
-  recordResult(dataDir, "replica", { last_failure: newest > 0 ? null : { at: new Date().toISOString(), message } });
+  if (known === 0 || (await readNewestGeneration(place)) > 0) return;
+  notice(
+    "error",
+    `The replica that was in ${place.address} is gone, and another one begins there. Is its disk mounted?`,
+  );
 }
 
 /** `database` is as `readBirth`, and empty for a new one. Throws as `Continuity.check`. */
@@ -84,9 +82,7 @@ export class MissingCheck {
     this.#checkedAt = performance.now();
     this.#damagedAt = damagedAt;
     if (missing === undefined) return false;
-    const message = `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`;
-    notice("error", message);
-    recordResult(dataDir, "replica", { last_failure: { at: new Date().toISOString(), message } });
+    notice("error", `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`);
     this.count++;
     return true;
   }
@@ -107,13 +103,4 @@ async function findMissing(place: Replica, last: Link, damagedAt: string): Promi
   let next = snapshot.sequence + 1;
   for (const { sequence } of segments) if (sequence === next) next++;
   return next > last.sequence ? undefined : `segment ${next}`;
-}
-
-/** Logs and notes the changes that a server could not send before it ended; the next start sends them. */
-export function noteUnsent(options: MissingOptions & { place: Replica }, bytes: number, at = ""): void {
-  const { place, dataDir, notice } = options;
-  if (bytes === 0 && !readLast(dataDir, "pending").last_failure) return;
-  const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;
-  if (bytes > 0) notice("error", message);
-  recordResult(dataDir, "pending", { last_failure: bytes > 0 ? { at, message } : null });
 }

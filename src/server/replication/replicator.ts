@@ -3,7 +3,7 @@ import type { WalPosition } from "../db/local/wal-frames.ts";
 import { AppError } from "../errors.ts";
 import { formatBytes, MiB } from "../values/bytes.ts";
 import { ChainWriter } from "./chain.ts";
-import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./check-place.ts";
+import { checkPlace, MissingCheck, type MissingOptions } from "./check-place.ts";
 import { Continuity, type ContinuityOptions, describeKept, requireNewest } from "./generation.ts";
 import type { ClaimedLink } from "./names.ts";
 import type { Replica } from "./objects.ts";
@@ -13,7 +13,7 @@ import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 const ownCheckMs = 2000;
-/** The least time between two snapshots, unless commits were lost. */
+/** The minimum time between two snapshots, unless commits were lost. */
 const snapshotMs = 3_600_000;
 /** The time that a stopping server has to send the rest. */
 const lastMs = 5000;
@@ -103,8 +103,10 @@ export class Replicator {
     this.#isStopping = true;
     this.#wake();
     await Promise.race([this.#running, Bun.sleep(lastMs)]);
-    const restorableAt = new Date(this.#baseLostAt ?? this.#sentAt);
-    noteUnsent(this.#options, this.#tail.unsentBytes(), restorableAt.toISOString());
+    const bytes = formatBytes(this.#tail.unsentBytes());
+    const since = new Date(this.#baseLostAt ?? this.#sentAt).toISOString();
+    const message = `${this.#options.place.address} lacks the changes since ${since} (${bytes}); the next start sends them`;
+    if (this.#tail.unsentBytes() > 0) this.#options.notice("error", message);
   }
 
   async #run(): Promise<void> {
@@ -140,7 +142,6 @@ export class Replicator {
     const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
     const chain = new ChainWriter(place, { database, generation, claimed: at }, head);
     this.#generation = generation;
-    noteUnsent(this.#options, 0);
     this.#ownCheckedAt = performance.now();
     if (head?.header) this.#sentAt = Date.parse(head.header.at);
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);

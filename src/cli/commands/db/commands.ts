@@ -74,7 +74,7 @@ const check = defineCommand({
     // Reading blocks the process, which could not handle ctrl-C. The check writes nothing, so it may be killed at any time.
     console.releaseSignals();
     const { command } = console;
-    return runAndPrint(console, { fixCommand: command("doctor --fix") }, (onProgress) =>
+    return runAndPrint(console, command("doctor --fix"), (onProgress) =>
       runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs } }),
     );
   },

@@ -1,12 +1,8 @@
-import type { Config } from "../../../server/config/config.ts";
-import { readDataDir } from "../../../server/config/env-file.ts";
-import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
-import { type DatabaseFlags, readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig } from "../../context/read-config.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
-import type { Console } from "../../terminal/console.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { serveFlags } from "../serve/serve.ts";
 import { replicateFlag } from "../serve/server-process.ts";
@@ -24,7 +20,6 @@ export default defineCommand({
     only: { ...valueArg("check", "Run only this check; separate several with commas"), multiple: true },
     ignore: { ...valueArg("check", "Leave out this check; separate several with commas"), multiple: true },
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
-    verbose: { type: "boolean", description: "Say for each check without findings what is well" },
     ...serveFlags,
     ...replicateFlag,
   },
@@ -43,7 +38,7 @@ export default defineCommand({
     const { command, env } = console;
     const { version } = buildInfo;
     const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
-    const { checkMeanings, optionalChecks, ...doctor } = await import("../../../server/health/doctor.ts");
+    const { optionalChecks, runDoctor } = await import("../../../server/health/doctor.ts");
     const [only = [], ignore] = (["only", "ignore"] as const).map((flag) => {
       const ids = args[flag].flatMap((text) => text.split(","));
       if (ids.every((id) => optionalChecks.includes(id))) return ids;
@@ -51,22 +46,9 @@ export default defineCommand({
     });
     const skip = optionalChecks.filter((id) => ignore?.includes(id) || (only.length > 0 && !only.includes(id)));
     const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
-    const view = { fixCommand: fix ? null : fixCommand, meanings: args.verbose ? checkMeanings : undefined };
-    const config = readConfigOrFault(args, console);
-    return runAndPrint(console, view, (onProgress) => {
-      const options = { namespace, fix, strict, skip, onProgress, deps };
-      if (!(config instanceof AppError)) return doctor.runDoctor(config, options);
-      return doctor.runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, env), config, options);
-    });
+    const config = readCliConfig(args, console);
+    return runAndPrint(console, fix ? null : fixCommand, (onProgress) =>
+      runDoctor(config, { namespace, fix, strict, skip, onProgress, deps }),
+    );
   },
 });
-
-/** Returns the error of an invalid setting, which becomes a finding. Throws that of an invalid flag. */
-function readConfigOrFault(args: DatabaseFlags, console: Console): Config | AppError {
-  try {
-    return readCliConfig(args, console);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details?.some(({ field }) => field.startsWith("--"))) throw error;
-    return error;
-  }
-}

@@ -15,12 +15,10 @@ const redrawMs = 200;
 const maxWidth = 100;
 const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
-/** `fixCommand` fixes findings, null where this run has; `meanings` say what is well, without them only ids are printed. */
-type View = { fixCommand: string | null; meanings?: Readonly<Record<string, string>> | undefined };
-
+/** @param fixCommand fixes findings; null where this run has. */
 export async function runAndPrint(
   console: Console,
-  view: View,
+  fixCommand: string | null,
   run: (onProgress: RunOptions["onProgress"]) => Promise<Report>,
 ) {
   const report = await withProgress(console, undefined, (show) => {
@@ -36,11 +34,11 @@ export async function runAndPrint(
   else if (console.quiet) {
     const urgent = report.findings.filter(({ severity }) => severity !== "note");
     await console.write(urgent.map(({ subject }) => `${escapeControls(subject)}\n`).join(""));
-  } else await printReport(console, report, view);
+  } else await printReport(console, report, fixCommand);
   return report.ok ? 0 : 1;
 }
 
-async function printReport(console: Console, report: Report, { fixCommand, meanings }: View): Promise<void> {
+async function printReport(console: Console, report: Report, fixCommand: string | null): Promise<void> {
   const { findings } = report;
   for (const [group, title] of Object.entries(titles) as [Group, string][]) {
     const found = findings.filter((finding) => finding.group === group);
@@ -60,8 +58,7 @@ async function printReport(console: Console, report: Report, { fixCommand, meani
     for (const [check, count] of counts) {
       if (count > maxShown) lines.push(`  ${count - maxShown} more of ${check}: see --json`);
     }
-    const well = meanings ? passed.map((check) => `${check}: ${meanings[check]}`) : [passed.join(", ")];
-    if (passed.length > 0) lines.push(...well.map((text) => renderLine(console, "ok", text)));
+    if (passed.length > 0) lines.push(renderLine(console, "ok", passed.join(", ")));
     await console.write(`${[title, ...lines].join("\n")}\n`);
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);

@@ -4,13 +4,13 @@ import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { readLast } from "../../backup/last.ts";
 import { backupsFolder, restoreTestPlace } from "../../backup/location.ts";
 import { replicaDamage } from "../../backup/manifest.ts";
-import { shouldReplicate } from "../../backup/schedule.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { readBirth } from "../../db/migrate.ts";
 import { get, statement } from "../../db/statement.ts";
-import { type AppError, errnoOf } from "../../errors.ts";
+import type { AppError } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import { openStorage } from "../../object-store/open-storage.ts";
@@ -34,41 +34,37 @@ const selectLast = statement((q) =>
 );
 const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
 
+/** There is a recent backup, its file still exists, and the last attempt succeeded. */
 export const backups = {
   id: "backups",
-  about: "There is a recent backup, its file still exists, and the last attempt succeeded.",
   reads: "database",
   async run({ ctx, now, config, command, timeoutMs }) {
-    const subject = config.backupTo ?? backupsFolder(config.dataDir);
+    const { dataDir, backupTo, backupEveryMs: everyMs } = config;
+    const subject = backupTo ?? backupsFolder(dataDir);
     const describe = (message: string, severity: Severity = "warning") =>
       finding(severity, subject, message, command("db backup"));
-    const { last_success: success, last_failure: failure } = readLast(config.dataDir, "backup");
+    const { last_failure: failure } = readLast(dataDir, "backup");
     const found = failure === null ? [] : [describe(`The last backup failed at ${failure.at}: ${failure.message}`)];
-    const frequent =
-      "The server makes a backup every few minutes. A replica costs less and loses about a second at most.";
-    if (shouldReplicate(config)) found.push(finding("note", subject, frequent, "Use --replicate-to."));
-    const audited = await get(ctx.db, selectLast);
-    const { backupEveryMs: everyMs, backupTo } = config;
     if (backupTo ?? everyMs) found.push(...(await tryWriting(subject, config, timeoutMs)));
     const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
     const overdue = everyMs ? "error" : "warning";
-    const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));
     const advice = everyMs
       ? `The server should make one every ${formatDuration(everyMs)}. Check that it runs, and read its log.`
       : "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
-    if (last === 0) {
+    const last = await get(ctx.db, selectLast);
+    if (last === undefined) {
       const first = await get(ctx.db, selectFirst);
       const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
       return [...found, describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue)];
     }
-    const age = formatDuration(now() - last);
-    // A backup in the log of a libSQL database may be on another machine.
-    const isFile = config.databaseUrl === undefined;
-    const place = success && Date.parse(success.at) >= last ? success.place : isFile ? audited?.place : undefined;
-    if (place && isGone(place)) {
-      return [...found, describe(`The last backup, made ${age} ago, is no longer at ${place}.`)];
+    const ageMs = now() - Date.parse(last.at);
+    const age = formatDuration(ageMs);
+    // Object storage is not read, and a backup of a libSQL database may be on another machine.
+    const path = config.databaseUrl === undefined && last.place && isAbsolute(last.place) ? last.place : null;
+    if (path && !attempt(() => statSync(path).size)) {
+      return [...found, describe(`The last backup, made ${age} ago, is no longer at ${path}.`)];
     }
-    return now() - last <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`, overdue)];
+    return ageMs <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`, overdue)];
   },
 } satisfies EnvironmentCheck;
 
@@ -88,24 +84,14 @@ async function tryWriting(address: string, config: Config, timeoutMs: number): P
   }
 }
 
-/** Whether a file is missing or empty. Object storage is not read. */
-function isGone(place: string): boolean {
-  if (!isAbsolute(place)) return false;
-  try {
-    return statSync(place).size === 0;
-  } catch (error) {
-    return ["ENOENT", "ENOTDIR"].includes(errnoOf(error));
-  }
-}
-
 /** A place that answers slowly is behind for longer than usual, but not for so long. */
 export const maxLagSeconds = 30;
 
+/** If there is a replica, it has everything up to the last seconds and is on another disk. */
 export const replication = {
   id: "replication",
-  about: "If there is a replica, it has everything up to the last seconds and is on another disk.",
-  async run({ ctx, config, now, timeoutMs, command }) {
-    const { dataDir, databaseUrl, replicateTo, replicateKeepMs } = config;
+  async run({ ctx, config, timeoutMs, command }) {
+    const { dataDir, databaseUrl, replicateTo } = config;
     if (databaseUrl !== undefined) return [];
     const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
     const last = status ? undefined : readReplicaState(databaseFile(dataDir))?.place;
@@ -118,20 +104,12 @@ export const replication = {
     }
     const shared = await describeShared(place, dataDir);
     if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
-    if (status === null) {
-      const { message: unsent } = readLast(dataDir, "pending").last_failure ?? {};
-      if (unsent?.startsWith(place))
-        found.push(finding("error", place, `${unsent}.`, command(`serve --replicate-to ${quoteWord(place)}`)));
-      const refuse = (message: string, remedy = "Correct this before a server starts, and check that place.") =>
-        found.push(finding("error", place, message, remedy));
-      const checking = ctx && readBirth(ctx.db).then((birth) => checkStart(birth, config, place, timeoutMs));
-      await checking?.catch((error) => refuse(error.message, error.remedy));
-    }
-    const { last_failure: loss } = readLast(dataDir, "replica");
-    if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message.includes(place)) {
-      const remedy =
-        "Mount that disk and restart the server, or stop what removes objects. Earlier moments may be lost.";
-      found.push(finding("warning", place, `${loss.at}: ${loss.message}`, remedy));
+    if (status === null && ctx) {
+      const refuse = ({ message, remedy }: AppError) =>
+        found.push(
+          finding("error", place, message, remedy ?? "Correct this before a server starts, and check that place."),
+        );
+      await checkStart(await readBirth(ctx.db), config, place, timeoutMs).catch(refuse);
     }
     if (!failure && lag <= maxLagSeconds) return found;
     const reason = failure ? ` Since ${failure.since} it cannot be written: ${failure.message}` : "";
@@ -141,9 +119,9 @@ export const replication = {
   },
 } satisfies EnvironmentCheck;
 
+/** If there is a replica or a backup, its restore was tested within the last days. */
 export const restoreTest = {
   id: "restore",
-  about: "If there is a replica or a backup, its restore was tested within the last days.",
   async run({ config, now, command }) {
     const { last_success: last, last_failure: failure } = readLast(config.dataDir, "restore-test");
     const place = failure?.place ?? restoreTestPlace(config) ?? last?.place;
@@ -163,9 +141,9 @@ export const restoreTest = {
   },
 } satisfies EnvironmentCheck;
 
+/** If this is a standby, it follows its server closely. */
 export const standby = {
   id: "standby",
-  about: "If this is a standby, it follows its server closely.",
   async run({ config, now, timeoutMs, command }) {
     const known = readStandbyState(config.dataDir);
     if (known === undefined) return [];

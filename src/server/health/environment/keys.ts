@@ -8,7 +8,7 @@ import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type EnvironmentCheck, type Finding, finding, type StoreSubject } from "../finding.ts";
-import { inScope } from "../in-stores.ts";
+import { inScope } from "../records/check.ts";
 
 const day = 86_400_000;
 const unusedMs = 90 * day;
@@ -36,7 +36,6 @@ type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: st
 
 export const keys = {
   id: "keys",
-  about: "Published keys are restricted to websites, in use, not expired, and have no old secrets.",
   reads: "stores",
   async run(subject) {
     const { ctx, tenant, now } = subject;

@@ -11,7 +11,6 @@ const selectStore = statement((q) =>
 
 export const mail = {
   id: "mail",
-  about: "The mail server accepts the login.",
   async run(subject) {
     const { ctx, config, command } = subject;
     if (config.smtpUrl !== undefined) return checkServer(subject);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
-import { connect } from "node:tls";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import ipaddr from "ipaddr.js";
 import { askServer } from "../../monitoring/control-socket.ts";
 import type { RecentRequest } from "../../monitoring/server-status.ts";
@@ -9,15 +9,13 @@ import { formatDuration } from "../../values/duration.ts";
 import { rangeMatcher } from "../../values/ip-prefix.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
-import faults from "./public-url-faults.json" with { type: "json" };
 
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
+/** The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client. */
 export const publicUrl = {
   id: "address",
-  about:
-    "The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client.",
   async run(subject) {
     const url = subject.config.publicUrl;
     if (url === undefined) {
@@ -26,8 +24,7 @@ export const publicUrl = {
       return [finding("note", "BODEGA_PUBLIC_URL", message, remedy)];
     }
     const call = await callPublicUrl(url, subject);
-    const found = [describeCall(url, call, subject), checkEncryption(url)];
-    if (call.reply && url.startsWith("https:")) found.push(await checkExpiry(url, subject));
+    const found = [describeCall(url, call, subject), checkEncryption(url), checkExpiry(url, call, subject)];
     return [...found.filter((one) => one !== null), ...describeProxy(url, call, subject)];
   },
 } satisfies EnvironmentCheck;
@@ -38,6 +35,8 @@ interface PublicCall {
   reply: { status: number; target: string | null; requestId: string | null } | null;
   /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   fault: string | null;
+  /** When the certificate expires; NaN without TLS. */
+  expiresAt: number;
   arrival: RecentRequest | null;
   isRunning: boolean;
 }
@@ -45,12 +44,25 @@ interface PublicCall {
 /** Requests `/health/live` at the public URL, and asks the server of this machine how the request arrived. */
 async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): Promise<PublicCall> {
   const requestId = `doctor-${randomUUID()}`;
-  const call: PublicCall = { requestId, reply: null, fault: null, arrival: null, isRunning: false };
+  const call: PublicCall = {
+    requestId,
+    reply: null,
+    fault: null,
+    expiresAt: Number.NaN,
+    arrival: null,
+    isRunning: false,
+  };
   try {
     const reply = await fetch(`${url}/health/live`, {
       headers: { "x-request-id": requestId, "x-forwarded-for": forgedHop },
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
+      tls: {
+        checkServerIdentity(host: string, certificate: PeerCertificate) {
+          call.expiresAt = Date.parse(certificate.valid_to);
+          return checkServerIdentity(host, certificate);
+        },
+      },
     });
     const body = (await reply.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
     const isOurs = typeof body?.request_id === "string" && body.data !== undefined;
@@ -96,11 +108,22 @@ function describeCall(url: string, call: PublicCall, { command }: CheckSubject):
   return null;
 }
 
-/** By the codes of the system and of TLS; the last row matches every code. `URL`, `HOST` and `CODE` are replaced. */
+/** Describes a code of the system or of TLS. */
 function describeFault(url: string, code: string): [message: string, remedy: string] {
-  const { message, remedy } = faults.find(({ codes }) => new RegExp(codes).test(code)) as (typeof faults)[number];
-  const fill = (text: string) => text.replace(/URL/, url).replace(/HOST/, new URL(url).hostname).replace(/CODE/, code);
-  return [fill(message), `${fill(remedy)}, ${orCorrectUrl}.`];
+  const host = new URL(url).hostname;
+  if (code === "TIMEOUT")
+    return [`${url} does not answer in time.`, `Open its port in firewall and router, ${orCorrectUrl}.`];
+  if (/ENOTFOUND|EAI_AGAIN/.test(code)) {
+    const remedy = `Add a DNS record for ${host} that leads to this machine, ${orCorrectUrl}.`;
+    return [`DNS has no record for ${host}.`, remedy];
+  }
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) {
+    const remedy =
+      `Let the proxy or --tls-cert present a valid certificate for ${host} with its whole chain (fullchain.pem), ${orCorrectUrl}. ` +
+      "For your own authority, name it in NODE_EXTRA_CA_CERTS.";
+    return [`The certificate at ${url} is not valid (${code}).`, remedy];
+  }
+  return [`Nothing answers at ${url} (${code}).`, `Start the proxy in front of the server, ${orCorrectUrl}.`];
 }
 
 function checkEncryption(url: string): Finding | null {
@@ -117,20 +140,10 @@ function isPrivate(hostname: string): boolean {
   return ipaddr.process(hostname).range() !== "unicast";
 }
 
-async function checkExpiry(url: string, { now, timeoutMs }: CheckSubject): Promise<Finding | null> {
-  const { hostname, port } = new URL(url);
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  const socket = connect({ host, port: Number(port || 443), ...name }, () =>
-    resolve(Date.parse(socket.getPeerCertificate().valid_to)),
-  );
-  const giveUp = () => resolve(Number.NaN);
-  socket.on("error", giveUp);
-  socket.setTimeout(timeoutMs, giveUp);
-  const until = await promise.finally(() => socket.destroy());
-  if (!(until - now() < expiryWarningDays * dayMs)) return null;
-  const message = `The certificate at ${url} expires in ${formatDuration(until - now())}, on ${toTimestamp(until)}.`;
+function checkExpiry(url: string, { reply, expiresAt }: PublicCall, { now }: CheckSubject): Finding | null {
+  const leftMs = expiresAt - now();
+  if (reply === null || !(leftMs < expiryWarningDays * dayMs)) return null;
+  const message = `The certificate at ${url} expires in ${formatDuration(leftMs)}, on ${toTimestamp(expiresAt)}.`;
   return finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
 }
 

@@ -10,7 +10,6 @@ const minVariety = 12;
 
 export const secretKey = {
   id: "secret",
-  about: "The secret key is the one of this database and is random.",
   async run(subject) {
     const { config, command } = subject;
     const path = join(config.dataDir, "secret.key");

@@ -12,14 +12,14 @@ import { readServerStatus } from "../../monitoring/control-socket.ts";
 import type { ServerStatus } from "../../monitoring/read-status.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { formatDuration } from "../../values/duration.ts";
-import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
+import { type CheckSubject, type EnvironmentCheck, finding } from "../finding.ts";
 
-const retryMs = 500;
+/** The part of a `ServerStatus` that all versions have. */
+type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
 
+/** A server runs, is ready with all of its workers, has the version of this program, and has read its settings. */
 export const server = {
   id: "server",
-  about:
-    "A server runs on the data directory, all of its workers run, answer and are ready, it is of the same version as this program and has its present settings.",
   async run({ config, timeoutMs, version: own, command }) {
     const { dataDir, databaseUrl } = config;
     // The servers of a libSQL database may run on other machines.
@@ -27,7 +27,7 @@ export const server = {
     if (!(await isServerRunning(dataDir))) {
       return [finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"))];
     }
-    const status: Status | null = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
+    const status = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))) as Status | null;
     if (status === null) {
       const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
       return [finding("warning", dataDir, message, "Check its log. If it hangs, restart it.")];
@@ -47,32 +47,17 @@ export const server = {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
       return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
     });
-    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...old, ...unread];
+    const silent = (status.processes ?? []).filter(({ answers }) => !answers).length;
+    const some = `${silent} of ${status.workers} workers of the server (process ${pid}) do not answer. It replaces one that hangs or ends.`;
+    const advice =
+      "Check again after ten seconds, and read the server's log. It names workers that hang or end, and why.";
+    const hanging = silent === 0 ? [] : [finding("error", "workers", some, advice)];
+    return [...hanging, ...faults, ...old, ...unread];
   },
 } satisfies EnvironmentCheck;
 
-/** The part of a `ServerStatus` that all versions have. */
-type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
-
-/** Workers that do not run or answer at two checks in a row; one that is only busy or starting answers the second. */
-async function findFailingWorkers(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
-  const namesOf = (status: Status | null) =>
-    new Set((status?.processes ?? []).flatMap(({ name, answers }) => (answers ? [] : [name])));
-  const silent = namesOf(first);
-  if (silent.size === 0) return [];
-  await Bun.sleep(retryMs);
-  const { size } = silent.intersection(namesOf(await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))));
-  const { workers, pid } = first;
-  const message = `${workers - size} of ${workers} workers of the server (process ${pid}) answer. It replaces one that hangs after ten seconds, and keeps trying to start one that ends.`;
-  return size === 0
-    ? []
-    : [finding("error", "workers", message, "Read the server's log. It names workers that hang or end, and why.")];
-}
-
 export const tls = {
   id: "tls",
-  about:
-    "The certificate of the server matches its key and its name, is valid for long enough, and its key is private.",
   async run({ config: { tls: files, publicUrl }, now }) {
     if (files === undefined) return [];
     try {
@@ -87,7 +72,6 @@ export const tls = {
 
 export const settings = {
   id: "settings",
-  about: "Every BODEGA_ variable of the environment and of bodega.env is a setting.",
   async run({ config: { dataDir }, env }) {
     const found = findUnknownSettings(env, dataDir);
     return found.map(({ subject, message }) => finding("warning", subject, message, "Correct or remove it."));
@@ -96,7 +80,6 @@ export const settings = {
 
 export const durability = {
   id: "durability",
-  about: "The libSQL server acknowledges a write only when it is on its disk.",
   async run({ ctx, config: { databaseUrl } }) {
     if (!(ctx?.db instanceof ServerDatabase) || (await ctx.db.isDurable())) return [];
     const remedy = "Set its durability_mode to strong, after each of its starts.";
@@ -118,7 +101,6 @@ export const selectNewest = statement((q) => q.select({ at: sql<string | null>`m
 
 export const clock = {
   id: "clock",
-  about: "The clock of this machine agrees with the data, the database server, the public URL and S3.",
   async run(subject) {
     const { ctx, config, now } = subject;
     const { publicUrl, s3, databaseUrl } = config;

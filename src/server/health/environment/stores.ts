@@ -9,7 +9,7 @@ import { users } from "../../modules/users/table.ts";
 import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { countOf, type EnvironmentCheck, finding } from "../finding.ts";
-import { findInStores, inScope } from "../in-stores.ts";
+import { findInStores, inScope } from "../records/check.ts";
 
 const { namespace, status } = tenants;
 const isChecked = inScope(tenants.id);
@@ -19,7 +19,6 @@ const selectSuspended = statement((q) => q.select({ namespace }).from(tenants).w
 
 export const stores = {
   id: "stores",
-  about: "There is a store, and none is suspended.",
   reads: "stores",
   async run(subject) {
     const { ctx, tenant, command } = subject;
@@ -52,7 +51,6 @@ const selectOwnerless = statement((q) =>
 
 export const accounts = {
   id: "accounts",
-  about: "Staff use two-factor authentication, and stores have an owner.",
   reads: "stores",
   async run(subject) {
     const open = await findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
@@ -81,7 +79,6 @@ const selectDevices = statement((q) =>
 
 export const push = {
   id: "push",
-  about: "There are push credentials for all platforms that registered.",
   reads: "database",
   async run({ ctx, tenant, config }) {
     const { platforms } = pushOptions(config);
@@ -121,7 +118,6 @@ const selectMail = statement<Queue>(sql`
 
 export const outbox = {
   id: "outbox",
-  about: "No mail has failed recently or waits for long.",
   reads: "stores",
   run: (subject) =>
     findInStores(subject, selectMail, (row) => {
@@ -147,7 +143,6 @@ const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sq
 
 export const webhooks = {
   id: "webhooks",
-  about: "No webhook has failed recently or waits for long.",
   reads: "stores",
   run: (subject) =>
     findInStores(subject, selectFailing, (row) => {

@@ -1,9 +1,32 @@
 import { getTableName, type SQL, sql, type Table } from "drizzle-orm";
-import { all, statement } from "../../db/statement.ts";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { dayOf } from "../../modules/views/dedup-key.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { Finding, RecordCheck, RecordSubject } from "../finding.ts";
-import { inScope } from "../in-stores.ts";
+
+const dayMs = 86_400_000;
+const overdueMs = 3_600_000;
+const lateMailMs = 15 * 60_000;
+const foreign = "Another program has changed the database. Compare the record with a backup.";
+
+/** Whether a row, by its alias or the column of its store, is to be checked. The parameter `tenantId` is null for all stores. */
+export function inScope(of: string | SQLiteColumn): SQL {
+  const column = typeof of === "string" ? sql.raw(`${of}.tenant_id`) : of;
+  return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
+}
+
+/** The rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
+export async function findInStores<Row extends { namespace: string }>(
+  { ctx, tenant, now }: RecordSubject,
+  rows: CompiledStatement<Row>,
+  describe: (row: Row) => Finding,
+): Promise<Finding[]> {
+  const [recent, overdue, late, present] = [7 * dayMs, overdueMs, lateMailMs, 0].map((ms) => toTimestamp(now() - ms));
+  const found = await all(ctx.db, rows, { tenantId: tenant?.id ?? null, recent, overdue, late, now: present });
+  return found.map((row) => ({ ...describe(row), namespace: row.namespace }));
+}
 
 export interface Inconsistency {
   tenant_id: string;
@@ -18,7 +41,6 @@ export interface Inconsistency {
 
 interface Comparison {
   id: string;
-  about: string;
   /** For values that cannot be fixed. */
   remedy?: string;
   /**
@@ -26,13 +48,10 @@ interface Comparison {
    * server writes. Its parameters are `tenantId`, null for all stores, and `days`, which may have dedup keys of views.
    */
   select: SQL;
-  fix?(subject: RecordSubject, row: Inconsistency): Promise<void>;
+  fix?(subject: RecordSubject, row: Inconsistency): Promise<unknown>;
 }
 
-const dayMs = 86_400_000;
-const foreign = "Another program has changed the database. Compare the record with a backup.";
-
-export function recordCheck({ id, about, remedy = foreign, select, fix = setValue }: Comparison): RecordCheck {
+export function recordCheck({ id, remedy = foreign, select, fix = setValue }: Comparison): RecordCheck {
   const rows = statement<Inconsistency>(sql`
     select w.*, t.namespace from (${select}) w left join ${tenants} t on t.id = w.tenant_id
     order by w.tenant_id, w.record, w.field`);
@@ -51,11 +70,11 @@ export function recordCheck({ id, about, remedy = foreign, select, fix = setValu
       return { ...values, severity: "error", remedy: fixCommand, fix: () => fix(subject, row) };
     });
   }
-  return { id, about, run };
+  return { id, run };
 }
 
 /** Sets a value unless it has changed meanwhile, and creates a row that is missing. */
-export async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expected, target }: Inconsistency) {
+async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expected, target }: Inconsistency) {
   const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
   const names = ["tenant_id", ...Object.keys(key)];
   const values = [tenant_id, ...Object.values(key)];
@@ -69,14 +88,8 @@ export async function setValue({ ctx }: RecordSubject, { tenant_id, field, found
     args: [expected, ...values],
   };
   // The fix of another value may insert the row first.
-  for (const change of [update, insert, update]) {
-    if ((await ctx.db.execute(change)).rowsAffected > 0) return;
-  }
-  requireChange(0);
-}
-
-export function requireChange(rows: number): void {
-  if (rows === 0) throw new Error("another process has changed the record meanwhile");
+  for (const change of [update, insert, update]) if ((await ctx.db.execute(change)).rowsAffected > 0) return;
+  throw new Error("another process has changed the record meanwhile");
 }
 
 /** SQL for the row of a table that can be fixed: the columns that name it within its store. */

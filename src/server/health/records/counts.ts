@@ -5,29 +5,12 @@ import { media } from "../../modules/media/table.ts";
 import { reactions } from "../../modules/reactions/table.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
-import { inScope } from "../in-stores.ts";
-import { differences, differencesFrom, recordCheck, rowOf } from "./check.ts";
+import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
 const key = sql.raw("tenant_id, resource_type, resource_id");
-const countsRow = rowOf(resourceCounts, "resource_type", "resource_id");
-
-export const reactionCounts = recordCheck({
-  id: "likes",
-  about: "The likes and bookmarks of a resource are the numbers of its rows.",
-  select: sql`
-    with compared as (
-      select ${key}, resource_id as record, sum(likes) as likes, sum(right_likes) as right_likes,
-        sum(bookmarks) as bookmarks, sum(right_bookmarks) as right_bookmarks
-      from (
-        select ${key}, likes, bookmarks, 0 as right_likes, 0 as right_bookmarks from ${resourceCounts} c where ${inScope("c")}
-        union all select ${key}, 0, 0, kind = 'like', kind = 'bookmark' from ${reactions} r where ${inScope("r")})
-      group by ${key})
-    ${differences("compared", ["likes", "bookmarks"], countsRow)}`,
-});
-
+/** The views of a resource yesterday and today are the numbers of its dedup keys. */
 export const dayCounts = recordCheck({
   id: "days",
-  about: "The views of a resource yesterday and today are the numbers of its dedup keys.",
   // The dedup keys of earlier days are deleted.
   select: sql`
     select m.tenant_id, m.resource_id || ' on ' || m.day as record, 'views' as field, d.views as found,
@@ -40,22 +23,25 @@ export const dayCounts = recordCheck({
     where d.views is not m.views`,
 });
 
-export const viewCounts = recordCheck({
-  id: "views",
-  about: "The views of a resource are the sum of its days.",
+/** The counts of a resource are the numbers of its likes and bookmarks, and the sum of its daily views. */
+export const resourceTotals = recordCheck({
+  id: "resources",
   select: sql`
     with compared as (
-      select ${key}, resource_id as record, sum(views) as views, sum(right_views) as right_views
+      select ${key}, resource_id as record, sum(likes) as likes, sum(right_likes) as right_likes,
+        sum(bookmarks) as bookmarks, sum(right_bookmarks) as right_bookmarks, sum(views) as views, sum(right_views) as right_views
       from (
-        select ${key}, views, 0 as right_views from ${resourceCounts} c where ${inScope("c")}
-        union all select ${key}, 0, views from ${viewDays} d where ${inScope("d")})
+        select ${key}, likes, bookmarks, views, 0 as right_likes, 0 as right_bookmarks, 0 as right_views
+        from ${resourceCounts} c where ${inScope("c")}
+        union all select ${key}, 0, 0, 0, kind = 'like', kind = 'bookmark', 0 from ${reactions} r where ${inScope("r")}
+        union all select ${key}, 0, 0, 0, 0, 0, views from ${viewDays} d where ${inScope("d")})
       group by ${key})
-    ${differences("compared", ["views"], countsRow)}`,
+    ${differences("compared", ["likes", "bookmarks", "views"], rowOf(resourceCounts, "resource_type", "resource_id"))}`,
 });
 
+/** The likes and views of a product are the counts of its resource. */
 export const productCounts = recordCheck({
   id: "counts",
-  about: "The likes and views of a product are the counts of its resource.",
   select: differencesFrom(
     products,
     ["likes_count", "views_count"],
@@ -67,9 +53,9 @@ export const productCounts = recordCheck({
 
 const shows = (alias: string) => sql`${inScope(alias)} and deleted_at is null and instr(images, '"media_id"')`;
 
+/** The uses of a picture are the number of products and variants that show it. */
 export const pictureUses = recordCheck({
   id: "pictures",
-  about: "The uses of a picture are the number of products and variants that show it.",
   select: differencesFrom(
     media,
     ["uses"],

@@ -4,8 +4,7 @@ import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/or
 import { rewardEntries } from "../../modules/rewards/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { countOf, finding, type RecordCheck } from "../finding.ts";
-import { findInStores, inScope } from "../in-stores.ts";
-import { differences, differencesFrom, recordCheck, rowOf } from "./check.ts";
+import { differences, differencesFrom, findInStores, inScope, recordCheck, rowOf } from "./check.ts";
 
 /** Whether the statuses and times of an order are consistent. The right status of others is unknown: they fix no values. */
 export function isCoherent(alias: string): SQL {
@@ -23,7 +22,6 @@ export function isCoherent(alias: string): SQL {
 
 export const orderStates = recordCheck({
   id: "states",
-  about: "The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other.",
   remedy: "Compare the order with the payment and a backup. The stock that such an order may reserve is not fixed.",
   select: sql`
     select tenant_id, id as record, 'states' as field,
@@ -36,7 +34,6 @@ export const orderStates = recordCheck({
 
 export const orderTotals = recordCheck({
   id: "totals",
-  about: "Totals of orders are the sums of their lines.",
   remedy:
     "A total is never changed. Cancel the order if it is unpaid; otherwise compare it with the payment and a backup.",
   select: differencesFrom(
@@ -51,7 +48,6 @@ export const orderTotals = recordCheck({
 
 export const numbers = recordCheck({
   id: "numbers",
-  about: "Order numbers have no gaps, and the counter is the highest number.",
   remedy:
     "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
   // A number is never reused, so the counter only increases.
@@ -73,7 +69,6 @@ export const numbers = recordCheck({
 
 export const orderPoints = recordCheck({
   id: "points",
-  about: "The points that orders used, earned, returned and reversed are in the ledger.",
   remedy:
     "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
   select: differencesFrom(
@@ -96,7 +91,6 @@ const countDue = statement((q) =>
 
 export const dueOrders: RecordCheck = {
   id: "orders",
-  about: "Unpaid orders are expired in time.",
   run: (subject) =>
     findInStores(subject, countDue, ({ namespace, count }) => {
       const due = `${countOf(count, "unpaid order")} should have expired`;
@@ -107,7 +101,6 @@ export const dueOrders: RecordCheck = {
 
 export const refunds = recordCheck({
   id: "refunds",
-  about: "The refunded amounts of orders and lines, and the payment status, agree with the refunds.",
   remedy: "A refunded amount is never changed. Compare it with the payment and a backup.",
   select: sql`
     with given as (

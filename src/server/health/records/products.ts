@@ -1,14 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param, run, statement } from "../../db/statement.ts";
-import { inTransaction } from "../../db/transaction.ts";
 import { productJson, variantJson, variantViews } from "../../modules/catalogue/products/rendering.ts";
-import { stockChanged } from "../../modules/catalogue/products/stock.ts";
 import { products, productsToIndex, productVariants } from "../../modules/catalogue/products/table.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
-import { requireTenant } from "../../modules/tenants/service.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
-import { inScope } from "../in-stores.ts";
-import { differences, recordCheck, rowOf, setValue } from "./check.ts";
+import { differences, inScope, recordCheck, rowOf } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
 const counted = sql`${orders} o join ${orderLines} l on l.order_id = o.id where l.is_counted and ${inScope("o")}`;
@@ -23,7 +18,6 @@ function wrongStock(table: typeof products | typeof productVariants, isHolder: S
 
 export const reservedStock = recordCheck({
   id: "stock",
-  about: "The reserved stock of products and variants is that of the pending orders.",
   remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
   select: sql`
     with held as (
@@ -33,16 +27,6 @@ export const reservedStock = recordCheck({
     ${wrongStock(products, sql`h.product_id = i.id and h.variant_id is null`, rowOf(products, "i.id"))}
     union all
     ${wrongStock(productVariants, sql`h.variant_id = i.id`, rowOf(productVariants, "i.id", "i.product_id"))}`,
-  async fix(subject, row) {
-    const { ctx, now } = subject;
-    const [, { id, product_id: parent }] = JSON.parse(row.target ?? "");
-    const item = parent === undefined ? { productId: id, variantId: null } : { productId: parent, variantId: id };
-    const tenant = await requireTenant(ctx, row.namespace ?? "");
-    await inTransaction(ctx, async (tx) => {
-      await setValue({ ...subject, ctx: tx }, row);
-      await tx.db.execute(stockChanged({ ...tx, tenant }, item, "repair", toTimestamp(now())));
-    });
-  },
 });
 
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"];
@@ -57,7 +41,6 @@ const sums = sql`select product_id, count(*) as pieces,
   from ${productVariants} v where deleted_at is null and ${inScope("v")} group by product_id`;
 export const variantSums = recordCheck({
   id: "variants",
-  about: "The JSON and the sums of a product's variants agree with its variants.",
   remedy: "Change one of the product's variants: the JSON and the sums are then computed again.",
   select: sql`
     with sums as (${sums}),
@@ -81,7 +64,6 @@ const staleReplies = (table: typeof products | typeof productVariants, json: SQL
 // Which side is damaged is not known.
 export const storedReplies = recordCheck({
   id: "replies",
-  about: "The stored replies of products and variants agree with their columns.",
   remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
   select: sql`${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)}`,
 });
@@ -96,7 +78,6 @@ const indexed = sql.raw("product_search_docsize");
 
 export const searchIndex = recordCheck({
   id: "search",
-  about: "The search index contains all products that are not deleted, and nothing else.",
   select: sql`
     select * from (
       select p.tenant_id, p.id as record, 'words' as field, 'missing' as found, 'present' as expected, row_number as target

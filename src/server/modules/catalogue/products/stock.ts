@@ -53,7 +53,7 @@ interface ItemRow extends Omit<OrderedItem, "isCounted" | "quantity"> {
   available: number | null;
 }
 
-export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
+export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit";
 
 type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
