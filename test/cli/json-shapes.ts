@@ -9,9 +9,13 @@ export type Shape = string | { [field: string]: Shape };
 
 const file = join(import.meta.dir, "json-shapes.json");
 
-/** The documented shapes, by command. */
+/** The documented shapes, by command. In the file, `"= tenant create"` stands for the shape of another command. */
 export async function readShapes(): Promise<Record<string, Shape>> {
-  return (await Bun.file(file).json()) as Record<string, Shape>;
+  const written = (await Bun.file(file).json()) as Record<string, Shape>;
+  const entries = Object.entries(written).map(([command, shape]): [string, Shape] => {
+    return [command, typeof shape === "string" && shape.startsWith("= ") ? (written[shape.slice(2)] as Shape) : shape];
+  });
+  return Object.fromEntries(entries);
 }
 
 /**
@@ -25,7 +29,11 @@ export async function usePromisedShapes(): Promise<(command: string, answer: unk
   afterAll(async () => {
     if (!isWriting) return;
     const all = Object.entries({ ...(await readShapes()), ...seen }).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    await Bun.write(file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+    const short = all.map(([command, shape], index) => {
+      const same = all.slice(0, index).find(([, other]) => typeof shape !== "string" && Bun.deepEquals(shape, other));
+      return [command, same ? `= ${same[0]}` : shape];
+    });
+    await Bun.write(file, `${JSON.stringify(Object.fromEntries(short), null, 2)}\n`);
   });
   return (command, answer) => {
     seen[command] = shapeOf(answer);

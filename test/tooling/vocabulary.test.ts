@@ -45,6 +45,7 @@ const retired: [pattern: RegExp, term: string][] = [
     "WalTruncator, BallastFile, quarantineWal, lockShared",
   ],
   [/\b\w*[rR]ehears\w*/, "restore test"],
+  [/\btake(?:Store|Owner|Key|Mail|Replica|PublicUrl|Password|Origins)\b/, "resolveStore…"],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],
 ];
 

@@ -42,7 +42,7 @@ export interface NewPassword {
 }
 
 /** Reads, generates or asks for a new password. `others` are flags that the error about a missing one names too. */
-export async function takePassword(
+export async function resolvePassword(
   args: PasswordChoice,
   console: Console,
   others: readonly string[] = [],

@@ -77,13 +77,13 @@ export function openTerminal(host: NodeJS.Process) {
     /** From now on signals do not end the process, until the returned function is called, which returns the first. */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
-      const note = (signal: NodeJS.Signals) => {
+      const record = (signal: NodeJS.Signals) => {
         first ??= signal;
       };
       host.off("SIGINT", interrupt);
-      for (const signal of endings) host.on(signal, note);
+      for (const signal of endings) host.on(signal, record);
       return () => {
-        for (const signal of endings) host.off(signal, note);
+        for (const signal of endings) host.off(signal, record);
         host.on("SIGINT", interrupt);
         return first;
       };

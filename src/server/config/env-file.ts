@@ -35,31 +35,22 @@ export function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
-export type EnvFileChange = ReturnType<typeof addToEnvFile>;
-
 /**
  * Keeps variables that are already set; `kept` lists those with another value. Throws validationFailed or unavailable.
  */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
-  const { missing, kept } = compareEnvFile(dataDir, wanted);
+  const before = readEnvFile(dataDir);
+  const found: Environment = parseEnv(before ?? "");
+  const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
+  const names = Object.keys(wanted);
+  const missing = names.filter((name) => !isSet(name));
   if (missing.length > 0) {
     const lines = missing.map((name) => formatVariable(name, wanted[name] as string));
-    const before = readEnvFile(dataDir);
     const gap = before === undefined || before === "" || before.endsWith("\n") ? "" : "\n";
     writeWhole(dataDir, path, `${before ?? heading}${gap}${lines.join("\n")}\n`, before === undefined);
   }
-  return { path, written: missing, kept };
-}
-
-export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {
-  const found: Environment = parseEnv(readEnvFile(dataDir) ?? "");
-  const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
-  const names = Object.keys(wanted);
-  return {
-    missing: names.filter((name) => !isSet(name)),
-    kept: names.filter((name) => isSet(name) && found[name] !== wanted[name]),
-  };
+  return { path, written: missing, kept: names.filter((name) => isSet(name) && found[name] !== wanted[name]) };
 }
 
 /** Quotes a line so that this program, systemd and Docker read it alike. Throws validationFailed. */

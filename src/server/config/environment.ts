@@ -60,9 +60,9 @@ export function parseUrl(value: string, protocols: readonly string[]): URL | und
 }
 
 /** Returns milliseconds. `hint` describes the bounds. Throws validationFailed. */
-export function duration({ value, source }: Option, least: number, most: number, hint: string): number | undefined {
+export function duration({ value, source }: Option, min: number, max: number, hint: string): number | undefined {
   if (value === undefined) return undefined;
   const ms = parseDuration(value);
-  if (ms !== undefined && ms >= least && ms <= most) return ms;
+  if (ms !== undefined && ms >= min && ms <= max) return ms;
   throw invalidOption(source, `must be a duration ${hint}`);
 }

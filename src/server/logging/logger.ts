@@ -13,10 +13,10 @@ const maxWaiting = 1 << 20;
 export function createLogWriter(
   form: "text" | "json",
   write: (text: string) => Promise<unknown>,
-  least: LogLevel = "info",
+  minLevel: LogLevel = "info",
   writers: keyof typeof maxBuffered = "ofSeveral",
 ) {
-  const written = new Set(logLevels.slice(logLevels.indexOf(least)));
+  const written = new Set(logLevels.slice(logLevels.indexOf(minLevel)));
   let buffered = "";
   let waiting = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;

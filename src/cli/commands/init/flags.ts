@@ -55,14 +55,8 @@ export const initFlags = {
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
   "mail-from": { ...valueArg("address", "Sender address of all mail"), configEnv: "BODEGA_MAIL_FROM" },
-  "mail-test": { type: "boolean", default: true, description: "Do not send a test mail" },
-  systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
   "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
-  serve: { type: "boolean", negatable: true, description: "Start the server when done, or leave it stopped" },
-  "unit-dir": {
-    ...valueArg("dir", "Directory for the unit of --systemd (default: /etc/systemd/system)"),
-    completes: "directory",
-  },
+  serve: { type: "boolean", negatable: true, description: "Start the server when done, or not" },
   ...serverFlags,
   ...addressFlags,
   ...replicateFlag,
@@ -84,7 +78,7 @@ export const checks = {
 
 // Of each group, at most one flag can be given.
 const exclusive: readonly (readonly string[])[] = [
-  ["--systemd", "--print-unit", "--serve"],
+  ["--print-unit", "--serve"],
   ["--print-unit", "--title"],
   ["--owner-password-stdin", "--owner-password-file", "--owner-random-password"],
   ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
@@ -98,7 +92,6 @@ export function checkFlags(args: InitArgs): void {
     for (const value of [args[name as keyof typeof checks] ?? []].flat()) check(value);
   }
   refuseTogether(args, exclusive);
-  if (args["unit-dir"] !== undefined && !args.systemd) throw new UsageError("--unit-dir requires --systemd.");
 }
 
 /** Whether flags give the owner's password, or have it generated, as a file for it does. */

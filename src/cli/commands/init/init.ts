@@ -12,47 +12,33 @@ export default defineCommand({
     'bodega init --title "My shop" --owner-email ada@example.com --owner-random-password --publish --serve',
     "bodega init --title Mugs -n mugs --currency USD --owner-email ada@example.com --owner-password-stdin --json < password",
     "bodega init -n demo --no-owner --publish --origin shop.example.com --origin '*.example.org' --save-secret-to storefront.secret",
-    "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --systemd --data-dir /var/lib/bodega",
+    "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --replicate-to /mnt/replica",
   ],
   notes: [
-    "At a terminal it asks for what the flags leave open, shows a summary whose parts can be changed, and writes nothing before the last answer. " +
+    "At a terminal it asks for what the flags leave open, shows a summary, and writes nothing before the last answer. " +
       "Elsewhere it needs --title or --namespace, and --owner-email with a password, or --no-owner. " +
       "The key stays unpublished without --publish, and no browser can use it without --origin.",
     passwordNote,
-    "It can be repeated: it adds what is missing, changes nothing that exists, creates no second key, and lists every " +
-      "flag whose value differs from the existing one.",
-    "Add a mail server or a replica at once or later with --smtp-url-file and --replicate-to. It sends a test mail to the " +
-      "owner before it writes anything. The mail server and the flags of the server are saved " +
-      "in bodega.env in the data directory (mode 0600). The server and every command read that file; environment " +
-      "variables and flags take precedence.",
-    "With --systemd as root, the data directory is /var/lib/bodega unless another is named or ./bodega-data exists. " +
-      "An existing unit is never overwritten. --print-unit prints one and creates nothing.",
+    "It can be repeated: it adds what is missing, changes nothing that exists, and creates no second key.",
+    "Add a mail server or a replica at once or later with --smtp-url-file and --replicate-to. The mail server and the " +
+      "flags of the server are saved in bodega.env in the data directory (mode 0600). The server and every command read " +
+      "that file; environment variables and flags take precedence.",
   ],
   async run(args, console) {
-    if (args["print-unit"]) return (await import("./print.ts")).printUnit(args, console);
+    if (args["print-unit"]) return (await import("./unit.ts")).printUnit(args, console);
     const { planShop } = await import("./plan.ts");
-    const { createShop, finishSetup } = await import("./create.ts");
+    const { createShop } = await import("./create.ts");
     const { printOutcome } = await import("./print.ts");
     const plan = await planShop(args, console);
     // From the first write until the secrets are printed, no signal ends the process.
     const release = console.holdSignals();
-    let signal: NodeJS.Signals | undefined;
-    let { config } = plan;
-    try {
-      const outcome = await createShop(console, plan);
-      try {
-        await finishSetup(console, plan, outcome);
-      } finally {
-        await printOutcome(console, outcome);
-      }
-      config = outcome.config;
-    } finally {
-      signal = release();
-    }
-    if (plan.answers.run !== "serve") return;
+    const outcome = await createShop(console, plan);
+    await printOutcome(console, outcome);
+    const signal = release();
+    if (!outcome.serve) return;
     if (signal !== undefined) throw new CancelledError();
     const { runServer } = await import("../../../server/runtime/serve.ts");
     console.releaseSignals();
-    return runServer(config, describeServerProcess(console));
+    return runServer(outcome.config, describeServerProcess(console));
   },
 });

@@ -1,5 +1,5 @@
-import { relative, resolve } from "node:path";
-import { defaultDataDir, envFilePath } from "../../../server/config/env-file.ts";
+import { relative } from "node:path";
+import { defaultDataDir } from "../../../server/config/env-file.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { addressOf, othersOf } from "../../../server/runtime/port.ts";
 import { programName, quoteWords } from "../../terminal/command-line.ts";
@@ -10,9 +10,6 @@ import { renderFields } from "../../terminal/table.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
 import { toUserRecord } from "../user/user.ts";
 import { type Outcome, secretsLost } from "./create.ts";
-import { checkFlags, type InitArgs, readSettings } from "./flags.ts";
-import { readInitConfig } from "./plan.ts";
-import { describeUnit, startCommands } from "./unit.ts";
 
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
   const { key, password } = outcome.secrets;
@@ -35,44 +32,13 @@ export async function printOutcome(console: Console, outcome: Outcome): Promise<
 async function printGuide(console: Console, outcome: Outcome): Promise<void> {
   const { secrets, config, runningUrl } = outcome;
   for (const sentence of outcome.kept) await info(console, `kept: ${sentence}`);
-  if (outcome.unit !== null) await reportUnit(console, outcome, outcome.unit);
   await console.write(formatGuide(outcome, runningUrl ?? addressOf(config), console.columns));
   if ((secrets.key ?? secrets.password) !== undefined) {
     await warn(console, "Save the secrets now. They won't be shown again.");
   }
 }
 
-export async function printUnit(args: InitArgs, console: Console): Promise<void> {
-  checkFlags(args);
-  const config = readInitConfig(args, console, true);
-  // Everyone can read a unit, so that it names the file of a secret.
-  const mailFile = args["smtp-url-file"] && { BODEGA_SMTP_URL_FILE: resolve(args["smtp-url-file"]) };
-  const settings = { ...readSettings(args), ...(mailFile || {}) };
-  const { text, warnings } = describeUnit(config, undefined, settings);
-  for (const warning of warnings) await warn(console, warning);
-  await warnOfEnvironment(console, envFilePath(config.dataDir));
-  await (console.json ? printJson(console, { text }) : console.write(text));
-}
-
-async function reportUnit(console: Console, { settings }: Outcome, unit: NonNullable<Outcome["unit"]>): Promise<void> {
-  for (const warning of unit.warnings) await warn(console, warning);
-  await warnOfEnvironment(console, settings.path);
-  const { path } = unit;
-  if (unit.written) await info(console, `Wrote ${path}`);
-  else if (unit.existing === unit.text) await info(console, `${path} exists and is up to date.`);
-  else
-    await info(console, `${path} was not changed. It differs from --print-unit. To have it written, remove it first.`);
-}
-
-async function warnOfEnvironment(console: Console, envFile: string): Promise<void> {
-  // A service does not inherit this environment.
-  const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
-  const names = Object.keys(console.env).filter(isLost);
-  if (names.length === 0) return;
-  await warn(console, `The service does not see ${names.join(", ")} of this environment. Add them to ${envFile}`);
-}
-
-function toJson({ setup, secrets, files, isMailTested, settings, unit, config, kept, runningUrl }: Outcome) {
+function toJson({ setup, secrets, files, settings, config, kept, runningUrl }: Outcome) {
   const { store, owner, made } = setup;
   const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
   return {
@@ -88,12 +54,11 @@ function toJson({ setup, secrets, files, isMailTested, settings, unit, config, k
       ...(secrets.key !== undefined && { app_secret: secrets.key }),
       ...(files.key !== undefined && { secret_file: files.key }),
     },
-    mail: config.smtpUrl ? { host: mailHost(config), from: config.mailFrom, tried: isMailTested } : null,
+    mail: config.smtpUrl ? { host: mailHost(config), from: config.mailFrom } : null,
     url: runningUrl ?? addressOf(config),
     data_dir: config.dataDir,
     settings_file: settings.path,
     settings: settings.written,
-    unit: unit && { path: unit.path, text: unit.text, written: unit.written, started: unit.started },
     made: Object.entries(made).flatMap(([name, isMade]) => (isMade ? [name] : [])),
     kept,
   };
@@ -133,8 +98,8 @@ function listFields({ setup, config, files, settings, secrets }: Outcome, url: s
 }
 
 function listSteps(outcome: Outcome, url: string): string[][] {
-  const { setup, run, config, unit, runningUrl, settings } = outcome;
-  const isStopped = run === "none" && runningUrl === undefined;
+  const { setup, serve, config, runningUrl, settings } = outcome;
+  const isStopped = !serve && runningUrl === undefined;
   const { key } = setup;
   const program = programName();
   const isDefault = relative(process.cwd(), config.dataDir) === defaultDataDir;
@@ -144,20 +109,20 @@ function listSteps(outcome: Outcome, url: string): string[][] {
   const product = `--title "Enamel mug" --price ${price} --stock 40`;
   const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);
   const steps: (string[] | false)[] = [
-    unit !== null &&
-      !unit.started && ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))],
     runningUrl !== undefined && [
       `The server runs already${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
     ],
     isStopped && ["Start the server", bodega("serve")],
-    isStopped && ["Print a systemd unit that starts it", bodega("init --print-unit")],
+    isStopped && ["Print a systemd unit that starts it at every boot", bodega("init --print-unit")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     setup.made.store && ["Create the first product", bodega(`product create -n ${setup.store.namespace} ${product}`)],
     setup.made.key && [`API reference: ${url}/docs`],
-    config.smtpUrl === undefined && [
-      "Mail stays in the queue until there is a mail server. Add one",
-      add("--smtp-url-file <file> --mail-from <address>"),
-    ],
+    config.smtpUrl === undefined
+      ? [
+          "Mail stays in the queue until there is a mail server. Add one",
+          add("--smtp-url-file <file> --mail-from <address>"),
+        ]
+      : ["Send a test mail", bodega(`mail test -n ${setup.store.namespace} --to ${setup.owner?.email ?? "<address>"}`)],
     config.replicateTo === undefined &&
       config.databaseUrl === undefined && [
         "There is no replica. To copy each change to another disk or to S3",

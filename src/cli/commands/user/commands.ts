@@ -3,7 +3,13 @@ import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
 import { collectPages, limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import { passwordFlags, passwordGroups, passwordNote, readSecretLine, takePassword } from "../../secrets/passwords.ts";
+import {
+  passwordFlags,
+  passwordGroups,
+  passwordNote,
+  readSecretLine,
+  resolvePassword,
+} from "../../secrets/passwords.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { deleteUser, eraseUser, exportUser } from "./personal-data.ts";
@@ -48,7 +54,7 @@ const create = defineCommand({
       const hash = isHash ? { password_hash: await readSecretLine(console, "--password-hash-stdin") } : {};
       return printUser(console, await create(hash));
     }
-    const password = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
+    const password = await resolvePassword(args, console, ["--password-hash-stdin", "--no-password"]);
     await deliverPassword(args, console, password, () => create({ password: password.password }));
   },
 });
@@ -133,7 +139,7 @@ const setPassword = defineCommand({
   async run(args, console) {
     refuseTogether(args, passwordGroups);
     const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
-    const password = await takePassword(args, console);
+    const password = await resolvePassword(args, console);
     await deliverPassword(args, console, password, () =>
       user.withRecord(args, console, async (ctx, id) => {
         await setPassword(ctx, id, password.password);
