@@ -44,9 +44,14 @@ export function replyFields(names: string | undefined, known: readonly string[],
   return read().then((whole): Reply => ({ ...whole, json: pickFields(whole.json, fields) }));
 }
 
-export async function replyDeleted(id: string, removal: Promise<void>): Promise<Reply> {
-  await removal;
-  return reply({ id, deleted: true });
+/** Replies with this `data` once the work is done. */
+export async function replyAfter(work: Promise<unknown>, data: object): Promise<Reply> {
+  await work;
+  return reply(data);
+}
+
+export function replyDeleted(id: string, removal: Promise<unknown>): Promise<Reply> {
+  return replyAfter(removal, { id, deleted: true });
 }
 
 /** Specification, section 2. */

@@ -68,22 +68,12 @@ function lookUpInFile(db: Database): CredentialLookup {
   /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
-  async function refresh(version: number | null): Promise<void> {
-    const row = await get(db, selectRevision);
-    if (row?.value !== seenRevision) {
-      cached.clear();
-      seenRevision = row?.value;
-    }
-    seenVersion = version;
-  }
-
   /**
    * Returns undefined when the cache is valid, otherwise a promise that resolves when it is. One check per turn of the
    * event loop is enough: all requests of a turn arrived before it, so none can depend on a later commit.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
-    const version = db.dataVersion();
     // Each turn has its own object, so that a late callback ends only its own turn.
     const mine: { confirming?: Promise<void> | undefined } = {};
     turn = mine;
@@ -91,18 +81,17 @@ function lookUpInFile(db: Database): CredentialLookup {
       if (turn === mine) turn = undefined;
     };
     atTurnEnd(end);
-    if (version !== seenVersion) {
-      mine.confirming = refresh(version).then(
-        () => {
-          mine.confirming = undefined;
-        },
-        (error) => {
-          end();
-          throw error;
-        },
-      );
-    }
+    const version = db.dataVersion();
+    if (version !== seenVersion) mine.confirming = refresh(version).finally(() => delete mine.confirming);
+    mine.confirming?.catch(end);
     return mine.confirming;
+  }
+
+  async function refresh(version: number | null): Promise<void> {
+    const row = await get(db, selectRevision);
+    if (row?.value !== seenRevision) cached.clear();
+    seenRevision = row?.value;
+    seenVersion = version;
   }
 
   async function load(name: string, namespace: string, appId: string | undefined, after?: Promise<void>) {

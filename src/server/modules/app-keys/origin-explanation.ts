@@ -25,20 +25,6 @@ function advise(appId: string, entries: readonly string[], origin: string | null
     const list = entries.map((entry) => ` ${quoteWord(entry)}`).join("");
     return `Servers and apps send no Origin header. Allow such requests too: bodega origin set ${appId}${list} --allow-no-origin`;
   }
-  if (origin.toLowerCase() === "null") {
-    return "Browsers send null from sandboxed frames and from files on disk. No entry can match it: open the page from a web address.";
-  }
-  const sent = originOf(origin);
-  if (sent === null) return "A browser sends only scheme, host and port, such as https://shop.example.com.";
-  if (parseOrigin(origin) === null)
-    return `For that page a browser sends ${sent}. Check that origin: bodega origin check ${appId} ${quoteWord(sent)}`;
-  return `To allow it: bodega origin add ${appId} ${quoteWord(sent)}`;
-}
-
-/** Returns the origin of a page at this address, https without a scheme; null for an invalid address. */
-function originOf(text: string): string | null {
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(address)) return null;
-  const { protocol, origin } = new URL(address);
-  return /^https?:$/.test(protocol) && parseOrigin(origin) !== null ? origin : null;
+  if (parseOrigin(origin) !== null) return `To allow it: bodega origin add ${appId} ${quoteWord(origin)}`;
+  return "No entry can match it. A browser sends scheme, host and port, such as https://shop.example.com, or null from a file or a sandboxed frame.";
 }

@@ -1,5 +1,5 @@
 import { unsigned } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { ForgotPassword, ForgotPasswordReply, ResetPassword, ResetPasswordReply } from "./model.ts";
 import { requestReset, resetPassword } from "./service.ts";
@@ -12,10 +12,8 @@ export const passwordResetRoutes = [
     summary: "Request a password reset code by mail",
     body: ForgotPassword,
     reply: { data: ForgotPasswordReply },
-    handle: async ({ ctx, body, lang }) => {
-      await requestReset(ctx, { email: body.email, language: body.language ?? lang });
-      return reply({ accepted: true });
-    },
+    handle: ({ ctx, body, lang }) =>
+      replyAfter(requestReset(ctx, { email: body.email, language: body.language ?? lang }), { accepted: true }),
   }),
   defineRoute("POST", "/auth/password/reset/", "resetPassword", {
     ...reset,
@@ -23,9 +21,6 @@ export const passwordResetRoutes = [
     body: ResetPassword,
     reply: { data: ResetPasswordReply },
     errors: ["tooManyAttempts", "resetCodeInvalid", "weakPassword"],
-    handle: async ({ ctx, body }) => {
-      await resetPassword(ctx, body);
-      return reply({ password_changed: true });
-    },
+    handle: ({ ctx, body }) => replyAfter(resetPassword(ctx, body), { password_changed: true }),
   }),
 ];

@@ -3,7 +3,7 @@ import listPath from "@zxcvbn-ts/language-common/src/passwords.json" with { type
 import { type AppError, invalidField, weakPassword } from "../../errors.ts";
 import { listWords } from "../../values/text.ts";
 
-const leastCharacters = 16;
+const minCharacters = 16;
 const maxBytes = 1024;
 
 // Letters of scripts without case are neither lower nor upper, and no letter or mark is special.
@@ -14,7 +14,7 @@ const rules: readonly [pattern: RegExp, need: string][] = [
   [/[^\p{L}\p{M}\p{N}\p{C}]/u, "a special character"],
 ];
 
-const needsLength = `at least ${leastCharacters} characters`;
+const needsLength = `at least ${minCharacters} characters`;
 
 export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
 
@@ -28,7 +28,7 @@ export function requireStrongPassword(field: string, password: string): void {
   const composed = password.slice(0, 2 * maxBytes).normalize("NFC");
   if (Buffer.byteLength(composed) > maxBytes) throw invalidField(field, `must be at most ${maxBytes} bytes`);
   const needs = rules.filter(([pattern]) => !pattern.test(composed)).map(([, need]) => need);
-  if ([...composed].length < leastCharacters) needs.unshift(needsLength);
+  if ([...composed].length < minCharacters) needs.unshift(needsLength);
   if (needs.length > 0) throw tooWeak(field, `needs ${listWords(needs)}`);
   if (isCommonPassword(composed)) throw tooWeak(field, "is too similar to a common password");
 }
@@ -38,34 +38,40 @@ function tooWeak(field: string, message: string): AppError {
 }
 
 /** Shorter words occur in too many good passwords. */
-const leastLetters = 4;
+const minLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
+/** So many of the most common passwords are also refused with digits around them. */
 const maxPadded = 1000;
 
-/** 49,000 passwords in half a megabyte, read at the first use. */
-let lists: ReturnType<typeof readLists> | undefined;
+/** 49,000 passwords in half a megabyte, read at the first use: JSON texts in lower case, the most common first. */
+let lists: { all: string; top: string } | undefined;
 
 /** Ignores case, leetspeak, repetition and symbols around it; for the most common thousand, also digits around them. */
 export function isCommonPassword(password: string): boolean {
-  lists ??= readLists();
+  if (!lists) {
+    const all = readFileSync(listPath, "latin1");
+    lists = { all, top: JSON.stringify((JSON.parse(all) as string[]).slice(0, maxPadded)) };
+  }
   const { all, top } = lists;
   const text = password.normalize("NFKC").toLowerCase();
-  return holdsAny(all, formsOf(text, foldings)) || holdsAny(top, formsOf(text, [...foldings, withoutEnds]));
+  return isAnyIn(all, formsOf(text, foldings)) || isAnyIn(top, formsOf(text, [...foldings, withoutEnds]));
 }
 
-/** JSON texts of passwords in lower case, the most common first. */
-function readLists() {
-  const all = readFileSync(listPath, "latin1");
-  return { all, top: JSON.stringify((JSON.parse(all) as string[]).slice(0, maxPadded)) };
+function isAnyIn(list: string, forms: Set<string>): boolean {
+  return [...forms].some((form) => form.length >= minLetters && list.includes(JSON.stringify(form)));
 }
 
-function holdsAny(list: string, forms: Iterable<string>): boolean {
-  for (const form of forms) {
-    if (form.length >= leastLetters && list.includes(JSON.stringify(form))) return true;
-  }
-  return false;
-}
+type Simplification = (text: string) => string;
+
+const withoutEnds: Simplification = (text) => text.replace(/^\P{L}+|\P{L}+$/gu, "");
+const fromLeet = (text: string, one: string) => text.replace(/[@430$57+1!|]/g, (sign) => leet[sign] ?? one);
+const foldings: readonly Simplification[] = [
+  (text) => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""),
+  (text) => fromLeet(text, "i"),
+  (text) => fromLeet(text, "l"),
+  repeatedPart,
+];
 
 function formsOf(password: string, simplifications: readonly Simplification[]): Set<string> {
   const forms = new Set([password]);
@@ -74,30 +80,10 @@ function formsOf(password: string, simplifications: readonly Simplification[]): 
   return forms;
 }
 
-type Simplification = (text: string) => string;
-
-const withoutEnds: Simplification = (text) => text.replace(/^\P{L}+|\P{L}+$/gu, "");
-
-const foldings: readonly Simplification[] = [
-  (text) => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""),
-  (text) => fromLeet(text, "i"),
-  (text) => fromLeet(text, "l"),
-  repeatedPart,
-];
-
-function fromLeet(text: string, one: string): string {
-  return text.replace(/[@430$57+1!|]/g, (sign) => leet[sign] ?? one);
-}
-
 /** The part that a text repeats, with or without symbols between; the text itself when it repeats none. */
 function repeatedPart(text: string): string {
-  const parts = text.split(/[^\p{L}\p{N}]+/u);
-  const [first = ""] = parts;
-  if (parts.every((part) => part === first)) return repetend(first);
-  return repetend(text);
-}
-
-function repetend(text: string): string {
+  const parts = new Set(text.split(/[^\p{L}\p{N}]+/u));
+  const [repeated] = parts.size === 1 ? parts : [text];
   // A text's shortest period is the second position at which its double contains it.
-  return text.slice(0, (text + text).indexOf(text, 1));
+  return repeated?.slice(0, (repeated + repeated).indexOf(repeated, 1)) ?? text;
 }

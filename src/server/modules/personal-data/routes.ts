@@ -1,5 +1,5 @@
 import { token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Erased, Erasure, PersonalData } from "./model.ts";
 import { eraseSelf, exportSelf } from "./service.ts";
@@ -21,9 +21,6 @@ export const personalDataRoutes = [
     secret: true,
     reply: { data: Erased },
     errors: ["twoFactorRequired", "invalidLogin", "tooManyAttempts", "wrongState"],
-    handle: async ({ ctx, body }) => {
-      await eraseSelf(ctx, body);
-      return reply({ erased: true });
-    },
+    handle: ({ ctx, body }) => replyAfter(eraseSelf(ctx, body), { erased: true }),
   }),
 ];

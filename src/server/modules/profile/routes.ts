@@ -1,5 +1,5 @@
 import { token } from "../../http/access.ts";
-import { reply, replyRecord } from "../../http/envelope.ts";
+import { replyAfter, replyRecord } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Accepted, EmailCode } from "../sign-up/model.ts";
 import { ownIdOf } from "../users/guards.ts";
@@ -41,9 +41,6 @@ export const profileRoutes = [
     summary: "Mail another code for the signed-in user's email",
     reply: { data: Accepted },
     errors: ["wrongState"],
-    handle: async ({ ctx }) => {
-      await resendEmailCode(ctx);
-      return reply({ accepted: true });
-    },
+    handle: ({ ctx }) => replyAfter(resendEmailCode(ctx), { accepted: true }),
   }),
 ];

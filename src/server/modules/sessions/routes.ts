@@ -1,5 +1,5 @@
 import { app, ownToken, token, unsigned } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Accepted } from "../sign-up/model.ts";
 import { endOwnToken } from "../tokens/service.ts";
@@ -28,10 +28,7 @@ export const sessionRoutes = [
     body: LoginCodeRequest,
     reply: { data: Accepted },
     errors: ["forbidden"],
-    handle: async ({ ctx, body, lang }) => {
-      await mailLoginCode(ctx, { ...body, lang });
-      return reply({ accepted: true });
-    },
+    handle: ({ ctx, body, lang }) => replyAfter(mailLoginCode(ctx, { ...body, lang }), { accepted: true }),
   }),
   defineRoute("POST", "/auth/login/", "login", {
     tag: "Authentication",
@@ -53,10 +50,7 @@ export const sessionRoutes = [
     ...own,
     summary: "Log out and revoke the token",
     reply: { data: RevokedSession },
-    handle: async ({ ctx }) => {
-      await endOwnToken(ctx, ownTokenOf(ctx));
-      return reply({ revoked: true });
-    },
+    handle: ({ ctx }) => replyAfter(endOwnToken(ctx, ownTokenOf(ctx)), { revoked: true }),
   }),
   defineRoute("POST", "/users/me/password/", "changeOwnPassword", {
     tag: "Authentication",

@@ -1,5 +1,5 @@
 import { app } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Accepted, ResendVerification, SignUp, SignUpReply, SignUpVerification, Verified } from "./model.ts";
 import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
@@ -22,10 +22,7 @@ export const signUpRoutes = [
     body: SignUpVerification,
     reply: { data: Verified },
     errors: ["tooManyAttempts", "resetCodeInvalid"],
-    handle: async ({ ctx, body }) => {
-      await verifySignUp(ctx, body);
-      return reply({ verified: true });
-    },
+    handle: ({ ctx, body }) => replyAfter(verifySignUp(ctx, body), { verified: true }),
   }),
   defineRoute("POST", "/users/verify/resend/", "resendSignUpCode", {
     ...customers,
@@ -33,9 +30,6 @@ export const signUpRoutes = [
     body: ResendVerification,
     reply: { data: Accepted },
     errors: ["tooManyRequests"],
-    handle: async ({ ctx, body, lang }) => {
-      await resendSignUpCode(ctx, { ...body, lang });
-      return reply({ accepted: true });
-    },
+    handle: ({ ctx, body, lang }) => replyAfter(resendSignUpCode(ctx, { ...body, lang }), { accepted: true }),
   }),
 ];

@@ -114,34 +114,14 @@ export function parseLanguage(field: string, tag: string): string {
   const canonical = tag.length <= 35 ? attempt(() => Intl.getCanonicalLocales(tag)[0]) : undefined;
   // Longer primary subtags are well-formed, but no language has one.
   if (canonical !== undefined && /^[a-z]{2,3}(?:-|$)/.test(canonical)) return canonical;
-  const code = findLanguage(tag);
-  const example = code === undefined ? ", such as de, en or pt-BR" : `; for ${englishName(code)}: ${code}`;
-  throw invalidField(field, `must be a language code${example}`);
+  throw invalidField(field, "must be a language code, such as de, en or pt-BR");
 }
 
 /** Errors: those of `parseLanguage`, also for a well-formed code that no language has. */
 export function parseStoreLanguage(tag: string): string {
   const language = parseLanguage("language", tag);
-  if (attempt(() => englishName(language)) !== undefined) return language;
+  if (attempt(() => new Intl.DisplayNames("en", { type: "language", fallback: "none" }).of(language))) return language;
   throw invalidField("language", "must be the code of a known language, such as de, en or pt-BR");
-}
-
-const englishNames = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
-const englishName = (code: string) => englishNames.of(code);
-
-/** The two-letter codes of languages by their names in English and in themselves. Filled by the first name that is typed. */
-const codesByName = new Map<string, string>();
-
-function findLanguage(name: string): string | undefined {
-  if (codesByName.size === 0) {
-    const letters = [..."abcdefghijklmnopqrstuvwxyz"];
-    const codes = letters.flatMap((first) => letters.map((second) => first + second));
-    for (const code of codes.filter(englishName)) {
-      const own = new Intl.DisplayNames(code, { type: "language" }).of(code) as string;
-      for (const known of [own, englishName(code) as string]) codesByName.set(known.toLowerCase(), code);
-    }
-  }
-  return codesByName.get(name.toLowerCase());
 }
 
 const known = new Set(Intl.supportedValuesOf("currency"));

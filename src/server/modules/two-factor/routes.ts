@@ -1,5 +1,5 @@
 import { token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { beginTwoFactor, confirmTwoFactor, disableTwoFactor, renewRecoveryCodes } from "./enrolment.ts";
 import {
@@ -44,10 +44,7 @@ export const twoFactorRoutes = [
     summary: "Disable two-factor authentication",
     body: PasswordAndOtpProof,
     reply: { data: TwoFactorDisabled },
-    handle: async ({ ctx, body }) => {
-      await disableTwoFactor(ctx, body);
-      return reply({ enabled: false });
-    },
+    handle: ({ ctx, body }) => replyAfter(disableTwoFactor(ctx, body), { enabled: false }),
   }),
   defineRoute("POST", "/users/me/two-factor/recovery-codes/", "renewRecoveryCodes", {
     ...proved,

@@ -44,20 +44,8 @@ export async function otpauthUri(secret: string, issuer: string, account: string
 /** Draws dark on white, with the quiet zone that scanners need. */
 export async function drawQrCode(text: string): Promise<string> {
   const { encodeQR } = await import("qr");
-  const rows = encodeQR(text, "raw", { ecc: "medium", border: 4 });
-  const runs = rows.flatMap((row, y) =>
-    [
-      ...row
-        .map((dark) => (dark ? "1" : "0"))
-        .join("")
-        .matchAll(/1+/g),
-    ].map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`),
-  );
-  const size = rows.length;
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">` +
-    `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${runs.join("")}"/></svg>`
-  );
+  const svg = encodeQR(text, "svg", { ecc: "medium", border: 4 });
+  return svg.replace(/^<svg[^>]*>/, (start) => `${start}<rect width="100%" height="100%" fill="#fff"/>`);
 }
 
 /** A colon separates the two names in the address, so neither may contain one. */

@@ -64,18 +64,18 @@ const restoreRow = statement(sql`update ${products} set ${restored}, category_id
 
 /** Brings a deleted product and its variants back. Errors: notFound, conflict for a slug or SKU that is taken. */
 export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedProduct> {
-  const { id, slug } = await findDeleted(ctx, named);
+  const { id } = await findDeleted(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
     const statements = withDeferredSummaries([bind(restoreVariants, values), bind(restoreRow, values)]);
     await explainConflicts(tx, {}, () => tx.db.batch(statements)).catch((cause: unknown) => {
       if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
-      const isSlug = cause.details?.[0]?.field === "slug";
-      const [taken, change] = isSlug ? ["slug", `${slug} --slug`] : ["SKU", "<product> --sku"];
-      const command = `bodega product update -n ${tx.tenant.namespace} ${change} <text>`;
-      const remedy = `Change the ${taken} of the other product first: ${command}`;
+      const taken = cause.details?.[0]?.field === "slug" ? "slug" : "SKU";
       const message = `Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`;
-      throw conflict(message, { remedy, cause });
+      throw conflict(message, {
+        remedy: `Change the ${taken} of the other product first: bodega product update`,
+        cause,
+      });
     });
     const product = await getProduct(tx, id);
     await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
