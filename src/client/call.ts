@@ -36,6 +36,14 @@ const catalog = /^\/(products|categories|store)\//;
 const userless = /^\/(auth\/login|auth\/code|auth\/password|users\/sign-up|users\/verify)\//;
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 
+function headersOf(method: string, { body, idempotencyKey, ifVersion }: LooseOptions): Record<string, string> {
+  return {
+    ...(body !== undefined && { "Content-Type": body instanceof Blob ? body.type : "application/json" }),
+    ...(ifVersion !== undefined && { "If-Match": `"${ifVersion}"` }),
+    ...(method === "POST" && { "Idempotency-Key": idempotencyKey ?? randomKey() }),
+  };
+}
+
 /** Sends requests with the client's credentials and retries. */
 export function createSender(options: ClientOptions = { url: "", namespace: "" }) {
   const { app, namespace, storage = memoryStorage(), onSession = () => {} } = options;
@@ -50,6 +58,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
   /** In a page, a read with the key in its query needs no preflight. Elsewhere, addresses end up in logs. */
   const keyQuery = "document" in globalThis && app ? { app_id: app.id, app_secret: app.secret } : {};
   const keyHeader = app && `Bearer ${app.id}:${app.secret}`;
+  const readHeader = "app_id" in keyQuery ? undefined : keyHeader;
   const sessions = createSessionKeeper({
     storage,
     name: `${name} session`,
@@ -59,21 +68,17 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
   /** The turn of calls that may make a visitor. */
   let visitorMade: Promise<unknown> = Promise.resolve();
 
+  const readLanguage = () => (typeof options.lang === "function" ? options.lang() : options.lang);
+
   function sendAs(session: Session | null, method: string, path: string, given: LooseOptions): Promise<Envelope> {
-    const { query, body, signal, idempotencyKey, ifVersion } = given;
+    const { query, body, signal } = given;
     const isRead = method === "GET";
-    const lang = typeof options.lang === "function" ? options.lang() : options.lang;
-    const search = toSearch({ namespace, lang, ...(isRead && !session && keyQuery), ...query });
-    const isFile = body instanceof Blob;
-    const headers: Record<string, string> = { ...given.headers };
-    if (body !== undefined) headers["Content-Type"] = isFile ? body.type : "application/json";
-    if (session) headers.Authorization = `Bearer ${session.user_id}:${session.token}`;
-    else if (keyHeader && !(isRead && "app_id" in keyQuery)) headers.Authorization = keyHeader;
-    if (ifVersion !== undefined) headers["If-Match"] = `"${ifVersion}"`;
-    if (method === "POST") headers["Idempotency-Key"] = idempotencyKey ?? randomKey();
+    const search = toSearch({ namespace, lang: readLanguage(), ...(isRead && !session && keyQuery), ...query });
+    const caller = session ? `Bearer ${session.user_id}:${session.token}` : isRead ? readHeader : keyHeader;
+    const headers = { ...given.headers, ...headersOf(method, given), ...(caller && { Authorization: caller }) };
     const init: RequestInit = { method, headers, signal: signal ?? null };
-    if (body !== undefined) init.body = isFile ? body : JSON.stringify(body);
-    const isRepeatable = ifVersion === undefined && !(method === "POST" && unkept.test(path));
+    if (body !== undefined) init.body = body instanceof Blob ? body : JSON.stringify(body);
+    const isRepeatable = given.ifVersion === undefined && !(method === "POST" && unkept.test(path));
     return exchange({ url: `${base}${path}?${search}`, init, isRepeatable }, policy);
   }
 

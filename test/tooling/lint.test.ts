@@ -69,6 +69,11 @@ const samples: [path: string, content: string, rule: string | null][] = [
     `export function long(a: number[]): void {\n${"  a.push(1);\n".repeat(71)}}\n`,
     "complexity/noExcessiveLinesPerFunction",
   ],
+  [
+    "src/server/modules/w/nested.ts",
+    `export const f = (a: boolean) => {\n${"if (a) {\n".repeat(6)}${"}\n".repeat(6)}};\n`,
+    "complexity/noExcessiveCognitiveComplexity",
+  ],
   ["src/server/modules/x/one.ts", `import type { B } from "./two.ts";\nexport type A = B | 1;\n`, cycles],
   ["src/server/modules/x/two.ts", `import type { A } from "./one.ts";\nexport type B = A | 2;\n`, cycles],
   ["src/server/modules/k/service.ts", "export default 1;\n", "style/noDefaultExport"],

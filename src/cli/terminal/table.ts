@@ -71,10 +71,10 @@ export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<
   const lines = [-1, ...rows.keys()].map((row) => {
     const cells = shown.map(({ header, texts }, index) => {
       const room = widths[index] ?? 0;
-      const text = truncateText(row === -1 ? header : (texts[row] ?? ""), room);
+      const text = truncateText(texts[row] ?? header, room);
       const padding = " ".repeat(index === shown.length - 1 ? 0 : room + gap - Bun.stringWidth(text));
-      if (!color || text === "") return text + padding;
-      return (row === -1 ? bold(text, color) : stateHeaders.includes(header) ? colorState(text) : text) + padding;
+      if (row === -1) return bold(text, color && text !== "") + padding;
+      return (color && stateHeaders.includes(header) ? colorState(text) : text) + padding;
     });
     return `${cells.join("").trimEnd()}\n`;
   });

@@ -32,15 +32,12 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
   const { request, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor, isProbe } = answered;
   const { status } = answered.response;
   const ms = performance.now() - started;
-  const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : codeOf("internalError");
+  const code = failure === undefined ? undefined : codeOfFailure(failure);
   meter.record(status, ms, code);
   if (tenant !== undefined) deps.meter.tenants.record(tenant.namespace, code !== undefined);
 
   const level = isProbe && status < 400 ? "debug" : levelOf(status);
   if (logLevels.indexOf(level) < deps.logFrom) return;
-  // An error without a cause is explained by its code, and so are refusals, except those of a malformed password hash.
-  const isRefusal = status < 500 && !(failure instanceof AppError && failure.kind === "invalidLogin");
-  const isExplained = isRefusal || (failure instanceof AppError && !(failure.cause instanceof Error));
   deps.log({
     at: deps.now(),
     level,
@@ -52,12 +49,27 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
     authenticated_ms: authenticatedAt && authenticatedAt - started,
     request_id: requestId,
     namespace,
-    caller: actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined,
+    caller: idOf(actor),
     // Addresses of successful callers are not logged; a refused caller may have to be found.
     ip: code === undefined ? undefined : deps.clientIpOf(request),
     origin: code === codeOf("appAuthFailed") ? (request.headers.get("origin") ?? undefined) : undefined,
-    fault: isExplained ? undefined : describeFault(failure),
+    fault: isExplained(failure, status) ? undefined : describeFault(failure),
   });
+}
+
+function codeOfFailure(failure: unknown) {
+  return failure instanceof AppError ? failure.code : codeOf("internalError");
+}
+
+function idOf(actor: Actor | undefined): string | undefined {
+  if (actor?.kind === "app") return actor.appId;
+  return actor?.kind === "user" ? actor.userId : undefined;
+}
+
+/** An error without a cause is explained by its code, and so are refusals, except those of a malformed password hash. */
+function isExplained(failure: unknown, status: number): boolean {
+  if (!(failure instanceof AppError)) return status < 500;
+  return (status < 500 && failure.kind !== "invalidLogin") || !(failure.cause instanceof Error);
 }
 
 function pathOf(url: string): string {

@@ -127,10 +127,18 @@ async function collect(
     if (bytes.length > limits.bytes) throw tooLarge(limits, false);
     return bytes;
   }
+  return collectChunks(request.body as unknown as AsyncIterable<Uint8Array>, limits, held);
+}
+
+async function collectChunks(
+  arriving: AsyncIterable<Uint8Array>,
+  limits: BodyLimits,
+  held: Pick<Hold, "add">,
+): Promise<Uint8Array> {
   let chunks: Uint8Array[] = [];
   let size = 0;
   let count = 0;
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of arriving) {
     size += chunk.length;
     // Each chunk costs as much as a hundred bytes, and a body can come in chunks of one.
     if (++count > maxSmallChunks && size < count * smallChunkBytes) {
@@ -174,18 +182,21 @@ function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
 function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0;
   let values = 1;
-  let inText = false;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i];
-    if (inText) {
-      if (byte === backslash) i++;
-      else if (byte === quote) inText = false;
-    } else if (byte === quote) inText = true;
-    else if (byte === comma) {
-      if (++values > maxValues) return `contains more than ${maxValues} values`;
-    } else if (byte === openBracket || byte === openBrace) {
-      if (++depth > deepest) return `is nested deeper than ${deepest} levels`;
-    } else if (byte === closeBracket || byte === closeBrace) depth--;
+    if (byte === quote) i = endOfText(bytes, i);
+    else if (byte === comma) values++;
+    else if (byte === openBracket || byte === openBrace) depth++;
+    else if (byte === closeBracket || byte === closeBrace) depth--;
+    if (values > maxValues) return `contains more than ${maxValues} values`;
+    if (depth > deepest) return `is nested deeper than ${deepest} levels`;
   }
   return undefined;
+}
+
+/** The position of the quote that ends the text which begins at `start`. */
+function endOfText(bytes: Uint8Array, start: number): number {
+  let end = start + 1;
+  while (end < bytes.length && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;
+  return end;
 }

@@ -54,14 +54,16 @@ export function parseQuery(url: string, schema?: TObject): { common: Common; que
     const equals = pair.indexOf("=");
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
-    const named: Query = commonNames.has(name) ? common : query;
-    const known = named[name];
-    if (Array.isArray(known)) known.push(value);
-    else if (known !== undefined) {
-      throw malformedRequest(`The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
-    } else named[name] = isArray(schema, name) ? [value] : value;
+    addParameter(commonNames.has(name) ? common : query, name, isArray(schema, name) ? [value] : value);
   }
   return { common, query };
+}
+
+function addParameter(query: Query, name: string, value: string | [string]): void {
+  const known = query[name];
+  if (known === undefined) query[name] = value;
+  else if (Array.isArray(known)) known.push(...value);
+  else throw malformedRequest(`The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
 }
 
 function isArray(schema: TObject | undefined, name: string): boolean {

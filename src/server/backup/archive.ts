@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { Readable, Transform, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, constants as zlib } from "node:zlib";
+import type { Extract } from "tar-stream";
 import { AppError } from "../errors.ts";
 import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
 
@@ -48,33 +49,48 @@ export async function unpackArchive(
 ): Promise<{ manifest: Manifest; key: string | undefined }> {
   const { extract } = await import("tar-stream");
   const archive = extract();
-  let manifest: Manifest | undefined;
-  let hash: string | undefined;
-  let key: string | undefined;
-  const read = async () => {
-    for await (const entry of archive) {
-      const { name, size = 0 } = entry.header;
-      if (manifest === undefined) {
-        if (name !== files.manifest) throw damagedBackup("it does not begin with a manifest");
-        manifest = parseManifest(await readText(entry, size, maxManifestBytes));
-      } else if (name === files.database && hash === undefined) {
-        const hasher = createHash("sha256");
-        const target = createWriteStream(databasePath, { flags: "wx", mode: 0o600 });
-        const hashing = tap((chunk) => hasher.update(chunk));
-        await pipeline(entry, hashing, target, { signal });
-        hash = hasher.digest("hex");
-      } else if (name === files.key && hash !== undefined && key === undefined) {
-        key = (await readText(entry, size, maxKeyBytes)).trim();
-      } else throw damagedBackup(`it contains the unexpected file ${JSON.stringify(name)}`);
-    }
-  };
+  const read = readEntries(archive, databasePath, signal);
   const unzipped = pipeline(source, countBytes(onBytes), createGunzip(), archive, { signal });
-  await both(archive, read(), unzipped).catch((error) => {
+  await both(archive, read, unzipped).catch((error) => {
     throw explainUnpacking(error);
   });
+  const { manifest, hash, key } = await read;
   if (manifest === undefined || hash === undefined) throw damagedBackup("it ends too soon");
   if (hash !== manifest.database.sha256) throw damagedBackup("the checksum of its database differs from its manifest");
   return { manifest, key };
+}
+
+async function readEntries(archive: Extract, databasePath: string, signal: AbortSignal) {
+  let manifest: Manifest | undefined;
+  let hash: string | undefined;
+  let key: string | undefined;
+  for await (const entry of archive) {
+    const { name, size = 0 } = entry.header;
+    const expected = manifest === undefined ? files.manifest : hash === undefined ? files.database : files.key;
+    if (name !== expected || key !== undefined) throw unexpectedFile(name, manifest);
+    if (name === files.manifest) manifest = parseManifest(await readText(entry, size, maxManifestBytes));
+    else if (name === files.database) hash = await writeHashed(entry as unknown as Readable, databasePath, signal);
+    else key = (await readText(entry, size, maxKeyBytes)).trim();
+  }
+  return { manifest, hash, key };
+}
+
+function unexpectedFile(name: string, manifest: Manifest | undefined): AppError {
+  if (manifest === undefined) return damagedBackup("it does not begin with a manifest");
+  return damagedBackup(`it contains the unexpected file ${JSON.stringify(name)}`);
+}
+
+/** Writes an entry to a file. Returns its SHA-256. */
+async function writeHashed(entry: Readable, path: string, signal: AbortSignal): Promise<string> {
+  const hasher = createHash("sha256");
+  const target = createWriteStream(path, { flags: "wx", mode: 0o600 });
+  await pipeline(
+    entry,
+    tap((chunk) => hasher.update(chunk)),
+    target,
+    { signal },
+  );
+  return hasher.digest("hex");
 }
 
 /** Reads the manifest from the first bytes of an archive. Returns undefined when they contain none. */
@@ -123,7 +139,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: n
 }
 
 /** Waits for both pipelines, so that neither is left running. */
-async function both(archive: { destroy(error: Error): void }, inner: Promise<void>, outer: Promise<void>) {
+async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);
     throw error;

@@ -47,12 +47,8 @@ interface BackupOptions extends BackupJob {
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
-  if (config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir))) {
-    const remedy = "Name its directory with --data-dir or BODEGA_DATA_DIR.";
-    throw notFound("database", undefined, { in: config.dataDir, remedy });
-  }
-  const key = options.includeKey ? copySecret(config) : undefined;
-  if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
+  requireDatabaseFile(config);
+  const key = options.includeKey ? requireKey(config) : undefined;
   const storage = location.kind === "stdout" ? undefined : openStorage(location.place, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
   const staging = stagingFolder(config.dataDir, options.id);
@@ -67,8 +63,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
       await copyDatabase(config, copy, options);
       onStep({ step: "checking" });
       const { found, result: faults } = await inspect(copy, key);
-      const source = config.databaseUrl === undefined ? "file" : "server";
-      const manifest = await describeCopy(copy, found, options, { createdAt, source });
+      const manifest = await describeCopy(copy, found, options, { createdAt, source: sourceOf(config) });
       const total = manifest.database.bytes;
       const onBytes = (done: number) => onStep({ step: "packing", done, total });
       await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
@@ -101,6 +96,20 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
     removeIfPossible(staging);
     lock.close();
   }
+}
+
+const sourceOf = ({ databaseUrl }: Config) => (databaseUrl === undefined ? "file" : "server");
+
+function requireDatabaseFile({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
+  const remedy = "Name its directory with --data-dir or BODEGA_DATA_DIR.";
+  throw notFound("database", undefined, { in: dataDir, remedy });
+}
+
+function requireKey(config: Config): string {
+  const key = copySecret(config);
+  if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
+  return key;
 }
 
 function uploadTo(stdout: Writable): BackupUpload {

@@ -13,25 +13,25 @@ const maxInteger = 2n ** 63n - 1n;
  * RangeError for other values that cannot be stored.
  */
 export function bindValue(value: unknown): BoundValue {
-  if (typeof value === "string") {
-    if (value.includes("\0")) throw validationFailed("Text must not contain a NUL character.");
-    return value;
-  }
-  if (typeof value === "number") {
-    if (Number.isSafeInteger(value)) return BigInt(value);
-    if (!Number.isFinite(value)) throw new RangeError("Only finite numbers can be passed to the database.");
-    return value;
-  }
   if (value === null) return null;
-  if (typeof value === "boolean") return value ? 1n : 0n;
-  if (typeof value === "bigint") {
-    if (value < minInteger || value > maxInteger) throw new RangeError("A bigint must fit into 64 bits.");
-    return value;
+  switch (typeof value) {
+    case "string":
+      if (value.includes("\0")) throw validationFailed("Text must not contain a NUL character.");
+      return value;
+    case "number":
+      if (Number.isSafeInteger(value)) return BigInt(value);
+      if (!Number.isFinite(value)) throw new RangeError("Only finite numbers can be passed to the database.");
+      return value;
+    case "boolean":
+      return value ? 1n : 0n;
+    case "bigint":
+      if (value < minInteger || value > maxInteger) throw new RangeError("A bigint must fit into 64 bits.");
+      return value;
   }
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   // The engine ends the whole process at a type that it does not know.
-  throw new TypeError(`A value of type ${value === undefined ? "undefined" : typeof value} cannot be bound.`);
+  throw new TypeError(`A value of type ${typeof value} cannot be bound.`);
 }
 
 /**

@@ -27,38 +27,40 @@ export function shapeOf(sql: string): SqlShape {
 
 /** Reads a statement's shape from its text. It is no parser: a statement that it does not recognise counts as a write. */
 export function scanSql(sql: string): SqlShape {
-  let params = 0;
-  let verb = "";
-  let depth = 0;
-  let ended = false;
-  let several = false;
-  let changing = false;
-  let previous = "";
-  for (const [token] of sql.matchAll(tokens)) {
-    if (token.startsWith("--") || token.startsWith("/*")) continue;
-    if (token === ";") {
-      ended = verb !== "";
-      continue;
-    }
-    if (ended) several = true;
-    if (token === "(") depth++;
-    else if (token === ")") depth--;
-    else if (token[0] === "?") params = token === "?" ? params + 1 : Math.max(params, Number(token.slice(1)));
-    else if (word.test(token)) {
-      const upper = token.toUpperCase();
-      if (verb === "") verb = upper;
-      if (depth === 0 && (changes.has(upper) || (upper === "INTO" && previous === "REPLACE"))) changing = true;
-      previous = upper;
-    }
-  }
+  const found = [...sql.matchAll(tokens)].map(([token]) => token).filter((token) => !/^(?:--|\/\*)/.test(token));
+  const verbAt = found.findIndex((token) => word.test(token));
+  const verb = found[verbAt]?.toUpperCase() ?? "";
+  const end = verbAt === -1 ? -1 : found.indexOf(";", verbAt);
+  const isFollowed = end !== -1 && found.slice(end).some((token) => token !== ";");
   const trigger =
     verb === "CREATE" && /^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
-  return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
+  const reads = isReading(sql, verb, () => hasChange(found));
+  return { verb, reads, params: countParams(found), several: isFollowed && !trigger };
 }
 
-function isReading(sql: string, verb: string, changing: boolean): boolean {
+function countParams(found: readonly string[]): number {
+  const params = found.filter((token) => token.startsWith("?"));
+  return params.reduce((count, token) => (token === "?" ? count + 1 : Math.max(count, Number(token.slice(1)))), 0);
+}
+
+/** Whether a statement that begins with WITH changes rows. */
+function hasChange(found: readonly string[]): boolean {
+  let depth = 0;
+  let previous = "";
+  for (const token of found) {
+    if (token === "(") depth++;
+    else if (token === ")") depth--;
+    if (!word.test(token)) continue;
+    const upper = token.toUpperCase();
+    if (depth === 0 && (changes.has(upper) || (upper === "INTO" && previous === "REPLACE"))) return true;
+    previous = upper;
+  }
+  return false;
+}
+
+function isReading(sql: string, verb: string, changes: () => boolean): boolean {
   if (verb === "SELECT" || verb === "VALUES" || verb === "EXPLAIN") return true;
-  if (verb === "WITH") return !changing;
+  if (verb === "WITH") return !changes();
   return verb === "PRAGMA" && readingPragmas.test(sql) && !actingPragmas.test(sql);
 }
 

@@ -142,27 +142,33 @@ function* readWal(
   const file = openWal(path);
   if (file === undefined) return position === undefined ? undefined : "lost";
   try {
-    const header = new Uint8Array(walHeaderBytes);
-    const isEmpty = readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes;
-    if (isEmpty) return position === undefined ? undefined : "lost";
-    const start = startOf(header);
-    // A header that is being written is read again.
-    if (start === undefined) return undefined;
-    if (position !== undefined && !isSameWal(start, position)) return "lost";
-    const reader = new FrameReader(position ?? start);
+    const start = findStart(file, position);
+    if (start === undefined || start === "lost") return start;
+    const reader = new FrameReader(start);
     const from = reader.offset;
     for (;;) {
       const chunk = new Uint8Array(Math.min(chunkBytes, until - reader.offset));
       const bytes = readSync(file, chunk, 0, chunk.length, reader.offset);
       reader.read(chunk.subarray(0, bytes));
-      const hasEnough = reader.changes !== undefined && reader.offset - from >= limit;
       const isEnd = reader.hasEnded || bytes < chunkBytes;
+      const hasEnough = reader.changes !== undefined && reader.offset - from >= limit;
       if (isEnd || hasEnough) return reader.changes && { changes: reader.changes, isEnd };
       yield;
     }
   } finally {
     closeSync(file);
   }
+}
+
+/** The position to read from; undefined if there is nothing yet, `lost` if the WAL no longer has it. */
+function findStart(file: number, position: WalPosition | undefined): WalPosition | "lost" | undefined {
+  const header = new Uint8Array(walHeaderBytes);
+  const isEmpty = readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes;
+  if (isEmpty) return position === undefined ? undefined : "lost";
+  const start = startOf(header);
+  // A header that is being written is read again.
+  if (start === undefined || position === undefined) return start;
+  return isSameWal(start, position) ? position : "lost";
 }
 
 function readAll<Result>(steps: Generator<unknown, Result>): Result {

@@ -42,26 +42,27 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     try {
       const next = await readCertificate(files);
       const isNew = next.cert !== before.cert || next.key !== before.key;
-      if (isNew && next.until <= now() && before.until > now()) {
-        throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
-      }
-      if (isStopped) return;
-      if (isNew) {
-        // Set first: a worker that starts meanwhile must not be given the previous one.
-        current = next;
-        await present(next);
-      }
+      if (isNew) await replace(next);
       knownFiles = found;
       lastFailure = "";
-      if (!isNew) return;
-      warnedAt = now();
-      await logCertificate(current, files, options);
     } catch (error) {
       current = before;
       const message = error instanceof AppError ? error.message : describeFault(error);
       if (message !== lastFailure) notice("warn", `${message} The previous certificate stays in use.`);
       lastFailure = message;
     }
+  }
+
+  async function replace(next: Certificate): Promise<void> {
+    if (next.until <= now() && current.until > now()) {
+      throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
+    }
+    if (isStopped) return;
+    // Set first: a worker that starts meanwhile must not be given the previous one.
+    current = next;
+    await present(next);
+    warnedAt = now();
+    await logCertificate(next, files, options);
   }
 
   function warnDaily(): void {

@@ -69,23 +69,30 @@ export function validateQuery<T extends TObject>(schema: T, query: Record<string
     const others = typeof values[record] === "object" ? values[record] : undefined;
     values[record] = Object.assign(Object.create(null), others, fields);
   };
-  for (const name in query) {
-    const text = query[name];
+  for (const [name, text] of Object.entries(query)) {
     if (typeof text !== "string") continue;
     const [, record = "", field] = name.endsWith("]") ? (/^(\w+)\[(.+)\]$/s.exec(name) ?? []) : [];
-    if (field !== undefined && schema.properties[record]?.[Kind] === "Record") {
+    if (field !== undefined && kindOf(schema, record) === "Record") {
       delete values[name];
       addTo(record, { [field]: text });
       continue;
     }
-    const kind = Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
-    const fields: unknown = kind === "Record" ? attempt(() => JSON.parse(text)) : undefined;
-    if (typeof fields === "object" && fields !== null && !Array.isArray(fields)) addTo(name, fields);
-    if ((kind === "Number" || kind === "Integer") && /^-?\d{1,16}(\.\d{1,16})?$/.test(text))
-      values[name] = Number(text);
-    if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";
+    const value = parseText(kindOf(schema, name), text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) addTo(name, value);
+    else values[name] = value;
   }
   return validate(schema, values, "query");
+}
+
+function kindOf(schema: TObject, name: string): unknown {
+  return Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
+}
+
+/** Returns a text of another form as it is. */
+function parseText(kind: unknown, text: string): unknown {
+  if (kind === "Number" || kind === "Integer") return /^-?\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : text;
+  if (kind === "Boolean") return text === "true" || (text === "false" ? false : text);
+  return (kind === "Record" ? attempt<unknown>(() => JSON.parse(text)) : undefined) ?? text;
 }
 
 function explain({ type, schema, value }: ValueError): string {

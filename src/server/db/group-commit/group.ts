@@ -22,7 +22,7 @@ export interface GroupOptions {
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
   /** Milliseconds that the first unit may take more, where it takes the lock. */
-  lockMs?: number;
+  lockMs: number;
   /** Loaded at the first group, since many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
@@ -55,10 +55,9 @@ export async function runGroup(
     while (outcomes.length < options.maxGroup && performance.now() < endsAt && loss === undefined) {
       const jobs = take(writer.maxTogether);
       if (jobs.length === 0) break;
-      const isFirst = outcomes.length === 0;
-      const timeoutMs = options.writeTimeoutMs + ((isFirst && options.lockMs) || 0);
-      outcomes.push(...(await runJobs(writer, jobs, hasChanged, timeoutMs)));
-      if (isFirst) endsAt = performance.now() + options.groupMs;
+      const lockMs = outcomes.length === 0 ? options.lockMs : 0;
+      outcomes.push(...(await runJobs(writer, jobs, hasChanged, options.writeTimeoutMs + lockMs)));
+      endsAt = Math.min(endsAt, performance.now() + options.groupMs);
       if (!writer.inTransaction) loss = outcomes.at(-1)?.error ?? new Error("The transaction was rolled back.");
       hasChanged ||= outcomes.some(({ hasFailed }) => !hasFailed);
     }

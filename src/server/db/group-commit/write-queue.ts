@@ -18,6 +18,7 @@ export interface WriteQueueOptions extends GroupOptions {
 
 const defaults: WriteQueueOptions = {
   lockDeadlineMs: 5000,
+  lockMs: 0,
   writeTimeoutMs: 5000,
   maxWaiting: 10_000,
   maxGroup: 1000,

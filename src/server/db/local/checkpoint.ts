@@ -39,10 +39,13 @@ export function startCheckpointer(
     const emptied = result === true;
     failed = emptied ? undefined : { at: performance.now(), tookMs: performance.now() - started };
     if (emptied) await fillReserve();
-    if (isFailing === !emptied || (result === false && size <= largeWalBytes)) return;
-    isFailing = !emptied;
+    if (isFailing === emptied && (result !== false || size > largeWalBytes)) reportChange(result, size);
+  }
+
+  function reportChange(result: boolean | Error, size: number): void {
+    isFailing = result !== true;
     const reason = result instanceof Error ? result.message : "a backup or another program uses the database";
-    if (emptied) notice("info", "the WAL was emptied again");
+    if (!isFailing) notice("info", "the WAL was emptied again");
     else notice("warn", `the WAL (${formatBytes(size)}) cannot be emptied and grows with each write: ${reason}`);
   }
 

@@ -54,28 +54,35 @@ function findDamage(wal: string) {
   try {
     const header = new Uint8Array(walHeaderBytes);
     if (readSync(file, header, 0, walHeaderBytes, null) < walHeaderBytes) return undefined;
-    const start = startOf(header);
-    let { salts, sums } = start ?? { salts: undefined, sums: sumOf(header, 0, 24, [0, 0]) };
-    let damagedAt = start ? undefined : 0;
-    let [valid, framesBehind, commitsBehind] = [0, 0, 0];
-    const bytes = new Uint8Array(frameBytes);
-    for (let number = 1; readSync(file, bytes, 0, frameBytes, null) === frameBytes; number++) {
-      const frame = readFrame(bytes, 0, sums);
-      sums = frame.sums;
-      salts ??= frame.salts;
-      const isValid = frame.isSound && isSameWal(frame, { salts });
-      if (damagedAt === undefined) damagedAt = isValid ? undefined : number;
-      else if (isValid) {
-        valid += 1;
-        if (frame.pageCount === 0) continue;
-        framesBehind = valid;
-        commitsBehind += 1;
+    let damagedAt = startOf(header) ? undefined : 0;
+    let [number, valid, framesBehind, commitsBehind] = [0, 0, 0, 0];
+    let salt: number | undefined;
+    for (const { isValid, isCommit, salts } of readFrames(file, header)) {
+      number += 1;
+      salt = salts[0];
+      if (damagedAt === undefined) {
+        if (!isValid) damagedAt = number;
+        continue;
       }
+      if (!isValid) continue;
+      valid += 1;
+      if (isCommit) [framesBehind, commitsBehind] = [valid, commitsBehind + 1];
     }
-    return damagedAt === undefined || commitsBehind === 0
-      ? undefined
-      : { frame: damagedAt, framesBehind, commitsBehind, salt: salts?.[0] };
+    if (damagedAt === undefined || commitsBehind === 0) return undefined;
+    return { frame: damagedAt, framesBehind, commitsBehind, salt };
   } finally {
     closeSync(file);
+  }
+}
+
+/** Reads the frames behind a header. A header that is invalid does not say which salts they have, so the first one does. */
+function* readFrames(file: number, header: Uint8Array) {
+  let { salts, sums } = startOf(header) ?? { salts: undefined, sums: sumOf(header, 0, 24, [0, 0]) };
+  const bytes = new Uint8Array(frameBytes);
+  while (readSync(file, bytes, 0, frameBytes, null) === frameBytes) {
+    const frame = readFrame(bytes, 0, sums);
+    sums = frame.sums;
+    salts ??= frame.salts;
+    yield { isValid: frame.isSound && isSameWal(frame, { salts }), isCommit: frame.pageCount > 0, salts };
   }
 }

@@ -41,31 +41,17 @@ export interface AuditVerdict {
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
   const head = expect === undefined ? undefined : parseHead(expect);
-  const db = ctx.db;
-  const verdict: AuditVerdict = { intact: true, rows: 0, first: null, last: null };
+  const { db } = ctx;
   const fault = await findSchemaFault(db);
+  const verdict: AuditVerdict = { intact: true, rows: 0, first: null, last: null };
   if (fault === "no table") return { ...verdict, intact: false, problem: "The table audit_log is missing." };
-  let hash = "";
   const broken = (broken_at: number, problem: string) => ({ ...verdict, intact: false, broken_at, problem });
-  for (;;) {
-    const page = await all(db, selectPage, { after: verdict.rows });
-    for (const row of page) {
-      const seq = verdict.rows + 1;
-      if (row.seq !== seq) return broken(seq, "The row is missing.");
-      hash = hashRow(hash, row);
-      if (row.hash !== hash) return broken(seq, "The row does not fit its hash, or the row before it.");
-      const { address, address_salt, address_hash } = row;
-      // An erased address has no salt either.
-      const isErased = address === null && address_salt === null;
-      if (!isErased && address_hash !== hashAddress(address_salt ?? "", address ?? "")) {
-        return broken(seq, "The address does not fit its hash.");
-      }
-      if (head?.seq === seq && head.hash !== hash) return broken(seq, "The row has another hash than the one given.");
-      verdict.rows = seq;
-      verdict.first ??= { seq, at: row.at };
-      verdict.last = { seq, at: row.at, hash };
-    }
-    if (page.length < pageSize) break;
+  for await (const row of readRows(db)) {
+    const problem = findRowFault(row, verdict, head);
+    if (problem !== undefined) return broken(verdict.rows + 1, problem);
+    verdict.rows = row.seq;
+    verdict.first ??= { seq: row.seq, at: row.at };
+    verdict.last = { seq: row.seq, at: row.at, hash: row.hash };
   }
   const counts = await get(db, selectCounts);
   const kept = counts?.kept ?? 0;
@@ -75,7 +61,34 @@ export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string 
   return { ...verdict, intact: false, problem: "The triggers that keep rows unchanged are missing." };
 }
 
-function parseHead(text: string): { seq: number; hash: string } {
+async function* readRows(db: Executor): AsyncGenerator<Row> {
+  for (let after = 0; ; ) {
+    const page = await all(db, selectPage, { after });
+    yield* page;
+    if (page.length < pageSize) return;
+    after = page.at(-1)?.seq ?? after;
+  }
+}
+
+/** Compares a row with the last valid one, and with the one given. Returns the problem, if any. */
+function findRowFault(row: Row, { rows, last }: AuditVerdict, head: Head | undefined): string | undefined {
+  if (row.seq !== rows + 1) return "The row is missing.";
+  if (row.hash !== hashRow(last?.hash ?? "", row)) return "The row does not fit its hash, or the row before it.";
+  const { address, address_salt, address_hash } = row;
+  // An erased address has no salt either.
+  const isErased = address === null && address_salt === null;
+  if (!isErased && address_hash !== hashAddress(address_salt ?? "", address ?? "")) {
+    return "The address does not fit its hash.";
+  }
+  return head?.seq === row.seq && head.hash !== row.hash ? "The row has another hash than the one given." : undefined;
+}
+
+interface Head {
+  seq: number;
+  hash: string;
+}
+
+function parseHead(text: string): Head {
   const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
     throw invalidField("expect", "must be <seq>:<hash>, as `bodega audit verify` prints it");

@@ -20,10 +20,7 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
   if (isCustomer(ctx) && [shipping, tax, guestIp].some((value) => value !== undefined)) {
     throw forbidden("Only staff and app keys may set shipping, tax and guest_ip.");
   }
-  if (guestIp !== undefined && ctx.actor.kind === "app" && ctx.actor.isWeb) {
-    throw forbidden("A key that web pages use may not set guest_ip: the address of the request counts.");
-  }
-  if (guestIp !== undefined && !ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
+  if (guestIp !== undefined) checkGuestIp(ctx, guestIp);
   const count = input.items.length;
   if (count < 1 || count > 100) throw invalidField("items", "must contain 1 to 100 items");
   const digits = currencyDigits(ctx.tenant.currency);
@@ -39,6 +36,13 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
     digits,
     lang: input.lang === undefined ? ctx.tenant.language : parseLanguage("lang", input.lang),
   };
+}
+
+function checkGuestIp({ actor }: Ctx, guestIp: string): void {
+  if (actor.kind === "app" && actor.isWeb) {
+    throw forbidden("A key that web pages use may not set guest_ip: the address of the request counts.");
+  }
+  if (!ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
 }
 
 function wantedLine(item: OrderInput["items"][number], index: number) {

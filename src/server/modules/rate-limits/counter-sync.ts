@@ -116,20 +116,25 @@ export class CounterSync {
       const results = await db.batch([...pushing, bind(pull, values)], pushing.length > 0 ? "write" : "read");
       for (const { id, hits } of rowsOf(pull, results.at(-1))) {
         this.#pulled = id;
-        for (const [subject, buckets] of Object.entries(JSON.parse(hits) as Record<string, HitBucket[]>)) {
-          // The clock of another machine may be ahead.
-          for (const { at, hits } of buckets) onPulled(subject, { at: Math.min(at, now()), hits });
+        // The clock of another machine may be ahead.
+        for (const [subject, { at, hits: count }] of pairsOf(Object.entries(JSON.parse(hits)))) {
+          onPulled(subject, { at: Math.min(at, now()), hits: count });
         }
       }
       this.#pulledAt = now();
       this.#isFailing = false;
     } catch (error) {
-      for (const [subject, buckets] of unsent) {
-        for (const bucket of buckets) if (bucket.at > now() - windowMs) addHits(this.#unsent, subject, bucket);
+      for (const [subject, bucket] of pairsOf(unsent)) {
+        if (bucket.at > now() - windowMs) addHits(this.#unsent, subject, bucket);
       }
       throw error;
     }
   }
+}
+
+/** Each bucket with its subject. */
+function* pairsOf(bucketsBySubject: Iterable<[string, HitBucket[]]>): Generator<[string, HitBucket]> {
+  for (const [subject, buckets] of bucketsBySubject) for (const bucket of buckets) yield [subject, bucket];
 }
 
 /** Removes rows that no longer count. Returns how many. */

@@ -125,14 +125,10 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
     const { id, emailKey } = user;
     const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
     const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
-    const isSame = found?.id === id && found.role === user.role && isSamePassword(found, user);
-    if (!isSame || found.status !== "active") throw invalidLogin();
+    if (!found || !isUnchanged(found, user)) throw invalidLogin();
     const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
     if (codeTry) await requireRightCode(tx, codeTry);
-    if (found.hasTwoFactor) {
-      if (otp === "") throw twoFactorRequired();
-      if (!(await consumeCode(tx, id, otp))) throw invalidLogin();
-    }
+    if (found.hasTwoFactor) await requireOtp(tx, id, otp);
     if (codeTry && found.isUnproven) await claimAccount(tx, id);
     const { issued, statements } = bindToken(tx, id);
     const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
@@ -147,6 +143,16 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
     ]);
     return issued;
   });
+}
+
+async function requireOtp(tx: Ctx, id: string, otp: string): Promise<void> {
+  if (otp === "") throw twoFactorRequired();
+  if (!(await consumeCode(tx, id, otp))) throw invalidLogin();
+}
+
+/** Whether a user is active, and as it was when the proof was verified. */
+function isUnchanged(now: SignInUser, user: SignInUser): boolean {
+  return now.id === user.id && now.role === user.role && now.status === "active" && isSamePassword(now, user);
 }
 
 /** Whether a user still has the password that was verified. Another login may have replaced its imported hash. */

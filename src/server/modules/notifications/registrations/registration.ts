@@ -150,10 +150,15 @@ export async function registerDevice(
     ]);
     const [row] = rowsOf(selectOwn, found);
     if (row) return { ...withDelivery(tx, row), management_secret: secret, isNew: !stored };
-    if (!rowsOf(selectLive, token)[0]?.isLive) throw tokenExpired();
-    if (!stored) throw wrongState(`The store has ${maxOfStore} registered devices, the maximum.`);
-    throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
+    throw refusalOf(rowsOf(selectLive, token)[0]?.isLive === true, stored !== undefined);
   });
+}
+
+/** Why a registration was not written. */
+function refusalOf(isTokenLive: boolean, isStored: boolean) {
+  if (!isTokenLive) return tokenExpired();
+  if (!isStored) return wrongState(`The store has ${maxOfStore} registered devices, the maximum.`);
+  return conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
 }
 
 function withDelivery<Row extends { platform: PushPlatform }>(ctx: Ctx, row: Row) {
