@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import {
   hashing,
@@ -10,6 +10,7 @@ import {
   verifyPassword,
 } from "../../src/server/modules/passwords/password-hash.ts";
 import { goodPassword } from "../support/account.ts";
+import { cachedHashing, realHashing } from "../support/cached-hashing.ts";
 import { failureOf } from "../support/failure.ts";
 
 // Of the reference implementations: crypt_blowfish, and argon2's own tests.
@@ -30,6 +31,8 @@ const foreign: [name: string, password: string, hash: string][] = [
 const salt = "c29tZXNhbHQ";
 const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 
+beforeAll(() => void Object.assign(Bun.password, realHashing));
+afterAll(() => void Object.assign(Bun.password, cachedHashing));
 afterEach(() => Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
 
 describe("our own hashes", () => {
