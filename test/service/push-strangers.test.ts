@@ -88,7 +88,7 @@ describe("with many registrations of strangers that never answer", () => {
       const isTold = () => heard.filter((name) => name.startsWith("new-")).length === 50;
       await lookUntil(opened, isTold);
       expect(new Set(heard.filter((name) => name.startsWith("new-"))).size).toBe(50);
-      expect(peak.hanging).toBeWithin(1, pushPolicy.untrusted.tenant + 1);
+      expect(peak.hanging).toBeWithin(1, pushPolicy.untrusted.total + 1);
       await opened.sender.stop(0);
     });
   });

@@ -1,12 +1,14 @@
 import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Database } from "../db/session.ts";
-import type { Answer, Attempt, Channel, ChannelDeps } from "./channel.ts";
+import type { Answer, Attempt, Channel, ChannelDeps, Source } from "./channel.ts";
 import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
-import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";
+import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
 const failurePauseMs = 5000;
+/** Deliveries to receivers without a permit are skipped to find some for others, about this many between two polls. */
+const maxSkipped = 200;
 const graceMs = 5000;
 const releaseMs = 1000;
 
@@ -22,6 +24,8 @@ export class DeliveryEngine<Task> {
   readonly #work = new Set<Promise<unknown>>();
   readonly #halt = new AbortController();
   #polling: Promise<boolean> | undefined;
+  #isClaiming = false;
+  #skipped = 0;
   #isStopping = false;
   #databaseFailure: { error: unknown } | undefined;
 
@@ -84,17 +88,45 @@ export class DeliveryEngine<Task> {
     if (failure) throw failure.error;
     if (this.#isStopping) return false;
     const isMore = (await this.#channel.createDeliveries?.()) ?? false;
-    this.#scheduler.poll(await this.#channel.listReady());
-    this.#startWork();
+    this.#skipped = 0;
+    this.#scheduler.ask(...(await this.#channel.listReady()));
+    this.#follow(this.#claimAll());
     return isMore;
   }
 
-  #startWork(): void {
-    while (!this.#isStopping) {
-      const permits = this.#scheduler.acquire();
-      if (permits.length === 0) return;
-      this.#follow(this.#claimAndSend(permits));
+  /** Claims for one source after the other, so that the permits that a claim counts on are still free after it. */
+  async #claimAll(): Promise<void> {
+    if (this.#isClaiming) return;
+    this.#isClaiming = true;
+    try {
+      for (let next = this.#scheduler.next(); next && !this.#isStopping; next = this.#scheduler.next()) {
+        const { source, max } = next;
+        const tasks = await this.#channel.claim(source, max);
+        for (const task of tasks) await this.#begin(source, task);
+        // There may be more.
+        if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
+      }
+    } finally {
+      this.#isClaiming = false;
     }
+  }
+
+  /** Begins to send a claimed delivery, or releases it if its receiver has no permit. */
+  async #begin(source: Source, task: Task): Promise<void> {
+    const attempt = await this.#channel.prepare(task);
+    if (attempt === null) return;
+    const { receiver } = attempt;
+    const waitMs = this.#scheduler.waitMs(source, receiver);
+    if (waitMs > 0) {
+      this.#skipped++;
+      return this.#follow(this.#channel.release(task, this.#now() + waitMs));
+    }
+    const end = this.#scheduler.start(source, receiver);
+    const done = this.#attempt(task, attempt).finally(() => {
+      end();
+      this.#follow(this.#claimAll());
+    });
+    this.#follow(done);
   }
 
   #follow(promise: Promise<unknown>): void {
@@ -102,34 +134,8 @@ export class DeliveryEngine<Task> {
       .catch((error: unknown) => {
         this.#databaseFailure = { error };
       })
-      .finally(() => {
-        this.#work.delete(work);
-        this.#startWork();
-      });
+      .finally(() => this.#work.delete(work));
     this.#work.add(work);
-  }
-
-  async #claimAndSend(permits: Permit[]): Promise<void> {
-    const { source } = permits[0] as Permit;
-    try {
-      const tasks = await this.#channel.claim(source, permits.length);
-      const isFull = tasks.length === permits.length;
-      for (const task of tasks) {
-        const attempt = await this.#channel.prepare(task);
-        if (attempt === null) continue;
-        const permit = permits.at(-1) as Permit;
-        const waitMs = this.#scheduler.admit(permit, attempt.receiver);
-        if (waitMs > 0) this.#follow(this.#channel.release(task, this.#now() + waitMs));
-        else {
-          permits.pop();
-          this.#follow(this.#attempt(task, attempt).finally(() => this.#scheduler.release(permit)));
-        }
-      }
-      // There may be more; other sources come first.
-      if (isFull) this.#scheduler.ask(source);
-    } finally {
-      for (const permit of permits) this.#scheduler.release(permit);
-    }
   }
 
   async #attempt(task: Task, attempt: Attempt): Promise<unknown> {

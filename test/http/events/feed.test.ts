@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { purgeEvents, recordEvent } from "../../../src/server/modules/events/service.ts";
+import { recordEvent } from "../../../src/server/modules/events/service.ts";
 import type { EventType } from "../../../src/server/modules/events/types.ts";
+import { purgeEvents } from "../../../src/server/modules/webhooks/purge.ts";
 import { addWebhook } from "../../../src/server/modules/webhooks/service.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";

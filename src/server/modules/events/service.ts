@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
-import { type Ctx, isCatalogOnly, type WorkCtx } from "../../context.ts";
-import { bind, get, param, run, statement } from "../../db/statement.ts";
+import { type Ctx, isCatalogOnly } from "../../context.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
 import { type ListPage, readWithinBytes } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
@@ -75,30 +75,6 @@ const selectState = { whole: stateFrom(newestEvents.whole), catalog: stateFrom(n
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   const select = selectState[isCatalogOnly(ctx) ? "catalog" : "whole"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };
-}
-
-const dayMs = 86_400_000;
-const retentionMs = 30 * dayMs;
-/** Maximum retention of events that a webhook has not delivered yet. */
-const maxRetentionMs = 60 * dayMs;
-
-// The tables of webhooks are not imported, because webhooks import this module. Each store's events are deleted in their
-// order, up to the first that must stay; the newest stays, because readers of the feed continue from it.
-const deleteOld = statement(sql`
-  delete from ${events} where sequence in (
-    select e.sequence from tenants t cross join ${events} e on e.tenant_id = t.id and e.sequence < coalesce(
-      (select k.sequence from (select * from ${events} where tenant_id = t.id order by sequence limit 1001) k
-        where k.created_at > ${param("before")} or (k.created_at > ${param("longBefore")} and exists (
-          select 1 from webhooks w where w.tenant_id = t.id and (w.position < k.sequence or exists (
-            select 1 from webhook_deliveries d
-            where d.webhook_id = w.id and d.event = k.sequence and d.status = 'waiting')))) limit 1),
-      (select max(sequence) from ${events} where tenant_id = t.id))
-    limit 1000)`);
-
-/** Deletes up to a thousand events older than 30 days, or 60 if a webhook still needs them. Returns how many. */
-export function purgeEvents(ctx: WorkCtx): Promise<number> {
-  const before = toTimestamp(ctx.now() - retentionMs);
-  return run(ctx.db, deleteOld, { before, longBefore: toTimestamp(ctx.now() - maxRetentionMs) });
 }
 
 const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),

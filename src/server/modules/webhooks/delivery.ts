@@ -1,8 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { WorkCtx } from "../../context.ts";
 import { pick } from "../../db/columns.ts";
 import type { Database } from "../../db/session.ts";
-import { all, param, run, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
@@ -29,13 +28,10 @@ const attemptMs = 10_000;
 /** Quick receivers get four messages at once, others one. Bun sends at most 256 requests at once, those to a database too. */
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
-  untrusted: { total: 64, tenant: 32, receiver: 1 },
+  untrusted: { total: 64, receiver: 1 },
   batch: 1,
   circuits: { opensAfter: 1, maxRetryAfterMs: Number.POSITIVE_INFINITY },
 };
-
-const dayMs = 86_400_000;
-const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
 const selectReady = statement((q) =>
   q
@@ -73,11 +69,6 @@ const read = statement((q) =>
     .where(sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`),
 );
 const { delivered, ended, postponed, released } = claimStatements(webhookDeliveries, { delivered: "delivered" });
-const removeDone = statement(sql`
-  delete from ${webhookDeliveries} where id in (select id from ${webhookDeliveries}
-    where (status = 'delivered' and finished_at <= ${param("delivered")})
-      or (status = 'failed' and finished_at <= ${param("failed")}) limit 1000)`);
-
 type DeliveryTask = NonNullable<(typeof read)["row"]> & Claim;
 
 export interface WebhookDeps extends ChannelDeps {
@@ -131,12 +122,6 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     },
   };
   return new DeliveryEngine(channel, { ...deps, policy: webhookPolicy });
-}
-
-/** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
-export function purgeDeliveries(ctx: WorkCtx): Promise<number> {
-  const before = { delivered: ctx.now() - keptMs.delivered, failed: ctx.now() - keptMs.failed };
-  return run(ctx.db, removeDone, { delivered: toTimestamp(before.delivered), failed: toTimestamp(before.failed) });
 }
 
 async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {

@@ -48,8 +48,8 @@ export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> 
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
 
-/** Compares a secret with a stored hash in constant time, also with an undefined hash. */
-export function isManagementSecret(secret: string, stored: string | undefined): boolean {
+/** Compares a secret with a stored hash in constant time, also an undefined one. */
+export function isManagementSecret(secret = "", stored: string | undefined): boolean {
   const given = Buffer.from(hashSecret(secret));
   return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
 }

@@ -36,7 +36,7 @@ const wellKnown =
 
 export const pushPolicy: SchedulerPolicy = {
   permits: { total: 32, tenant: 24, receiver: 32 },
-  untrusted: { total: 12, tenant: 8, receiver: 6 },
+  untrusted: { total: 12, receiver: 6 },
   batch: 8,
   circuits: { opensAfter: 3, maxRetryAfterMs: 60_000, isWellKnown: (service) => wellKnown.test(service) },
 };
