@@ -408,7 +408,10 @@ onEachDatabase((suite) => {
       ] as const) {
         for (const onError of ["stop", "skip"] as const) {
           const { errors, updated } = await importCsv(header + rows.join("\n"), { onError });
-          expect<unknown>([errors.map(({ line }) => line), updated]).toEqual([onError === "stop" ? bad.slice(0, 1) : bad, 0]);
+          expect<unknown>([errors.map(({ line }) => line), updated]).toEqual([
+            onError === "stop" ? bad.slice(0, 1) : bad,
+            0,
+          ]);
         }
       }
       expect(await exported()).toEqual(lines);
