@@ -10,7 +10,7 @@ export async function findInconsistencies(ctx: SystemCtx, options: Pick<RunOptio
   const tenant = namespace === undefined ? null : await requireTenant(ctx, namespace);
   const run = new Run({ ...options, deps: { timeoutMs: 1000, command } });
   await run.runRecords({ ctx, tenant, now: ctx.now, command });
-  const { ok, checked, findings } = run.report(null);
+  const { ok, checked, findings } = run.report();
   const isNote = ({ severity }: { severity: string }) => severity === "note";
   return { ok, checked, inconsistencies: findings.filter((one) => !isNote(one)), notes: findings.filter(isNote) };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { InStatement } from "@libsql/core/api";
+import type { InStatement, Row } from "@libsql/core/api";
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -87,7 +87,7 @@ function alreadyMigrating(cause?: unknown): AppError {
  * `isKnown` is false for one that this program does not have in the form that was applied.
  */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
-  const applied = await readApplied(db);
+  const applied = await readApplied(async (sql) => (await db.execute(sql)).rows);
   const { newer, altered } = compareMigrations(applied.values(), steps);
   const names = [...steps.map(({ name }) => name), ...newer];
   const isKnown = (name: string) => !newer.includes(name) && !altered.includes(name);
@@ -95,7 +95,10 @@ export async function migrationStatus(db: Database, steps: readonly Migration[] 
 }
 
 async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
-  const { pending, newer, altered } = compareMigrations((await readApplied(db)).values(), steps);
+  const { pending, newer, altered } = compareMigrations(
+    (await readApplied(async (sql) => (await db.execute(sql)).rows)).values(),
+    steps,
+  );
   if (newer[0] !== undefined) {
     throw unavailable(
       `This build of Bodega does not know migration ${newer[0]} of the database. Run a newer one, or restore an older backup.`,
@@ -122,10 +125,10 @@ export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash
   };
 }
 
-export async function readApplied(db: Executor): Promise<Map<string, Applied>> {
+export async function readApplied(query: (sql: string) => Promise<Row[]>): Promise<Map<string, Applied>> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
-  if ((await db.execute(table)).rows.length === 0) return new Map();
-  const { rows } = await db.execute("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name");
+  if ((await query(table)).length === 0) return new Map();
+  const rows = await query("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name");
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { commandLockDeadlineMs, openConfiguredDatabase } from "../admin/open-database.ts";
+import { commandLockDeadlineMs, openConfiguredDatabase, withConfiguredDatabase } from "../admin/open-database.ts";
 import type { Config } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
 import { locateFailure, nameDatabase } from "../db/failure.ts";
-import type { Database, Session } from "../db/session.ts";
+import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
@@ -47,10 +47,10 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
     await run.runEnvironment([...directoryChecks, settings, standby], subject);
-    return run.report(null);
+    return run.report();
   }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
-  const { size, db, ctx } = await openChecked(run, config, options);
+  const { db, ctx } = await openChecked(run, config, options);
   try {
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
     await run.runEnvironment(environment, { ...subject, ctx, tenant });
@@ -59,41 +59,43 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   } finally {
     await db?.close();
   }
-  return run.report(size);
+  return run.report();
 }
 
 /** Checks a database and its records without changing anything, for `db check`. Errors: as `checkDatabase`. */
 export async function runDatabaseCheck(config: Config, options: RunOptions & { deps: Pick<DoctorDeps, "now"> }) {
   const { now, command } = options.deps;
   const run = new Run(options);
-  const onUsable = (db: Session) => {
-    const vault = closedVault(unavailable());
-    const ctx: SystemCtx = { db, actor: { kind: "server" }, vault, requestId: randomUUID(), now };
-    return run.runRecords({ ctx, tenant: null, now, command });
-  };
-  const { size } = await checkDatabase(config, { ...options.deps, isQuick: false, step: run.databaseStep, onUsable });
-  return run.report(size);
+  const isUsable = await checkDatabase(config, { command, isQuick: false, step: run.databaseStep });
+  // Records of a damaged database may not be readable.
+  if (isUsable && run.report().ok) {
+    await withConfiguredDatabase(config, (db) => {
+      const vault = closedVault(unavailable());
+      const ctx: SystemCtx = { db, actor: { kind: "server" }, vault, requestId: randomUUID(), now };
+      return run.runRecords({ ctx, tenant: null, now, command });
+    });
+  }
+  return run.report();
 }
 
+/** Returns null for both where the database cannot be used, which is then reported. */
 async function openChecked(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
-  let size: Awaited<ReturnType<typeof checkDatabase>>["size"] = null;
   let db: Database | null = null;
   try {
-    const checked = await checkDatabase(config, { ...deps, isQuick: namespace !== undefined, step: run.databaseStep });
-    ({ size } = checked);
-    if (!checked.isUsable) return { size, db, ctx: null };
+    const { command } = deps;
+    const isQuick = namespace !== undefined;
+    if (!(await checkDatabase(config, { command, isQuick, step: run.databaseStep }))) return { db, ctx: null };
     db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
-    return { size, db, ctx: await deps.makeContext(db, config, { leaveModes: true }) };
+    return { db, ctx: await deps.makeContext(db, config, { leaveModes: true }) };
   } catch (error) {
     await db?.close().catch(() => {});
     // The check of the directory reports a missing one.
     if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
       const located = locateFailure(error, config, deps.command);
       const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
-      await run.databaseStep("database", async () => [
-        finding("error", nameDatabase(config), reasonOf(located), remedy),
-      ]);
+      const found = finding("error", nameDatabase(config), reasonOf(located), remedy);
+      await run.databaseStep("database", async () => [found]);
     }
-    return { size, db: null, ctx: null };
+    return { db: null, ctx: null };
   }
 }

@@ -2,8 +2,7 @@ import { withTimeout } from "../concurrency/with-timeout.ts";
 import type { SystemCtx } from "../context.ts";
 import type { CommandLine } from "../db/failure.ts";
 import { recordAudit } from "../modules/audit/service.ts";
-import { describeDamage } from "./database/file.ts";
-import type { DatabaseSize } from "./database/reader.ts";
+import { describeDamage } from "./database/reader.ts";
 import {
   type CheckSubject,
   type EnvironmentCheck,
@@ -114,14 +113,13 @@ export class Run {
     this.#fixes.clear();
   }
 
-  /** @param database null where it cannot be opened. */
-  report(database: ({ kind: string } & DatabaseSize) | null) {
+  report() {
     const findings = this.#findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
     const worst: Severity | "ok" = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
     const failed = new Set(findings.map(({ check }) => check));
     const passed: Record<Group, string[]> = { environment: [], records: [], database: [] };
     for (const [check, group] of this.#checked) if (!failed.has(check)) passed[group].push(check);
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
-    return { ok, worst, checked: [...this.#checked.keys()], passed, database, findings };
+    return { ok, worst, checked: [...this.#checked.keys()], passed, findings };
   }
 }

@@ -1,33 +1,26 @@
 import { statSync } from "node:fs";
+import type { Row } from "@libsql/core/api";
 import { openConfiguredDatabase } from "../../admin/open-database.ts";
 import { copyClientOf } from "../../backup/copy/server-source.ts";
 import type { Config } from "../../config/config.ts";
-import { argsOf, sqlOf } from "../../db/bind-args.ts";
-import { mapServerError } from "../../db/db-errors.ts";
+import { mapServerError, sqliteCodeOf } from "../../db/db-errors.ts";
+import { Connection } from "../../db/local/connection.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { restrictFileModes } from "../../db/local/file-modes.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { lockShared } from "../../db/local/open-file-lock.ts";
-import { Reader } from "../../db/local/reader.ts";
-import type { Result, Session } from "../../db/session.ts";
+import { AppError } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 
-const deadlineMs = 5000;
-const cacheKiB = 32 * 1024;
+const readOnly = { readOnly: true, keepFormat: true, busyTimeoutMs: 5000, cacheKiB: 32 * 1024 };
 const lockRetryMs = 10;
-
-/** The size of a database in bytes, of which free pages are unused; null where there is no file. */
-export type DatabaseSize = Record<"bytes" | "wal_bytes" | "unused_bytes", number | null>;
-
-export const unknownSize: DatabaseSize = { bytes: null, wal_bytes: null, unused_bytes: null };
 
 export interface DatabaseReader {
   kind: "file" | "server";
-  session: Session;
   /** Runs a query that may take minutes. */
-  query(sql: string): Promise<Result>;
+  query(sql: string): Promise<Row[]>;
   /** Runs work that keeps one snapshot for long, without blocking the server's checkpointer. */
   holdSnapshot<T>(work: () => Promise<T>): Promise<T>;
-  readSize(): Promise<DatabaseSize>;
   close(): Promise<void>;
 }
 
@@ -36,17 +29,10 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   const openLock = await lockShared(path);
   const restoreModes = restrictFileModes(path, true);
   try {
-    const reader = new Reader(libsql, path, { deadlineMs, keepFormat: true, cacheKiB });
-    const { connection } = reader;
-    const session: Session = {
-      execute: (stmt) => reader.run(sqlOf(stmt), argsOf(stmt)),
-      batch: (stmts) => reader.batch(stmts),
-      transaction: () => Promise.reject(new TypeError("This database is open for reading only.")),
-    };
+    const connection = new Connection(libsql, path, readOnly);
     return {
       kind: "file",
-      session,
-      query: (sql) => session.execute(sql),
+      query: async (sql) => connection.run(sql).rows,
       async holdSnapshot(work) {
         const readers = new FileLock(libsql, `${path}-readers`);
         try {
@@ -55,12 +41,6 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
         } finally {
           readers.close();
         }
-      },
-      async readSize() {
-        const { rows } = connection.run("SELECT * FROM pragma_page_size, pragma_page_count, pragma_freelist_count", []);
-        const [page = 0, pages = 0, unused = 0] = Array.from(rows[0] ?? [], Number);
-        const wal_bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-        return { bytes: page * pages, wal_bytes, unused_bytes: page * unused };
       },
       async close() {
         connection.close();
@@ -77,18 +57,31 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
 /** Opens the database of a libSQL server. Errors: unavailable when it does not answer, validationFailed for an invalid address. */
 export async function openServerReader(config: Config): Promise<DatabaseReader> {
   const db = await openConfiguredDatabase(config);
-  return {
-    kind: "server",
-    session: db,
-    async query(sql) {
-      try {
-        return await copyClientOf(db).execute(sql);
-      } catch (error) {
-        throw mapServerError(error);
-      }
-    },
-    holdSnapshot: (work) => work(),
-    readSize: async () => unknownSize,
-    close: () => db.close(),
+  // The first answer has a time limit.
+  await db.execute("SELECT 1").catch((error) => db.close().then(() => Promise.reject(error)));
+  const query = async (sql: string) => {
+    const { rows } = await copyClientOf(db)
+      .execute(sql)
+      .catch((error) => Promise.reject(mapServerError(error)));
+    return rows;
   };
+  return { kind: "server", query, holdSnapshot: (work) => work(), close: () => db.close() };
+}
+
+/** Why a file cannot be a database, without opening it; undefined when it can. */
+export function findFileFault(path: string): string | undefined {
+  const stats = attempt(() => statSync(path));
+  if (!stats?.isFile()) return `${path} is ${stats?.isDirectory() ? "a directory" : "not a file that can be read"}.`;
+  return stats.size === 0 ? `${path} is empty: 0 bytes.` : undefined;
+}
+
+const damageCodes = /^SQLITE_(?:CORRUPT|NOTADB|IOERR|CANTOPEN|SCHEMA|ERROR|MISMATCH|FORMAT)/;
+
+/** The reason of an error that shows a damaged database; undefined for others, such as a lock or the network. */
+export function describeDamage(error: unknown): string | undefined {
+  const code = sqliteCodeOf(error);
+  if (code === undefined || !damageCodes.test(code)) return undefined;
+  const source = error instanceof AppError && error.cause instanceof Error ? error.cause : (error as Error);
+  const text = source.message.split("\n")[0] ?? "";
+  return text.replace(/^(?:SQLITE_\w+: |SQLite error: |SqliteError: )+/, "").replace(/\.$/, "");
 }

@@ -3,17 +3,17 @@ import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../.
 import type { CommandLine } from "../../db/failure.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
 import { compareMigrations, readApplied } from "../../db/migrate.ts";
-import type { Session } from "../../db/session.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
+import type { DatabaseReader } from "./reader.ts";
 
-export async function checkSchema(session: Session, command: CommandLine) {
-  const objects = (await session.execute(selectSchema)).rows.map((row) => toSchemaObject(Array.from(row)));
+export async function checkSchema(query: DatabaseReader["query"], command: CommandLine) {
+  const objects = (await query(selectSchema)).map((row) => toSchemaObject(Array.from(row)));
   const only = (subject: string, message: string, remedy: string) => {
     return { findings: [finding("error", subject, message, remedy)], isUsable: false };
   };
   if (objects.some(({ name }) => name === restoreMarker))
     return only(restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
-  const rows = await readApplied(session);
+  const rows = await readApplied(query);
   const applied = new Set(rows.keys());
   const state = compareMigrations(rows.values());
   const { pending, newer, altered } = state;
