@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { SystemCtx } from "../../src/server/context.ts";
 import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
-import { explainOrigin } from "../../src/server/modules/app-keys/origin-explanation.ts";
-import { addOrigins, removeOrigins, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
+import { addOrigins, explainOrigin, removeOrigins, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import {
   activateKey,
   deactivateKey,

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { explainOrigin } from "../../src/server/modules/app-keys/origin-explanation.ts";
-import { setOrigins } from "../../src/server/modules/app-keys/origins.ts";
+import { explainOrigin, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
 import { createTenant } from "../../src/server/modules/tenants/service.ts";
 import { newNamespace } from "../support/factories.ts";

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { explainOrigin } from "../../../src/server/modules/app-keys/origin-explanation.ts";
-import { addOrigins, removeOrigins, setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { addOrigins, explainOrigin, removeOrigins, setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";

@@ -1,12 +1,7 @@
 import { expect, test } from "bun:test";
 import { registerDevice } from "../../../src/server/modules/notifications/registrations/registration.ts";
 import { listRegistrations } from "../../../src/server/modules/notifications/registrations/registrations.ts";
-import {
-  listTokens,
-  revokeAllTokens,
-  revokeToken,
-  revokeTokensOf,
-} from "../../../src/server/modules/tokens/service.ts";
+import { listTokens, revokeToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
 import { updateUser } from "../../../src/server/modules/users/change.ts";
 import { setPassword } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
@@ -73,7 +68,7 @@ onEachDatabase((suite) => {
     for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
     const usersOf = async (shop: Shop) =>
       (await listRegistrations(await tenantContext(shop))).map(({ user_id }) => user_id !== null);
-    await revokeAllTokens(await tenantContext(ours));
+    await revokeTokensOf(await tenantContext(ours), null);
     expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
   });
 

@@ -1,5 +1,5 @@
-import type { OriginExplanation } from "../../../server/modules/app-keys/origin-explanation.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
+import type { OriginExplanation } from "../../../server/modules/app-keys/origins.ts";
 import type { PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
@@ -154,7 +154,7 @@ const check = defineCommand({
       "bodega origin list -h",
   ],
   async run(args, console) {
-    const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
+    const { explainOrigin } = await import("../../../server/modules/app-keys/origins.ts");
     const origin = args.origin ?? null;
     const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
     const advice = verdict.advice && completeCommand(verdict.advice, console.command);

@@ -54,11 +54,11 @@ const revoke = defineCommand({
     const { user, all, "token-id": tokenId, namespace } = args;
     const question = `Revoke every user token of store ${namespace}? All users must sign in again.`;
     if (all) await confirmAction(console, question);
-    const { revokeAllTokens, revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
+    const { revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
     const revoked = await withTenant(args, console, async (ctx) => {
       if (tokenId !== undefined) return revokeToken(ctx, tokenId);
       const userId = await findUser(ctx, user);
-      return userId === undefined ? revokeAllTokens(ctx) : revokeTokensOf(ctx, userId);
+      return revokeTokensOf(ctx, userId ?? null);
     });
     await printRecord(console, { revoked });
   },

@@ -31,7 +31,6 @@ interface KeyPatch {
   expiresAt?: string | null | undefined;
 }
 
-/** `expiresAt` is in the future, null for never. Errors: notFound, wrongState for a revoked key, validationFailed. */
 export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
   const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);
   const scopes = patch.scopes === undefined ? undefined : parseScopes(patch.scopes);
@@ -60,7 +59,6 @@ const endSecrets = statement((q) => q.update(appKeySecrets).set(params("expiresA
 const isEnded = and(isOfKey, lte(expiresAt, param("now")));
 const removeEndedSecrets = statement((q) => q.delete(appKeySecrets).where(isEnded));
 const selectSecrets = statement((q) => q.select({ id }).from(appKeySecrets).where(isOfKey));
-/** Without the one that a rotation makes. */
 const maxSecrets = 5;
 const removeOldSecrets = statement((q) => {
   const newest = q.select({ id }).from(appKeySecrets).where(isOfKey).orderBy(desc(createdAt), desc(id)).limit(1);
@@ -98,7 +96,6 @@ export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string;
   });
 }
 
-/** Retires all secrets but the newest. Returns the key, and how many were retired. Errors: notFound. */
 export function retireSecrets(ctx: SystemCtx, appId: string) {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);

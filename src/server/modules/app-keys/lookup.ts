@@ -115,7 +115,6 @@ function lookUpInFile(db: Database): CredentialLookup {
 
 function lookUpAtServer(db: Database): CredentialLookup {
   const cached = new LruCache<Known>(minKept);
-  /** The reads of this turn of the event loop. */
   const reading = new Map<string, Promise<Known>>();
   return {
     find(namespace, appId) {

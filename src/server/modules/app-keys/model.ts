@@ -22,7 +22,6 @@ export function keyState(key: Stated, now: number): KeyState {
 export interface KeyFilter {
   namespace: string;
   state?: KeyState | undefined;
-  /** Part of the name, ignoring case. */
   name?: string | undefined;
   /** Expires within this many milliseconds, has not expired yet, and is not revoked. */
   expiringMs?: number | undefined;

@@ -4,7 +4,6 @@ import { invalidField } from "../../errors.ts";
 export interface OriginPattern {
   text: string;
   scheme: "http" | "https" | null;
-  /** In lower case, without the `*.` of a wildcard. */
   host: string;
   wildcard: boolean;
   port: string | null;
@@ -41,7 +40,6 @@ export function parseOriginPattern(entry: string): OriginPattern {
 // Only the form that browsers send: a URL parser also accepts tabs, missing slashes and user names.
 const originForm = /^https?:\/\/(?!\.)[^\s/?#@\\%]+$/i;
 
-/** Returns null for `null` and for anything but an http(s) origin. */
 export function parseOrigin(origin: string): { scheme: string; host: string; port: string } | null {
   if (origin.length > maxLength || !originForm.test(origin) || !URL.canParse(origin)) return null;
   const url = new URL(origin);
@@ -50,7 +48,6 @@ export function parseOrigin(origin: string): { scheme: string; host: string; por
 
 const defaultPort = { http: "80", https: "443" } as Record<string, string>;
 
-/** A default port equals no port. */
 export function matchOrigin(patterns: readonly OriginPattern[], origin: string): OriginPattern | null {
   const parsed = parseOrigin(origin);
   if (!parsed) return null;

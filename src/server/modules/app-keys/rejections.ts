@@ -39,7 +39,6 @@ export function createRejectionRecorder(db: Database) {
   };
 }
 
-/** The latest fifty at most, newest first. None for an unknown key. */
 export function listRejections(ctx: SystemCtx, appId: string) {
   return all(ctx.db, selectRows, { appId });
 }

@@ -17,7 +17,6 @@ const selectNames = statement((q) => {
   return names.orderBy(desc(max(id))).limit(maxCompared);
 });
 
-/** Finds a key by id or name, by default in the only store; valid ones come first. Errors: notFound, conflict. */
 export async function resolveKeyId(ctx: SystemCtx, named: string, store: string | undefined): Promise<string> {
   if (isId("app", named)) {
     const key = await requireKey(ctx, named);

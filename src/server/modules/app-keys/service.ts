@@ -60,7 +60,6 @@ type KeyRow = Awaited<ReturnType<typeof requireKey>>;
 export type AppKeyDetails = ReturnType<typeof toDetails>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
 
-/** Only this reply contains the secret. By default, a key has every scope. Errors: notFound, validationFailed. */
 export async function issueKey(
   ctx: SystemCtx,
   input: { namespace: string; name: string; scopes?: string[]; publish?: boolean; expiresAt?: string | null },
@@ -84,7 +83,6 @@ export async function issueKey(
   });
 }
 
-/** The keys that match, oldest first. Errors: validationFailed for an unknown scope, notFound for an unknown tenant. */
 export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
   const now = ctx.now();
   const scopes = filter.scope === undefined ? [] : parseScope("scope", filter.scope);
@@ -93,7 +91,6 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
   return rows.map(toDetails).filter((key) => fitsFilter(key, filter, scopes, now));
 }
 
-/** @throws notFound. */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return toDetails(await requireKey(ctx, appId));
 }
@@ -116,7 +113,6 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails>
   });
 }
 
-/** Errors: notFound. */
 export async function requireKey(ctx: SystemCtx, appId: string) {
   const row = await get(ctx.db, selectKey, { appId });
   if (!row) throw notFound("key", appId, { remedy: "List the keys of a store: bodega key list -n <namespace>" });
@@ -127,7 +123,6 @@ export function keyRevoked({ app_id, namespace }: Pick<AppKeyDetails, "app_id" |
   return wrongState(`Key ${app_id} is revoked. Issue a new one: bodega key issue -n ${namespace}`);
 }
 
-/** The change of one flag of a key. Errors: notFound, wrongState for a revoked key. */
 function changeOf(flag: "published" | "active", value: boolean, event: AuditEvent) {
   const changed = { [flag]: value, updatedAt: param("now") };
   const change = statement((q) => q.update(appKeys).set(changed).where(isValidKey));
@@ -150,7 +145,6 @@ export function withSecret(row: KeyRow, app_secret: string) {
   return { app_id, app_secret, ...rest };
 }
 
-/** Errors: validationFailed for an invalid or past time. */
 export function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");

@@ -2,7 +2,6 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
-/** The id is the public `app_id`. */
 export const appKeys = sqliteTable(
   "app_keys",
   {

@@ -12,19 +12,16 @@ import { attemptsExhausted } from "../passwords/failures.ts";
 import { addressSubject, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { mailCodes } from "./table.ts";
 
-/** The purpose and the subject of a code (`mailCodes`). */
 export interface CodeKey {
   purpose: "reset" | "login" | "sign_up" | "email";
   subject: string;
 }
 /** It replaces the code in the subject's slot. Default: slot 0, valid for 15 minutes. */
 type NewCode = CodeKey & { slot?: number; validMs?: number };
-/** A code that was sent back. */
 export type CodeTry = CodeKey & { code: string };
 
 /** How long a code can be used, in milliseconds (specification, section 8). */
 const validMs = 15 * 60_000;
-/** Wrong tries that lock a code (specification, section 8). */
 const maxTries = 5;
 const keptMs = 86_400_000;
 
@@ -34,7 +31,6 @@ const dayMs = 86_400_000;
 /** Wrong tries at all codes of a subject in a day: after `few`, the addresses that made them get codes slowly; after all of them, everybody. */
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
-/** Whether an address made one of them. */
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
 /** Codes of a subject for those who get them slowly. */
 const slowCodes = (purpose: string): RateLimit => ({ name: `${purpose}-codes`, max: 1, windowMs: 3_600_000 });
@@ -159,7 +155,6 @@ async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   return many > 0 || (few > 0 && (await checkLimit(ctx, triesFrom(key.purpose), address)) > 0);
 }
 
-/** The statement that uses a code, once it has been checked in the same transaction. */
 export function bindUse(tx: Ctx, codeTry: CodeTry) {
   return bind(useCode, valuesOf(tx, codeTry));
 }

@@ -10,7 +10,6 @@ export const maxPixels = 40_000_000;
 /** Colour profiles of cameras and screens are shorter; a longer one would add to every width. */
 const maxProfileBytes = 16 * 1024;
 
-/** Decodes a file and encodes it as WebP, scaled down to fit a width and height in pixels. */
 export async function encodePicture(bytes: Uint8Array, width: number, height = width): Promise<Picture> {
   const image = new Bun.Image(bytes, { maxPixels })
     .resize(width, height, { fit: "inside", withoutEnlargement: true })

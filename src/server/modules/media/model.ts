@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { oneOf, output, timestamp } from "../../values/schema.ts";
 
-/** The widths in which a picture is served; it is never enlarged. */
 export const widths = [320, 640, 1280, 2560] as const;
 
 export const Media = output("Media", {

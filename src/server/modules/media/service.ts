@@ -29,7 +29,6 @@ const selectBytes = statement((q) =>
     .from(mediaBlobs)
     .where(and(ofStore(mediaBlobs), equals(mediaBlobs.mediaId, "id"), equals(mediaBlobs.width, "width"))),
 );
-/** Writes the bytes of a picture, unless the picture was removed meanwhile. */
 const insertBytes = statement(sql`
   insert into ${mediaBlobs} (tenant_id, media_id, width, bytes)
   select tenant_id, id, ${param("width")}, ${param("bytes")} from ${media}
@@ -45,7 +44,6 @@ const selectTrash = statement((q) =>
 const emptyTrash = statement(sql`
   delete from ${mediaTrash} where folder in (select value from json_each(${param("folders")}))`);
 
-/** The bytes of a file; undefined if there are none. Errors: unavailable when S3 cannot be read. */
 async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Promise<Uint8Array | undefined> {
   if (inS3) return bucketOf(ctx).get(nameOf(`${ctx.tenant.id}/${id}`, width));
   return (await get(ctx.db, selectBytes, { tenantId: ctx.tenant.id, id, width }))?.bytes;
@@ -64,7 +62,6 @@ export async function purgeTrash({ db, now, media }: WorkCtx & { media?: MediaSt
   return run(db, emptyTrash, { folders: JSON.stringify(rows.map(({ folder }) => folder)) });
 }
 
-/** @param folder as the trigger that fills the trash names it. */
 function nameOf(folder: string, width: number): string {
   return `${folder}/${width === 0 ? "original" : width}.webp`;
 }

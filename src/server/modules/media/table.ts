@@ -11,7 +11,6 @@ export const media = sqliteTable(
     sourceHash: text("source_hash").notNull(),
     width: integer("width").notNull(),
     height: integer("height").notNull(),
-    /** Size of the stored picture, without its smaller widths. */
     bytes: integer("bytes").notNull(),
     /** Whether its bytes are in S3 and not in `media_blobs`. */
     inS3: integer("in_s3", { mode: "boolean" }).notNull(),
@@ -33,7 +32,6 @@ export const mediaBlobs = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     mediaId: ownerColumn("media_id", () => media.id),
-    /** 0 for the picture itself. */
     width: integer("width").notNull(),
     bytes: blob("bytes", { mode: "buffer" }).notNull(),
   },

@@ -41,7 +41,6 @@ export function listBuyers(ctx: Ctx, limit: number) {
   return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
 }
 
-/** @param buyer as `listBuyers` returns it. */
 export function listUnpaid(ctx: Ctx, buyer: string) {
   return all(ctx.db, selectOfBuyer, { tenantId: ctx.tenant.id, buyer });
 }

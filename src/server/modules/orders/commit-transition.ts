@@ -13,7 +13,6 @@ import { returnSpentPoints } from "./return-points.ts";
 import { insertEvent, type OrderCtx, selectOrder } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
-/** Notifications about an order are not sent later than this. */
 const noticeLifetimeMs = 86_400_000;
 
 export interface ChangedOrder {
@@ -38,10 +37,8 @@ const insertNotice = compileNotice(sql`
     'status', status) as content
   from ${orders} where ${byId(orders)} and user_id is not null`);
 
-/** A change of an order that its row already shows. */
 export interface OrderChange {
   event: EventType;
-  /** The change of the reserved stock of all its counted lines. */
   stock?: ["release" | "commit", StockReason];
   /** Further statements of the change, run before the event is recorded. */
   first?: InStatement[];
@@ -67,7 +64,6 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
   return order;
 }
 
-/** Releases stock and points of an order that was cancelled or has expired. */
 export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
   const { id, user_id: userId, points_used: points } = order;
   if (userId !== null && points > 0) {

@@ -26,7 +26,6 @@ const expirePending = statement((q) =>
     .returning(changedColumns),
 );
 
-/** Expires a batch of unpaid orders, each in its own transaction. Returns how many. */
 export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
   const now = ctx.now();
   const values = { now: toTimestamp(now), createdTo: toTimestamp(now - expiryMs), max: 100 };

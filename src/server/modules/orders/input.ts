@@ -11,10 +11,8 @@ import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";
 import { isCustomer } from "./ownership.ts";
 
-/** A validated order; amounts in minor units of the store's currency. */
 export type CheckedOrder = ReturnType<typeof checkOrder>;
 
-/** Errors: validationFailed; forbidden for a customer who sets what only the store may. */
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }) {
   const { shipping, tax, guest_ip: guestIp } = input;
   if (isCustomer(ctx) && [shipping, tax, guestIp].some((value) => value !== undefined)) {

@@ -36,7 +36,6 @@ export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null)
   return addressSubject(ctx.vault, guestIp ?? ctx.client?.ip, ctx.tenant.id);
 }
 
-/** Errors: tooManyRequests with `retryAfter`. */
 export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   const { id: tenantId, pendingOrders } = tx.tenant;
   const pending = pendingOrders > 0 ? await get(tx.db, selectPending, { tenantId, buyer }) : undefined;

@@ -21,7 +21,6 @@ const readPage = keysetList({
   sorts: { created_at: sql`created_at`, updated_at: sql`updated_at`, number: sql`number` },
 });
 
-/** Customers see their own. Errors: malformedRequest, validationFailed, notFound for another customer's orders. */
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   // A malformed id finds nothing; only NUL must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");

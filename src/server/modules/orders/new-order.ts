@@ -3,7 +3,6 @@ import { sql } from "drizzle-orm";
 import { statement } from "../../db/statement.ts";
 import { orderLines } from "./table.ts";
 
-/** A line of an order that is created. `options` is JSON text. */
 export type NewLine = Record<"id" | "productId" | "title" | "options", string> &
   Record<"variantId" | "variantTitle" | "sku" | "image", string | null> &
   Record<"priceMinor" | "quantity" | "subtotal" | "discount" | "tax" | "total", number> & { isCounted: boolean };

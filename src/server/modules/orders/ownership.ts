@@ -10,7 +10,6 @@ export function ownOnly({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.kind === "user" && actor.role === "customer" ? actor.userId : null;
 }
 
-/** Only staff and app keys may mark orders as paid or fulfilled and refund them. Errors: forbidden. */
 export function requireStore(ctx: Pick<Ctx, "actor">): void {
   if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
 }

@@ -51,7 +51,6 @@ const updateOrder = statement(sql`
     status = case when ${param("isFull")} and status = 'paid' then 'cancelled' else status end
   where ${byId(orders)}`);
 
-/** Errors: forbidden for customers, notFound, preconditionFailed, validationFailed, wrongState. */
 export async function refundOrder(
   ctx: Ctx,
   id: string,

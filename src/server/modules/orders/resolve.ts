@@ -17,7 +17,6 @@ const selectByNumber = selectBy(orders.number);
 const newest = max(orders.number);
 const selectNewest = statement((q) => q.select({ newest }).from(orders).where(ofOrders));
 
-/** Errors: notFound with the highest number. */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const number = /^#?([1-9]\d{0,14})$/.exec(idOrNumber)?.[1];

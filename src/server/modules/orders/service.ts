@@ -56,7 +56,6 @@ const selectPaid = statement((q) => q.select({ id: orders.id }).from(orders).whe
 const earned = { pointsEarned: param("earned") };
 const setEarned = statement((q) => q.update(orders).set(earned).where(byId(orders)));
 
-/** Customers see their own only. Errors: notFound. */
 export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   requireOrderId(id);
   const order = await get(ctx.db, selectOrder, { tenantId: ctx.tenant.id, id, own: ownOnly(ctx) });
@@ -64,7 +63,6 @@ export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   return order;
 }
 
-/** Cancels a pending order and releases stock and points. Errors: notFound, preconditionFailed, wrongState. */
 export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   return change(ctx, cancelling, { id, ifMatch }, (tx, order) => releaseOrder(tx, order, "cancel"));
 }
@@ -97,7 +95,6 @@ async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<Rendered> {
   });
 }
 
-/** Completes a paid order. Errors: forbidden for customers, notFound, preconditionFailed, wrongState. */
 export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   requireStore(ctx);
   return change(ctx, fulfilling, { id, ifMatch }, (tx) => commitTransition(tx, id, { event: "order.fulfilled" }));

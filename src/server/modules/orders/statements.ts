@@ -9,7 +9,6 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { compileEvent } from "../events/service.ts";
 import { orders } from "./table.ts";
 
-/** Context of a transaction on orders; background jobs have no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 /** SQL condition: with `own`, only orders of that customer. */
@@ -52,7 +51,6 @@ const refunds = `(select json_group_array(json(refund)) from (select json_object
   'points_returned', points_returned, 'points_reversed', points_reversed, 'created_at', created_at) as refund
   from order_refunds where order_id = orders.id order by id))`;
 
-/** SQL for an order with lines and refunds as JSON text, in the order of the API. For a select from `orders`. */
 export const orderJson = sql.raw(`(select json_object(
   'id', id, 'number', number, 'user_id', user_id, 'status', status, 'payment_status', payment_status,
   'fulfillment_status', fulfillment_status, 'currency', currency, 'items', ${items},
@@ -66,7 +64,6 @@ export const orderJson = sql.raw(`(select json_object(
 export const selectOrder = statement<Rendered>(sql`
   select ${orderJson} as json, version from ${orders} where ${byId(orders)} and ${visible}`);
 
-/** The states of an order, which explain why it was not changed. */
 export const selectState = statement((q) =>
   q
     .select(pick(orders, "status", "paymentStatus", "paymentReference", "version"))
@@ -74,7 +71,6 @@ export const selectState = statement((q) =>
     .where(and(byId(orders), visible)),
 );
 
-/** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order", id);
 }

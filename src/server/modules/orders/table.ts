@@ -18,7 +18,6 @@ export const orders = sqliteTable(
     id: text("id").notNull().unique(),
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
-    /** The customer; null for a guest. Kept when the user is deleted. */
     userId: text("user_id"),
     /** While it is pending, whose limits it counts towards: a customer, or a keyed hash of a guest's address. */
     buyer: text("buyer"),

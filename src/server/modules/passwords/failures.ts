@@ -64,7 +64,6 @@ export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<v
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-/** The result is 0 when the failures do not lock the account out. */
 export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
   return checkLimit(ctx, loginFailures, failureSubject(ctx, emailKey));
 }

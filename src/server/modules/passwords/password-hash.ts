@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import { Semaphore } from "../../concurrency/semaphore.ts";
 import { invalidField, invalidLogin } from "../../errors.ts";
 
-/** Argon2id with 19 MiB, two passes, one lane. */
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 /** bcrypt ignores all bytes after these; Bun hashes longer passwords before bcrypt, as no other system does. */
 const bcryptBytes = 72;
@@ -60,7 +59,6 @@ export function needsRehash(hash: string): boolean {
 }
 
 const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
-/** A hash that no password is known for. */
 const decoy = `${ownPrefix}ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI`;
 
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;

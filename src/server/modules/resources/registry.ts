@@ -87,13 +87,11 @@ export function parseResource(type: string | undefined, id: string): Resource {
   return { kind: "declared", type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
 }
 
-/** Returns each resource once, without those whose ids are malformed. */
 export function parseResources(type: string | undefined, ids: readonly string[]): Resource[] {
   const wanted = [...new Set(ids)].filter((id) => type !== "product" || isId("prod", id));
   return wanted.map((id) => parseResource(type, id));
 }
 
-/** Errors: validationFailed naming `resource_type`. */
 function parseTypeName(name: string): string {
   if (!nameForm.test(name) || name === "product") throw unknownType();
   return name;
@@ -101,7 +99,6 @@ function parseTypeName(name: string): string {
 
 const selectType = statement(sql`select ${isShown("declared")} as isDeclared`);
 
-/** Errors: validationFailed naming `resource_type`. */
 export async function requireType({ db, tenant }: Pick<Ctx, "db" | "tenant">, type: string): Promise<void> {
   if (type === "product") return;
   if (!(await get(db, selectType, { tenantId: tenant.id, type }))?.isDeclared) throw unknownType();
@@ -130,7 +127,6 @@ export interface TypeChanges {
   remove: readonly string[];
 }
 
-/** Removes only types without likes, bookmarks and views. Errors: validationFailed, wrongState. */
 export async function changeTypes(tx: SystemCtx, namespace: string, { declare, remove }: TypeChanges): Promise<void> {
   for (const name of remove) {
     if ((await run(tx.db, removeType, { namespace, name })) > 0) continue;

@@ -19,7 +19,6 @@ export const resourceCounts = sqliteTable(
   ],
 );
 
-/** The types of resources that a store declares besides products. Their records are kept elsewhere. */
 export const resourceTypes = sqliteTable(
   "resource_types",
   {

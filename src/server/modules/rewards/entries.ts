@@ -16,7 +16,6 @@ export const customerPrefix = "customer:";
 export const storePrefix = "store:";
 export const ownPrefix = "entry:";
 
-/** An entry as JSON text, in the order of the API. */
 export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kind', kind, 'points', points,
   'balance', balance, 'source', case substr(source, 1, instr(source, ':')) when '${ownPrefix}' then null
     when '${customerPrefix}' then substr(source, ${customerPrefix.length + 1})
@@ -43,7 +42,6 @@ const insertEntries = statement(sql`
     ${param("note")}, ${param("lots")}, ${param("now")}
   from json_each(${param("rows")}) order by key`);
 
-/** A source that was booked before violates the unique index. */
 export function writeEntries(tx: LedgerCtx, entries: Entries): InStatement {
   const { orderId = null, note = null, lots = null, userId, kind } = entries;
   const row = { tenantId: tx.tenant.id, userId, kind, orderId, note, lots, now: toTimestamp(tx.now()) };

@@ -88,7 +88,6 @@ export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">)
   return Number(points < maxEarned ? points : maxEarned);
 }
 
-/** Returns how many; 0 if the source was booked before. */
 export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "earn", booking);
 }
@@ -103,7 +102,6 @@ export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: 
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
 
-/** Reverses at most the balance. Returns how many points. */
 export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { userId, points } = booking;
   await expireLots(tx, userId);

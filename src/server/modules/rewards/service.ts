@@ -30,7 +30,6 @@ const account = {
   updatedAt,
   /** Expired points that are not booked as such yet. */
   due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${isOpen} and ${isDue})`,
-  /** The lot that expires next. */
   expiring: jsonOf(sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
     where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`),
 };
@@ -70,7 +69,6 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
 
-/** A repeated `source` returns the first entry. Errors: notEnoughPoints, conflict. */
 export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string) {
   const userId = await requireSubject(ctx, input.customer_id, subject);
   return book(ctx, { userId, kind: "redeem", points: -input.points, source: input.source }, async (tx, source) => {

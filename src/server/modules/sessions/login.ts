@@ -2,14 +2,15 @@ import type { Ctx } from "../../context.ts";
 import { byId } from "../../db/conditions.ts";
 import { bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidLogin, twoFactorRequired } from "../../errors.ts";
+import { AppError, forbidden, invalidField, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindAudit, recordAudit } from "../audit/service.ts";
-import { bindUse, countWrongTry } from "../mail-codes/service.ts";
+import { bindUse, type CodeTry, checkTry, countWrongTry, mailCode } from "../mail-codes/service.ts";
 import { claimAccount } from "../password-reset/service.ts";
 import {
   attemptsExhausted,
+  codeUsedUp,
   failureSubject,
   failuresWaitMs,
   limitFailures,
@@ -26,7 +27,6 @@ import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findSignInUser, hasImportedHashes, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
-import { type Proof, readProof, requireRightCode } from "./login-code.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
 /** Login calls per address and store (specification, section 8). */
@@ -76,7 +76,6 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   return limitFailures(ctx, key, attempt, { admit, record: (tx, refusal) => recordRefusal(tx, refusal, key, proof) });
 }
 
-/** Returns the active user whose password or mailed code is right. Errors: invalidLogin; those of `requireRightCode`. */
 async function verifyProof(ctx: Ctx, found: SignInUser | undefined, proof: Proof): Promise<SignInUser> {
   const user = found?.status === "active" ? found : undefined;
   if ("codeTry" in proof) {
@@ -89,7 +88,6 @@ async function verifyProof(ctx: Ctx, found: SignInUser | undefined, proof: Proof
   throw invalidLogin();
 }
 
-/** Throws tooManyAttempts when an address has no calls left. */
 async function requireCallsLeft(ctx: Ctx): Promise<void> {
   const waitMs = await checkLimit(ctx, loginCalls, callerOf(ctx));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
@@ -171,4 +169,36 @@ async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, passw
     // The user is logged in; the next login tries again.
     if (!(error instanceof AppError)) throw error;
   }
+}
+
+/** Mails nothing unless a customer has the address, with the same statements for every address. Errors: forbidden. */
+export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
+  if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
+  const key = emailKey(input.email);
+  if (key === null) return;
+  await inTransaction(ctx, async (tx) => {
+    const to = { emailKey: key, role: "customer" } as const;
+    const mail = { kind: "login_code", to, language: input.lang } as const;
+    if (!(await mailCode(tx, { purpose: "login", subject: key }, mail))) return;
+    await recordAudit(tx, { event: "login.mail_code_requested" });
+  });
+}
+
+type Proof = { password: string } | { codeTry: CodeTry };
+
+function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string): Proof {
+  if (code === undefined) {
+    if (password === undefined) throw invalidField("password", "is required");
+    return { password };
+  }
+  if (password !== undefined) throw invalidField("code", "must not be sent with a password");
+  if (tenant.signInByMail === "off") throw invalidField("code", "cannot be used: this store mails no codes to sign in");
+  return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
+}
+
+/** Errors: invalidLogin, not counted as a failure unless a code waits; tooManyAttempts once its tries are used up. */
+async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
+  const verdict = await checkTry(ctx, codeTry);
+  if (verdict === "wrong") throw invalidLogin();
+  if (verdict instanceof AppError) throw verdict.kind === "tooManyAttempts" ? verdict : codeUsedUp();
 }

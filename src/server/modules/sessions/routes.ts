@@ -3,8 +3,7 @@ import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Accepted } from "../sign-up/model.ts";
 import { endOwnToken } from "../tokens/service.ts";
-import { login } from "./login.ts";
-import { mailLoginCode } from "./login-code.ts";
+import { login, mailLoginCode } from "./login.ts";
 import {
   LoginCodeRequest,
   LoginInput,

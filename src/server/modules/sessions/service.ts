@@ -13,7 +13,6 @@ import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUserById } from "../users/credentials.ts";
 import type { PasswordChange } from "./model.ts";
 
-/** Exchanges the token of the call (specification, section 4). Errors: userTokenInvalid when another call has. */
 export async function refreshSession(ctx: Ctx) {
   const own = ownTokenOf(ctx);
   const { token, expiresAt } = await rotateToken(ctx, own);

@@ -16,7 +16,6 @@ export const signUps = sqliteTable(
     name: text("name"),
     lang: text("lang"),
     passwordHash: text("password_hash").notNull(),
-    /** The visitor whose likes and bookmarks become the user's. */
     visitorId: text("visitor_id"),
     createdAt: text("created_at").notNull(),
   },

@@ -49,7 +49,6 @@ function parsePointsRate(rate: number): number {
   return Number(whole + decimals.padEnd(rateDigits, "0"));
 }
 
-/** Shows 1500 as 1.5. */
 export function showPointsRate(thousandths: number): number {
   return toAmount(thousandths, rateDigits);
 }
@@ -63,7 +62,6 @@ export function parsePointValue(value: number, currency: string): number {
   return minor;
 }
 
-/** Shows 1 in EUR as 0.01. */
 export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }
@@ -101,7 +99,6 @@ export function isNamespace(text: string): boolean {
   return pattern.test(text);
 }
 
-/** Errors: validationFailed naming `namespace`. */
 export function parseNamespace(text: string): string {
   if (!isNamespace(text)) {
     throw invalidField("namespace", "must be 1 to 63 lowercase letters, digits and hyphens, with no hyphen at an end");
@@ -117,7 +114,6 @@ export function parseLanguage(field: string, tag: string): string {
   throw invalidField(field, "must be a language code, such as de, en or pt-BR");
 }
 
-/** Errors: those of `parseLanguage`, also for a well-formed code that no language has. */
 export function parseStoreLanguage(tag: string): string {
   const language = parseLanguage("language", tag);
   if (attempt(() => new Intl.DisplayNames("en", { type: "language", fallback: "none" }).of(language))) return language;
@@ -126,7 +122,6 @@ export function parseStoreLanguage(tag: string): string {
 
 const known = new Set(Intl.supportedValuesOf("currency"));
 
-/** The ISO 4217 code in capitals. Errors: validationFailed for a code that does not exist. */
 export function parseCurrency(code: string): string {
   const upper = code.toUpperCase();
   if (!known.has(upper)) throw invalidField("currency", "must be an ISO 4217 currency code, such as EUR");
@@ -141,7 +136,6 @@ export function currencyDigits(code: string): number {
   return digitsByCode.getOrMake(code, () => format().maximumFractionDigits as number);
 }
 
-/** The usual sign of a currency: `€` for EUR; the code itself where there is none. */
 export function currencySign(code: string): string {
   const parts = new Intl.NumberFormat("en", {
     style: "currency",

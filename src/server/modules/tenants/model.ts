@@ -11,7 +11,6 @@ const store = {
   logo: nullable(Type.String()),
 };
 
-/** The reply of a login shows this (specification, section 2). */
 export const Store = output("Store", store);
 export type Store = Static<typeof Store>;
 

@@ -7,10 +7,8 @@ import { tenants } from "./table.ts";
 
 const { namespace, title, domain, url, currency, logo, status, language } = tenants;
 
-/** The `store` of a login's reply. */
 export const store = { namespace, title, domain, url, currency, currency_sign: tenants.currencySign, logo };
 
-/** The columns of a tenant by their names in the terminal's JSON. */
 export const shown = {
   ...store,
   ...{ status, created_at: tenants.createdAt, language, token_lifetime: tenants.tokenLifetime },

@@ -67,7 +67,6 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
   });
 }
 
-/** Sorts by name; `q` is a part of namespace, title or domain, ignoring case. */
 export async function listTenants(
   ctx: SystemCtx,
   { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
@@ -82,18 +81,15 @@ export async function hasTenants(db: Session): Promise<boolean> {
   return (await all(db, selectNamespaces, { most: 1 })).length > 0;
 }
 
-/** Returns undefined where there is none or more than one. */
 export async function onlyNamespace(db: Session): Promise<string | undefined> {
   const [only, other] = await all(db, selectNamespaces, { most: 2 });
   return other === undefined ? only?.namespace : undefined;
 }
 
-/** @throws notFound. */
 export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
 }
 
-/** Returns the store of a login's reply. Errors: storeNotFound if it was just deleted. */
 export async function getStore({ db, tenant }: Ctx): Promise<Store> {
   const row = await get(db, selectStore, { id: tenant.id });
   if (!row) throw storeNotFound();
@@ -113,7 +109,6 @@ async function requireRow(ctx: SystemCtx, namespace: string) {
   return row;
 }
 
-/** A tenant for a context. Errors: notFound. */
 export async function requireTenant(ctx: SystemCtx, namespace: string) {
   const tenant = await get(ctx.db, selectForWork, { namespace });
   if (!tenant) throw await noSuchTenant(ctx, namespace);

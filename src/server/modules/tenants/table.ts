@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { type AnySQLiteColumn, check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** A store. Every other row belongs to one. */
 export const tenants = sqliteTable(
   "tenants",
   {
@@ -14,11 +13,9 @@ export const tenants = sqliteTable(
     currencySign: text("currency_sign").notNull(),
     logo: text("logo"),
     language: text("language").notNull(),
-    /** Lifetime of user tokens, in seconds. */
     tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
     /** Points for every 100 minor units paid, in thousandths: 1000 gives a point for each euro. */
     pointsRate: integer("points_rate").notNull().default(1000),
-    /** The value of a point as payment, in minor units. */
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
@@ -32,7 +29,6 @@ export const tenants = sqliteTable(
     stockShare: integer("stock_share").notNull().default(20),
     /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
-    /** Bytes of all pictures. */
     mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
     /** Whether customers create accounts themselves, and whether these count before their address is verified. */
     signUp: text("sign_up", { enum: ["off", "open", "verified"] })
@@ -69,7 +65,6 @@ export const revision = sqliteTable(
 
 const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
 const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
-/** The fields of `ctx.tenant`. */
 export const workFields = {
   ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
   ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },

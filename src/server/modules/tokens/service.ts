@@ -73,7 +73,6 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
   });
 }
 
-/** Errors: userTokenInvalid when the token has ended meanwhile. */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw userTokenInvalid();
@@ -81,13 +80,11 @@ export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<vo
   });
 }
 
-/** Returns false when the token has ended or expired meanwhile. */
 export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<boolean> {
   const now = toTimestamp(tx.now());
   return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
 }
 
-/** Returns how many tokens were still valid. */
 export async function revokeTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
   const now = toTimestamp(tx.now());
   const ended = await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs });
@@ -115,24 +112,16 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   });
 }
 
-/** Detaches their devices, too. Returns how many tokens were still valid: 0 or 1. */
-export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
-  return inTransaction(ctx, async (tx) => {
-    const revoked = await revokeTokens(tx, userId, "revoked");
-    await detachDevices(tx, userId);
-    if (revoked > 0) await recordAudit(tx, { event: "token.revoked", subject: userId, details: { revoked } });
-    return revoked;
-  });
-}
-
-/** Detaches all users' devices, too. Returns how many tokens were still valid. */
-export function revokeAllTokens(ctx: Ctx): Promise<number> {
+/** Of one user, or (null) of all; detaches their devices, too. Returns how many tokens were still valid. */
+export function revokeTokensOf(ctx: Ctx, userId: string | null): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
-    const values = { tenantId: tx.tenant.id, now, endedAs: "revoked" };
-    const revoked = countAlive(await all(tx.db, endOfTenant, values), now);
-    await run(tx.db, detachOfTenant, values);
-    await recordAudit(tx, { event: "token.revoked", details: { revoked, of: "all" } });
+    const values = { tenantId: tx.tenant.id, userId, now, endedAs: "revoked" };
+    const [end, detach] = userId === null ? [endOfTenant, detachOfTenant] : [endOfUser, detachOfUser];
+    const revoked = countAlive(await all(tx.db, end, values), now);
+    await run(tx.db, detach, values);
+    if (userId === null) await recordAudit(tx, { event: "token.revoked", details: { revoked, of: "all" } });
+    else if (revoked > 0) await recordAudit(tx, { event: "token.revoked", subject: userId, details: { revoked } });
     return revoked;
   });
 }

@@ -68,7 +68,6 @@ export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   });
 }
 
-/** Returns false when there was no secret. */
 export async function removeTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   const key = { tenantId: ctx.tenant.id, userId };
   await run(ctx.db, deleteCodes, key);
@@ -113,7 +112,6 @@ export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<st
   return codes.map((code) => `${code.slice(0, characters / 2)}-${code.slice(characters / 2)}`);
 }
 
-/** Returns null for a text that cannot be a recovery code. */
 function readRecoveryCode(text: string): string | null {
   const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;

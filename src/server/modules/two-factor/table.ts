@@ -9,7 +9,6 @@ export const twoFactor = sqliteTable("two_factor", {
     .primaryKey()
     .references(() => users.id, { onDelete: "cascade" }),
   tenantId: tenantIdColumn(),
-  /** The shared secret, sealed with the server's key. */
   secret: text("secret").notNull(),
   confirmedAt: text("confirmed_at"),
   /** The latest time step whose code was accepted. Only codes of later steps are accepted. */
@@ -26,7 +25,6 @@ export const recoveryCodes = sqliteTable(
   {
     userId: ownerColumn("user_id", () => users.id),
     tenantId: tenantIdColumn(),
-    /** HMAC of the code with the server's key. */
     hash: text("hash").notNull(),
     usedAt: text("used_at"),
   },

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** The default of RFC 6238, in milliseconds. */
 const stepMs = 30_000;
 const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
 // Names of this length fit a QR code of a common size in any script.

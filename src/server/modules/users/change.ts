@@ -47,7 +47,6 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 }
 
 interface Guard {
-  /** Identifies the condition. */
   name: "managed" | "own" | "waiting";
   condition: SQL;
   values: Params;
@@ -116,7 +115,6 @@ export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, stat
   if (isMoved) await endCodes(tx, emailKey);
 }
 
-/** The public error for a database error of a write to the users table. */
 export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;

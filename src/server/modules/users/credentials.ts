@@ -8,7 +8,6 @@ import { detachDevices } from "../tokens/service.ts";
 import { hasTwoFactor } from "../two-factor/table.ts";
 import { imported, users } from "./table.ts";
 
-/** The fields that authentication needs; internal to the services. */
 export type SignInUser = NonNullable<Awaited<ReturnType<typeof findSignInUser>>>;
 
 const { id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version } = users;

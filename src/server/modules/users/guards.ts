@@ -13,7 +13,6 @@ const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;
 
-/** The condition of every statement that changes or deletes a user; its values come from `guardValues`. */
 export const guardedUser = sql`${byId(users)} and role in (select value from json_each(${param("roles")}))
   and ${isVersion(users)} and ${ownerRemains}`;
 
@@ -37,7 +36,6 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser
   return stored;
 }
 
-/** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
 export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
   return wrongState("This user is the last active owner, and the store must keep one.", { cause: lastOwner });

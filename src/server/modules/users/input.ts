@@ -18,7 +18,6 @@ export type UserColumns = Partial<
 
 export type UserFields = UserPatch & { lang?: string | undefined };
 
-/** Checks fields beyond their schema. Errors: validationFailed naming the field. */
 export function userColumns(input: UserFields): UserColumns {
   const columns: UserColumns = {};
   if (input.email !== undefined) Object.assign(columns, parseEmail("email", input.email));

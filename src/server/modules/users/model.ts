@@ -79,7 +79,6 @@ const fields = {
   email_verified: Type.Boolean({ description: "Whether the user has proved that the email address is theirs." }),
 };
 
-/** The body that creates a user. The language of their mail is the common parameter `lang`. */
 export const UserInput = Type.Composite(
   [
     Type.Object({ email }),

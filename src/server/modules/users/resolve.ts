@@ -21,7 +21,6 @@ const selectEmails = statement((q) =>
     .limit(maxCompared),
 );
 
-/** Errors: notFound, with the most similar address. */
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;
   const isUserId = isId("usr", idOrEmail);

@@ -31,7 +31,6 @@ const deleteRow = statement((q) => q.delete(users).where(guardedUser));
 
 export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
 
-/** Errors: those of `addUser`, forbidden for a role that the actor may not manage, weakPassword, unavailable. */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
 }
@@ -74,7 +73,6 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
   });
 }
 
-/** @throws notFound. */
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
   requireUserId(id);
   const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });

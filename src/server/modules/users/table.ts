@@ -15,7 +15,6 @@ export const users = sqliteTable(
     /** As entered by the user; it replaces `email` once a code that was mailed to it is entered. */
     pendingEmail: text("pending_email"),
     name: text("name"),
-    /** The searchable form (`nameKey`). */
     nameKey: text("name_key"),
     phone: text("phone"),
     lang: text("lang"),

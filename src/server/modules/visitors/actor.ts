@@ -41,13 +41,11 @@ export function refuseSubject(subject: string | undefined): void {
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 
-/** Creates a visitor of one tenant. Nothing is stored: the token is the id, signed by the server for this tenant. */
 export function issueVisitorToken(vault: Vault, tenantId: string) {
   const id = newId("vis");
   return { id, visitor: `${id}-${sign(vault, tenantId, id)}` };
 }
 
-/** The id in a token; null for a token that this server has not made for this tenant. */
 export function readVisitor(vault: Vault, tenantId: string, token: string): string | null {
   if (!form.test(token)) return null;
   const id = token.slice(0, idLength);

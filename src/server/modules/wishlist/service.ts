@@ -36,7 +36,6 @@ const available = sql`case
     and o.deleted_at is null and (o.stock is null or o.stock - o.reserved > 0))
   else p.stock is null or p.stock - p.reserved > 0 end`;
 
-/** SQL for an item as JSON text, for a select from `itemTables` with the parameter `languages`. */
 const itemJson = sql`json_object('id', w.id, 'product_id', w.product_id, 'variant_id', w.variant_id,
   'note', w.note, 'price_at_add', ${sql.raw(moneyJson("w.price_at_add_minor", "w.currency_digits"))},
   'price_at_add_minor', w.price_at_add_minor, 'currency', w.currency, 'product', json(${product}),
@@ -58,7 +57,6 @@ const readPage = keysetList({
   id: sql`w.id`,
 });
 
-/** A page of a user's wishlist, newest first. Errors: malformedRequest, validationFailed, notFound. */
 export async function listWishlist(ctx: Ctx, query: WishlistQuery, subject?: string, lang?: string): Promise<ListPage> {
   const userId = await requireSubject(ctx, query.customer_id, subject);
   const values = { languages: languageChain(lang, ctx.tenant.language) };

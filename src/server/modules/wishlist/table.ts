@@ -3,7 +3,6 @@ import { products } from "../catalogue/products/table.ts";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
-/** Wishlists; each has a product at most once. */
 export const wishlistItems = sqliteTable(
   "wishlist_items",
   {

@@ -86,7 +86,6 @@ const readPage = keysetList({
   sorts: { position: sql`position` },
 });
 
-/** A page of the categories by position, of all levels unless the query names a parent. Errors: malformedRequest, validationFailed. */
 export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: string): Promise<ListPage> {
   const isTop = query.parent_id === "none";
   const filters = {
@@ -118,7 +117,6 @@ export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: n
   return branch(null, 0);
 }
 
-/** One category by id or slug, with its texts in `lang`. Customers get published ones only. Errors: notFound. */
 export async function getCategory(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct & { id: string }> {
   const category = await get(ctx.db, select, {
     tenantId: ctx.tenant.id,
@@ -130,7 +128,6 @@ export async function getCategory(ctx: Ctx, named: string, lang?: string): Promi
   return category;
 }
 
-/** Creates a category. Errors: validationFailed, conflict for a taken slug, wrongState if the store has too many. */
 export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: string): Promise<RenderedProduct> {
   const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
   return inTransaction(ctx, async (tx) => {
@@ -152,7 +149,6 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
   });
 }
 
-/** Changes the given fields; `lang` is that of the texts. Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function updateCategory(
   ctx: Ctx,
   named: string,
@@ -192,7 +188,6 @@ export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | 
   });
 }
 
-/** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
 async function categoryColumns(
   tx: Ctx,
   id: string,
@@ -207,7 +202,6 @@ async function categoryColumns(
   };
 }
 
-/** The id of the category above another. Errors: validationFailed if the other cannot be below it. */
 async function findParent(tx: Ctx, id: string, parent: string): Promise<string> {
   const place = await get(tx.db, selectPlace, { tenantId: tx.tenant.id, id, parent: parent.normalize("NFC") });
   if (!place) throw invalidField("parent_id", unknownCategory);

@@ -3,7 +3,6 @@ import { type AnySQLiteColumn, check, index, integer, sqliteTable, text, uniqueI
 import { param } from "../../../db/statement.ts";
 import { tenantIdColumn } from "../../tenants/table.ts";
 
-/** SQL for a category as JSON text, in the order of the API. */
 const categoryJson = sql.raw(`json_object(
   'id', id, 'parent_id', parent_id, 'slug', slug, 'title', title, 'description', description,
   'translations', json(translations), 'position', position,

@@ -19,7 +19,6 @@ export const translationsTooLarge = "would be larger than 512 KiB once merged";
 /** Booleans are 0 or 1, because libsql cannot bind others. */
 export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: 0 | 1 }>;
 
-/** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns: ProductColumns = {};
   if (input.title !== undefined) columns.title = requireText("title", input.title, maxTitle);

@@ -31,7 +31,6 @@ const price = Type.Number({
   description: "Amount in the store's currency, with at most as many decimals as the currency has.",
   examples: [19.99],
 });
-/** Maximum length of a title, in UTF-16 units. */
 export const maxTitle = 300;
 export const maxCategories = 50;
 const title = line(maxTitle);

@@ -40,7 +40,6 @@ export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly str
   });
 }
 
-/** `names` are ids or addresses. Errors: notFound. */
 export function removePictures(ctx: Ctx, item: StockItem, names: readonly string[]): Promise<Image[]> {
   return changePictures(ctx, item, (images) => {
     const isNamed = (image: Image, name: string) => image.media_id === name || image.url === name;
@@ -50,7 +49,6 @@ export function removePictures(ctx: Ctx, item: StockItem, names: readonly string
   });
 }
 
-/** The bytes of a file to upload. Errors: validationFailed for one that cannot be read or is too large. */
 export async function readPictureFile(path: string): Promise<Uint8Array> {
   const file = Bun.file(path);
   if (file.size > maxUploadBytes) throw validationFailed(`${path} is larger than ${formatBytes(maxUploadBytes)}.`);

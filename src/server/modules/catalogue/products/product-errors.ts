@@ -38,7 +38,6 @@ const uniques = [
   { column: "product_variants.sku", field: "sku", kind: "product", find: bySku },
 ] as const;
 
-/** `skus` are those of new variants. */
 type UniqueValues = { slug?: string | undefined; sku?: string | null | undefined; skus?: unknown[] | undefined };
 
 /** Runs a write of products, variants or categories. A violated constraint becomes the error of its field. */

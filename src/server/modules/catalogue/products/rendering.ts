@@ -76,7 +76,6 @@ export const productViews = {
   },
 };
 
-/** SQL for the JSON of a stored variant, and its version. */
 export const variantViews = {
   whole: { json: sql<string>`rendered`, version: sql<number>`version` },
   catalog: {
@@ -96,6 +95,5 @@ export interface Rendered {
 
 export interface RenderedProduct extends Rendered {
   language: string;
-  /** One of `productStates`; of a read only. */
   state?: string;
 }

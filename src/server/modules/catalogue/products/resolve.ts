@@ -44,7 +44,6 @@ export async function findProductId(ctx: Ctx, named: string): Promise<string> {
   return found.id;
 }
 
-/** Finds the id of a product by id, slug or SKU (also of a variant). Errors: notFound, conflict if ambiguous. */
 export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const isProductId = isId("prod", named);
@@ -59,7 +58,6 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   throw ambiguousName("products", named, namespace, [only.id, ...others.map(({ id }) => id)]);
 }
 
-/** Finds a variant by its id or SKU, otherwise a product. Errors: those of `resolveProductId`. */
 export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockItem> {
   const values = { tenantId: ctx.tenant.id, name: named };
   const variant = await get(ctx.db, selectVariant, values);
@@ -85,7 +83,6 @@ export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx
   return { ...columns, categoryIds: JSON.stringify(ids) };
 }
 
-/** The ids without repetitions. Errors: validationFailed naming the place in `field`. */
 export async function findCategoryIds(ctx: Ctx, field: string, names: readonly string[]): Promise<string[]> {
   const asked = JSON.stringify(names.map((name) => name.normalize("NFC")));
   const rows = await all(ctx.db, selectIds, { tenantId: ctx.tenant.id, names: asked });

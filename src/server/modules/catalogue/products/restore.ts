@@ -39,7 +39,6 @@ const selectDeleted = (condition: SQL, max: number) =>
 const selectNamed = selectDeleted(sql`(id = ${name} or slug = ${name} or lower(sku) = lower(${name}))`, 1);
 const selectLast = selectDeleted(sql`true`, 10);
 
-/** Errors: notFound. */
 export async function findDeleted(ctx: Ctx, named: string) {
   const values = { tenantId: ctx.tenant.id, name: named };
   const found = await get(ctx.db, selectNamed, values);
@@ -62,7 +61,6 @@ const restoreRow = statement(sql`update ${products} set ${restored}, category_id
       where value in (select id from ${categories} where ${ofStore(categories)}) order by key))
   where ${isDeleted} and id = ${param("id")}`);
 
-/** Brings a deleted product and its variants back. Errors: notFound, conflict for a slug or SKU that is taken. */
 export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedProduct> {
   const { id } = await findDeleted(ctx, named);
   return inTransaction(ctx, async (tx) => {

@@ -74,7 +74,6 @@ const syncVariantPrices = statement(sql`
     and not has_own_price and ${priceColumns} is not ${productPrice}
   returning id`);
 
-/** Creates a product with its variants. Errors: validationFailed, conflict for a taken slug, SKU or options. */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
   const columns = await resolveCategories(ctx, withDefaults(productColumns(ctx, input)));
@@ -112,7 +111,6 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-/** Catalogue readers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = isId("prod", named) ? named : await findProductId(ctx, named);
   const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
@@ -128,7 +126,6 @@ export async function getProductState(ctx: Ctx, named: string) {
   return get(ctx.db, states[viewOf(ctx)], { tenantId: ctx.tenant.id, id });
 }
 
-/** Keeps the slug and the variants. Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {
   return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, ...options });
 }

@@ -12,10 +12,8 @@ import { notForSale } from "./product-errors.ts";
 import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
 
-/** A product without variants, or a variant. */
 export interface StockItem {
   productId: string;
-  /** Null for a product without variants. */
   variantId: string | null;
 }
 
@@ -27,7 +25,6 @@ export interface WantedItem {
   quantity: number;
 }
 
-/** The current data of an item, for the snapshot in an order line. */
 export interface OrderedItem extends StockItem {
   quantity: number;
   /** In the language of creation (`lang`); `translations` is the JSON text of other languages. */
@@ -36,13 +33,10 @@ export interface OrderedItem extends StockItem {
   translations: string;
   variantTitle: string | null;
   sku: string | null;
-  /** JSON text. */
   options: string;
-  /** URL of the first picture. */
   image: string | null;
   priceMinor: number;
   currency: string;
-  /** Whether its stock is. */
   isCounted: boolean;
 }
 
@@ -152,7 +146,6 @@ const move = (set: SQL) => ({
   variant: statement(sql`update ${productVariants} set ${set} where ${ofVariant}`),
 });
 const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
-/** Increases the version of the product `productId`. */
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
 /** The same after the change of a variant, of which triggers show catalogue readers what they can see. */
@@ -200,7 +193,6 @@ const event = { type, subject, data, isShown: isChangeShown };
 const productEvent = compileEvent({ ...event, from: sql`${products} where ${ofProduct}` });
 const variantEvent = compileEvent({ ...event, from: sql`${productVariants} where ${ofVariant}` });
 
-/** The statement that records a stock change, for a batch. `now` is the time of the change. */
 export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason, now: string): InStatement {
   const { productId, variantId } = item;
   const values = { tenantId: tx.tenant.id, productId, variantId, reason };

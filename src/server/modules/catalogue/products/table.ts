@@ -53,7 +53,6 @@ export const products = sqliteTable(
     variantsAvailable: integer("variants_available"),
     likesCount: integer("likes_count").notNull().default(0),
     viewsCount: integer("views_count").notNull().default(0),
-    /** Views, and ten for each like. */
     popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
     version: integer("version").notNull().default(1),
@@ -114,7 +113,6 @@ export const productVariants = sqliteTable(
     title: text("title").notNull(),
     sku: text("sku"),
     options: text("options").notNull().default("{}"),
-    /** The options with sorted keys, for the unique index. */
     optionsKey: text("options_key").notNull().default("{}"),
     priceMinor: integer("price_minor").notNull(),
     /** False if price, compare-at price and currency are copies of the product's and follow it. */

@@ -18,12 +18,8 @@ export interface ProductChange {
   ifMatch: number | null;
 }
 
-/** A product after its update, and what that may have changed beyond its row. */
 type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number>;
 
-/** Columns that the search index covers. */
-
-/** All guards are in the one statement. Errors: notFound, preconditionFailed, conflict, validationFailed. */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);

@@ -117,7 +117,6 @@ function readWord(cell: string): string {
   );
 }
 
-/** Errors: CellError. */
 export function readNumber(cell: string, decimalComma: boolean, needed = "number, such as 19.99"): unknown {
   const given = cell.trim();
   const ambiguous = decimalComma ? ambiguousAmount(given, true) : undefined;

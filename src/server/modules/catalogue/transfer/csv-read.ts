@@ -10,7 +10,6 @@ import { wooCommerce } from "./migration/woocommerce.ts";
 /** Consecutive rows are variants of one product if the first of these columns that both have is the same. */
 const keyColumns = ["id", "slug", "sku", "title"];
 const delimiters = [",", ";", "\t"] as const;
-/** More than any catalogue needs; columns are looked for in every row. */
 const maxColumns = 500;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };

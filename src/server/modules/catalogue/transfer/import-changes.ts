@@ -3,7 +3,6 @@ import { normalizeSku } from "../products/input.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** The given fields that differ. */
 export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {
   const isChanged = ([name, value]: [string, unknown]) => {
     const before = existing[name];

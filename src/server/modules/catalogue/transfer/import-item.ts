@@ -1,6 +1,5 @@
 /** One product of an import file: one NDJSON line, or one CSV row and the rows that add variants to it. */
 export interface ImportItem {
-  /** Line number of its first row, from 1. */
   line: number;
   /** The given fields, named as in the API; validated when the product is written. */
   document: Record<string, unknown>;
@@ -9,7 +8,6 @@ export interface ImportItem {
   faults: RowError[];
   /** CSV cannot distinguish null from an empty text. Errors name columns instead of paths in the document. */
   isCsv: boolean;
-  /** The rest of the file cannot be read. */
   isLast?: boolean;
 }
 

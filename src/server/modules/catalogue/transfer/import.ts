@@ -18,7 +18,6 @@ export interface ImportOptions {
   onProgress?: (result: ImportResult) => void;
 }
 
-/** The outcome of an import. Everything counted is committed. */
 export type ImportResult = ReturnType<typeof newResult>;
 
 const newResult = () => ({
@@ -32,7 +31,6 @@ const newResult = () => ({
   errors_omitted: 0,
   /** Why the rest of the file was not imported; null when all of it was. */
   stopped: null as "error" | "interrupted" | "failure" | null,
-  /** First line of the last product that was read, 0 for none. */
   last_line: 0,
 });
 

@@ -5,10 +5,8 @@ import { findBadText, maxRecordLength } from "./decode-text.ts";
 import { isObject } from "./import-changes.ts";
 import { type ImportItem, unreadableItem } from "./import-item.ts";
 
-/** Fields of an export that an import ignores. */
 const computed = /^(price_minor|available|(likes|views)_count|version|(created|updated|published)_at)$/;
 
-/** Errors: validationFailed for a file without products. */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<ImportItem> {
   let rest = "";
   let line = 0;

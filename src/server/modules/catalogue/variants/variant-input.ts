@@ -21,7 +21,6 @@ export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "
   priceMinor?: number | null;
 };
 
-/** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
 export function variantColumns(ctx: Ctx, input: VariantInput, prefix = ""): VariantColumns {
   const columns: VariantColumns = {};
   const { title, sku, options, price, compare_at_price, stock, images, position } = input;
@@ -58,12 +57,10 @@ export function inheritedPriceError(prefix = ""): AppError {
   return invalidField(`${prefix}compare_at_price`, "requires a price of the variant's own");
 }
 
-/** The title made from options, such as `M / Red`; empty without options. */
 export function titleFrom(options: string): string {
   return Object.values(JSON.parse(options) as Record<string, string>).join(" / ");
 }
 
-/** All columns of a new variant except its position. Errors: validationFailed without title and options. */
 export function completeVariant(columns: VariantColumns, prefix = "") {
   const { options = "{}", optionsKey = "[]" } = columns;
   const title = columns.title ?? titleFrom(options);
@@ -123,7 +120,6 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
-/** Adds a variant inside a transaction; undefined if the product does not exist or would have too many. */
 export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): Promise<Rendered | undefined> {
   return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
 }

@@ -108,7 +108,6 @@ const productUpdated = compileEvent({
   isShown: isChangeShown,
 });
 
-/** `productId` may be a slug until `findIds`. */
 type VariantIds = Record<"productId" | "variantId", string>;
 
 export async function listVariants(ctx: Ctx, named: string): Promise<string> {
@@ -118,7 +117,6 @@ export async function listVariants(ctx: Ctx, named: string): Promise<string> {
   return row.json;
 }
 
-/** One variant. Catalogue readers see those of published products only. Errors: notFound. */
 export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered> {
   const ids = await findIds(ctx, named);
   const variant = await get(ctx.db, selectVariant[viewOf(ctx)], idsOf(ctx, ids));
@@ -126,7 +124,6 @@ export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered>
   return variant;
 }
 
-/** Adds a variant, by default after the others. Errors: notFound, validationFailed, conflict, wrongState. */
 export async function addVariant(ctx: Ctx, named: string, input: VariantInput): Promise<Rendered> {
   const productId = await findProductId(ctx, named);
   const variantId = newId("var");
@@ -159,7 +156,6 @@ export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInpu
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
-/** Errors: notFound, preconditionFailed. */
 export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number | null): Promise<void> {
   const ids = await findIds(ctx, named);
   return inTransaction(ctx, async (tx) => {

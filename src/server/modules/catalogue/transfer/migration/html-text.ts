@@ -1,4 +1,3 @@
-/** Names of the characters from U+00A0 on, in order. */
 const latin =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para " +
   "middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave " +
@@ -20,7 +19,6 @@ export function decodeCharacters(text: string): string {
 
 const token = /<!--.*?(?:-->|$)|<(script|style)\b.*?(?:<\/\1\s*>|$)|<\/?([a-z][a-z\d]*)[^<>]*>/gis;
 
-/** The plain text of HTML, in lines and paragraphs. Line breaks of the source count if no element makes any. */
 export function htmlToText(html: string): string {
   const source = /<(p|h[1-6]|ul|ol|table|blockquote|div|li|tr|br|hr)\b/i.test(html) ? html.replace(/\s/g, " ") : html;
   const marked = source.replace(token, (tag, _, name = "") => {

@@ -19,7 +19,6 @@ export interface ShopFormat {
   needs: string[];
   aliases: Record<string, string>;
   isUsed: (column: string) => boolean;
-  /** The key that the rows of one product share; undefined for a row that is left out. */
   keyOf: (table: ShopTable, row: Row) => string | undefined;
   /** The product of these rows, and what of it can be bought; undefined if it is left out. */
   readProduct: (

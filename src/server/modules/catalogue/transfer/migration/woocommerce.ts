@@ -106,7 +106,6 @@ function listIn(table: ShopTable, row: Row, column: string): string[] {
   return texts.flatMap((text) => decodeCharacters(text.replaceAll("\0", ",").trim()) || []);
 }
 
-/** `simple` of `simple, downloadable, virtual`. */
 function typeOf({ read }: ShopTable, row: Row): string {
   return read(row, "type").split(",", 1)[0] ?? "";
 }
