@@ -111,7 +111,7 @@ test.skipIf(!ownMounts)(
     await openShop(binary);
     const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(binary.path).bytes()).digest("hex");
     const size = statSync(binary.path).size + 8_000_000;
-    const flags = `./bodega --sha256 ${hash} --allow-older --yes --data-dir bodega-data`;
+    const flags = `./bodega --sha256 ${hash} --yes --data-dir bodega-data`;
     const script =
       `mkdir small && mount -t tmpfs -o size=${size} none small && cp bodega small/ && ./small/bodega upgrade ${flags}; ` +
       `echo; ls small; mount -o remount,ro small && ./small/bodega upgrade ${flags}`;

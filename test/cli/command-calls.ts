@@ -243,7 +243,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "db test-restore": record(({ backupFile }) => [backupFile], { alone: true, needsNoShop: true }),
   "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Replace the secret key?"), instead: yes, quiet: /^$/ }),
-  upgrade: record(({ dir }) => [...makeProgram(dir), "--allow-older", "--dry-run"]),
+  upgrade: record(({ dir }) => [...makeProgram(dir), "--dry-run"]),
   version: record(() => [], { needsNoShop: true }),
   completion: record(() => ["bash"], { quiet: /completion/, needsNoShop: true }),
 };

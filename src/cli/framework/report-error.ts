@@ -80,6 +80,7 @@ function findArg(field: string, { command, values }: Run): string | undefined {
 
 /** One line about an unexpected error: the innermost cause, because Drizzle's messages have SQL, and without paths. */
 export function findReason(error: unknown): string {
+  if (error instanceof AppError) return error.message;
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
   if (!(innermost instanceof Error)) return "unknown";

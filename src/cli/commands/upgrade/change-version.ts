@@ -1,45 +1,92 @@
-import { chmodSync, chownSync, copyFileSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import fs from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { runSystemctl } from "../../../server/admin/systemctl.ts";
+import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
-import { AppError, unavailable, wrongState } from "../../../server/errors.ts";
+import { notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
 import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { findReason } from "../../framework/report-error.ts";
+import { buildInfo } from "../../terminal/build-info.ts";
 import { probeHealth } from "../health/health.ts";
-import { findCopyBefore, inspectVersion, runProgram } from "./other-version.ts";
 
 const probeMs = 2000;
 const everyMs = 200;
-
-interface Change {
-  installed: string;
-  from: string;
-  to: string;
-  /** The copy of the database that the next version needs; null keeps the database. */
-  restores: string | null;
-  config: DatabaseConfig;
-  /** The systemd unit of the running server; null where none runs. */
-  unit: string | null;
-  timeoutMs: number;
-}
+/** A migration of a large database takes minutes. */
+const readyMs = 300_000;
 
 /** Where the version is kept that the last change replaced. */
 export const previousOf = (installed: string) => `${installed}.previous`;
 
+/** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound without either, validationFailed. */
+export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
+  if (!attempt(() => fs.statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
+  const sums = join(dirname(file), "SHA256SUMS");
+  const lines = (attempt(() => fs.readFileSync(sums, "utf8")) ?? "").split("\n").map((line) => line.split(/ [ *]/));
+  const expected = given?.toLowerCase() ?? lines.find(([, name]) => name === basename(file))?.[0];
+  if (expected === undefined) {
+    const remedy = `Give the checksum of the release: bodega upgrade ${quoteWord(file)} --sha256 <hex>`;
+    throw notFound("checksum", basename(file), { in: sums, remedy });
+  }
+  if (Bun.SHA256.hash(await Bun.file(file).bytes(), "hex") === expected) return;
+  const remedy = `Get the file again, then compare its checksum: sha256sum ${quoteWord(file)}`;
+  throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy });
+}
+
+/** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
+export async function runProgram<T>(program: string, words: string[], config?: DatabaseConfig): Promise<T> {
+  const url = config?.databaseUrl ? ["--database-url", config.databaseUrl] : [];
+  const flags = config ? ["--data-dir", config.dataDir, ...url] : [];
+  // Detached, because Ctrl-C must not end a restore.
+  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+  const child = Bun.spawn([program, ...words, ...flags, "--json"], { stdio, detached: true });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const answer: unknown = attempt(() => JSON.parse(stdout));
+  if (answer !== undefined) return answer as T;
+  const { message = stderr.trim(), remedy } = attempt(() => JSON.parse(stderr).error) ?? {};
+  throw unavailable(message, { remedy });
+}
+
+/**
+ * Asks an executable for its version, for the migrations that it would apply to a database, and for those that the
+ * database has and it does not know in that form. Errors: validationFailed for another program; as `runProgram`.
+ */
+export async function inspectVersion(program: string, config: DatabaseConfig) {
+  const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"]);
+  const { version, platform } = await asked.catch((): Partial<typeof buildInfo> => ({}));
+  if (version === undefined || platform !== buildInfo.platform) {
+    const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
+    const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;
+    throw validationFailed(message, { remedy });
+  }
+  type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
+  const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
+  const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
+  return { version, pending, unknown: migrations.find(({ known }) => !known)?.name };
+}
+
+/** The copy of the database from before a migration, which is made when a migration is applied. */
+export function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
+  const folder = backupsFolder(dataDir);
+  const names = attempt(() => fs.readdirSync(folder).sort()) ?? [];
+  const name = names.findLast((one) => one.startsWith(`before-${migration}-`) && one.endsWith(".db"));
+  if (name !== undefined) return join(folder, name);
+  const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
+  throw wrongState(`The database has migration ${migration}, and ${folder} has no copy from before it.`, { remedy });
+}
+
+/** Copies an executable beside the installed one, with its mode. */
 export function placeBeside(file: string, installed: string): string {
   const placed = `${installed}.next`;
   try {
-    const { mode, uid, gid } = statSync(installed);
-    copyFileSync(file, placed);
-    chownSync(placed, uid, gid);
-    chmodSync(placed, mode);
+    fs.copyFileSync(file, placed);
+    fs.chmodSync(placed, fs.statSync(installed).mode);
     syncFile(placed);
     return placed;
   } catch (cause) {
-    attempt(() => rmSync(placed, { force: true }));
     throw storageError(cause, placed, "Cannot write");
   }
 }
@@ -47,22 +94,33 @@ export function placeBeside(file: string, installed: string): string {
 /** Puts an executable in the place of the installed one, which exists at any moment, and keeps that as the previous. */
 function swapExecutable(installed: string, next: string): void {
   const aside = `${installed}.replaced`;
-  rmSync(aside, { force: true });
-  linkSync(installed, aside);
-  renameSync(next, installed);
-  renameSync(aside, previousOf(installed));
+  fs.rmSync(aside, { force: true });
+  fs.linkSync(installed, aside);
+  fs.renameSync(next, installed);
+  fs.renameSync(aside, previousOf(installed));
   syncFile(dirname(installed));
+}
+
+interface Change {
+  installed: string;
+  /** The executable of the other version, beside the installed one. */
+  next: string;
+  from: string;
+  to: string;
+  /** The copy of the database that the other version needs; null keeps the database. */
+  restores: string | null;
+  config: DatabaseConfig;
+  /** The systemd unit of the running server; null where none runs. */
+  unit: string | null;
 }
 
 /**
  * Installs another version and has the server run it. If that fails, the version before runs again, with the database
- * from before a migration.
- * @param next its executable, beside the installed one.
- * @returns where a database that was replaced is kept; null where none was.
+ * from before a migration. Returns where a database that was replaced is kept; null where none was.
  * @throws unavailable when the other version failed.
  */
-export async function changeVersion(change: Change, next: string): Promise<string | null> {
-  const { installed, unit, from, to, config } = change;
+export async function changeVersion(change: Change): Promise<string | null> {
+  const { installed, next, unit, from, to, config } = change;
   let kept: string | null = null;
   const run = async (copy: string | null | undefined) => {
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
@@ -77,33 +135,31 @@ export async function changeVersion(change: Change, next: string): Promise<strin
     const options = { exit: 1, cause: error, remedy: unit ? `See its log: journalctl -u ${unit}` : undefined } as const;
     try {
       swapExecutable(installed, previousOf(installed));
-      if (next !== previousOf(installed)) rmSync(previousOf(installed));
+      if (next !== previousOf(installed)) fs.rmSync(previousOf(installed));
       if (unit !== null) attempt(() => runSystemctl("stop", unit));
       const { unknown } = await inspectVersion(installed, config);
-      await run(kept ?? (unknown[0] && findCopyBefore(unknown[0], config)));
+      await run(kept ?? (unknown && findCopyBefore(unknown, config)));
     } catch (second) {
-      const failure = `Going back to version ${from} failed, too: ${reasonOf(second)}`;
-      throw unavailable(`Version ${to} failed: ${reasonOf(error)} ${failure}`, options);
+      const failure = `Going back to version ${from} failed, too: ${findReason(second)}`;
+      throw unavailable(`Version ${to} failed: ${findReason(error)} ${failure}`, options);
     }
     const restored = kept ? ` The database is the one from before; that of version ${to} is ${kept}.` : "";
-    throw unavailable(`Version ${to} failed, and version ${from} is back: ${reasonOf(error)}${restored}`, options);
+    throw unavailable(`Version ${to} failed, and version ${from} is back: ${findReason(error)}${restored}`, options);
   }
 }
 
-const reasonOf = (error: unknown) => (error instanceof AppError ? error.message : findReason(error));
-
 /** Starts the unit and waits until its server is ready. Errors: unavailable when it ends or takes too long. */
-async function startServer(unit: string, { config, timeoutMs }: Change): Promise<void> {
+async function startServer(unit: string, { config }: Change): Promise<void> {
   // Where systemd refused to stop the server, it still runs.
   if (findMainProcess(unit) === 0) runSystemctl("start", unit);
   const pid = findMainProcess(unit);
-  const deadline = performance.now() + timeoutMs;
+  const deadline = performance.now() + readyMs;
   for (;;) {
     const status = await readServerStatus(config.dataDir, AbortSignal.timeout(probeMs));
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
     // systemd starts a server that ends again and again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
-    if (performance.now() > deadline) throw unavailable(`It was not ready within ${timeoutMs / 1000} s.`);
+    if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
     await Bun.sleep(everyMs);
   }
 }

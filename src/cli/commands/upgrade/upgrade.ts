@@ -3,10 +3,9 @@ import { resolve } from "node:path";
 import { unitName } from "../../../server/admin/systemd-unit.ts";
 import { isExecutable, ownCommand } from "../../../server/config/own-command.ts";
 import { notFound, wrongState } from "../../../server/errors.ts";
-import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { durationArg, valueArg } from "../../framework/args.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
@@ -18,9 +17,7 @@ export default defineCommand({
     file: { type: "positional", required: false, completes: "file", description: "Executable of the new version" },
     back: { type: "boolean", description: "Go back to the version before the last upgrade" },
     sha256: valueArg("hex", "SHA-256 of the file (default: its line in SHA256SUMS beside it)"),
-    "allow-older": { type: "boolean", description: "Also install an older version, or the same one again" },
     unit: { ...valueArg("name", "Unit with which systemd runs the server"), default: unitName },
-    timeout: { ...durationArg("Time limit for the server to migrate and be ready"), default: "5m" },
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
   oneOf: {
@@ -45,24 +42,24 @@ export default defineCommand({
     if (!isExecutable && !isDryRun) {
       throw wrongState("Bodega runs from source here. Run this command of the installed executable: bodega upgrade -h");
     }
-    const { changeVersion, placeBeside, previousOf, requireUnit } = await import("./change-version.ts");
-    const { findCopy, inspectVersion, runProgram, verifyChecksum } = await import("./other-version.ts");
+    const version = await import("./change-version.ts");
     const installed = ownCommand.at(-1) as string;
-    const file = given === undefined ? previousOf(installed) : resolve(given);
-    if (given !== undefined) await verifyChecksum(file, args.sha256);
+    const file = given === undefined ? version.previousOf(installed) : resolve(given);
+    if (given !== undefined) await version.verifyChecksum(file, args.sha256);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
-    const other = await inspectVersion(file, config);
-    const { version, pending } = other;
-    const name = (one: Pick<typeof other, "version" | "commit">) =>
-      version === buildInfo.version ? `${version} (commit ${one.commit})` : one.version;
-    const [from, to] = [name(buildInfo), name(other)];
-    if (!isBack && !args["allow-older"] && Bun.semver.order(version, buildInfo.version) <= 0) {
-      const remedy = `Install it nevertheless: bodega upgrade ${quoteWord(file)} --allow-older`;
-      throw wrongState(`${file} is version ${to}, which is not newer than version ${from}.`, { remedy });
+    const from = buildInfo.version;
+    const { version: to, pending, unknown } = await version.inspectVersion(file, config);
+    if (unknown !== undefined && !isBack) {
+      const remedy = "Keep the installed version, or restore a backup that the other one made.";
+      throw wrongState(`The other version does not know migration ${unknown}, as the database has it.`, { remedy });
     }
-    const restores = findCopy(other, isBack, config);
-    const unit = await requireUnit(config, args.unit);
-    const plan = { from: buildInfo.version, to: version, executable: installed, migrations: pending, restores, unit };
+    if (pending.length > 0 && config.databaseUrl !== undefined) {
+      const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
+      throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
+    }
+    const restores = unknown === undefined ? null : version.findCopyBefore(unknown, config);
+    const unit = await version.requireUnit(config, args.unit);
+    const plan = { from, to, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
     if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
     if (restores !== null && !console.json) {
@@ -71,12 +68,12 @@ export default defineCommand({
     await info(console, unit === null ? "No server is running." : `The unit ${unit} will be restarted.`);
     if (isDryRun) return printRecord(console, { installed: false, ...plan, backup: null, kept: null }, "to");
     await confirmAction(console, `Install version ${to}?`);
-    const placed = isBack ? file : placeBeside(file, installed);
+    const placed = isBack ? file : version.placeBeside(file, installed);
     await info(console, "Backing up the database.");
-    const { backup } = await runProgram<{ backup: string }>(installed, ["db", "backup"], config);
+    const { backup } = await version.runProgram<{ backup: string }>(installed, ["db", "backup"], config);
     const release = console.holdSignals();
-    const change = { installed, from, to, restores, config, unit, timeoutMs: args.timeout };
-    const kept = await changeVersion(change, placed).finally(release);
+    const change = { installed, next: placed, from, to, restores, config, unit };
+    const kept = await version.changeVersion(change).finally(release);
     await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
     if (unit === null) await info(console, "Start the server: bodega serve");
     else if (!isBack) await info(console, "To go back: bodega upgrade --back");
