@@ -16,7 +16,6 @@ const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
 const maxLines = 4;
 const maxRows = 20;
-const minProcesses = 2;
 /** In narrower terminals only the first columns of processes are shown. */
 const wideColumns = 64;
 
@@ -30,23 +29,17 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
     const wrapped = wrapParts(parts, columns - labelWidth);
     lines.push(...wrapped.map((line, index) => bold((index === 0 ? label : "").padEnd(labelWidth), color) + line));
   }
-  // Above the rows of a table are an empty line and its headers.
-  const room = () => Math.min(maxRows, rows === undefined ? maxRows : rows - lines.length - 2);
-  const addTable = <Row>(all: readonly Row[], table: Column<Row>[], share: number) => {
-    const count = Math.min(all.length, room(), share);
-    if (count < 1) return;
+  const addTable = <Row>(all: readonly Row[], table: Column<Row>[], count: number) => {
+    if (all.length === 0) return;
     const { text } = layOutTable(all.slice(0, count), table, { width: columns, color });
     lines.push("", ...text.trimEnd().split("\n"));
   };
   const active = activity.routes.filter(({ per_second }) => per_second > 0);
-  const routes = active.length > 0 ? active : activity.routes;
-  // Stores and routes have at least one row each, if possible.
-  const processes = rows === undefined ? maxRows : Math.max(minProcesses, room() - 6);
-  addTable(activity.processes, columns < wideColumns ? processColumns.slice(0, 4) : processColumns, processes);
-  const stores = routes.length === 0 || rows === undefined ? maxRows : Math.max(3, Math.floor((room() - 2) / 2));
-  addTable(activity.tenants, storeColumns, stores);
-  addTable(routes, routeColumns, maxRows);
-  return rows === undefined ? lines : lines.slice(0, rows);
+  const isWhole = rows === undefined;
+  addTable(activity.processes, columns < wideColumns ? processColumns.slice(0, 4) : processColumns, isWhole ? 64 : 4);
+  addTable(activity.tenants, storeColumns, isWhole ? maxRows : 5);
+  addTable(active.length > 0 ? active : activity.routes, routeColumns, maxRows);
+  return lines.slice(0, rows);
 }
 
 function summarize(activity: ServerActivity): [label: string, parts: string[]][] {

@@ -7,6 +7,7 @@ import { durationArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
+import { onExit } from "../../terminal/terminal.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { compareStatus } from "./compare-status.ts";
 
@@ -21,7 +22,7 @@ export default defineCommand({
     interval: durationArg("Time between updates (default: 2s, or 1s when it prints once)"),
     once: { type: "boolean", description: "Print once and exit" },
   },
-  examples: ["bodega top", "bodega top --interval 5s", "bodega top --once", "bodega top --json"],
+  examples: ["bodega top --interval 5s", "bodega top --once"],
   notes: [
     "Press q to quit (exit code 0), or ctrl-C (130). Without a terminal, with TERM=dumb and with --json it prints once. " +
       "Rates and latencies are of the last interval. Totals are since the start of the server, over all workers.",
@@ -31,17 +32,14 @@ export default defineCommand({
     const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";
     const isLive = canDraw && !args.once && !console.json && !console.quiet;
     const intervalMs = args.interval ?? (isLive ? 2000 : 1000);
-    if (intervalMs < 1000 || intervalMs > maxIntervalMs) {
-      throw invalidFlag("--interval", "must be from 1s to 1h");
-    }
+    if (intervalMs < 1000 || intervalMs > maxIntervalMs) throw invalidFlag("--interval", "must be from 1s to 1h");
     const { dataDir } = readCliConfig(args, console);
     const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
     const readStatus: ReadStatus = async (signal) => {
       const status = await readServerStatus(dataDir, signal);
       if (status !== null) return status;
-      throw internalError(
-        `No running server found in ${dataDir}. Run this command as the server's user, pass its --data-dir, or start it: ${console.command("serve")}`,
-      );
+      const advice = "Run this command as the server's user, pass its --data-dir, or start it: bodega serve";
+      throw internalError(`No running server found in ${dataDir}. ${advice}`);
     };
     if (isLive) return watch(readStatus, intervalMs, console);
     const first = await readStatus();
@@ -60,7 +58,6 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
   let before = await readStatus();
   let activity = compareStatus(before, before);
   let pauseMs = Math.min(firstIntervalMs, intervalMs);
-  console.releaseSignals();
   const screen = openScreen(process);
   const leaving = new AbortController();
   let note: string | undefined;
@@ -94,44 +91,31 @@ const restore = "\u001b[?25h\u001b[?1049l";
 const begin = "\u001b[?2026h\u001b[H";
 const end = "\u001b[J\u001b[?2026l";
 
-/** 128 and the number of the signal, like a shell. */
-const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
-/** Takes over the terminal until the process ends for any reason. `left` resolves to the exit code; 0 for q. */
-function openScreen(host: NodeJS.Process) {
-  const { stdin, stdout } = host;
+/** Takes over the terminal until it is closed or the process ends. `left` resolves to the exit code; 0 for q. */
+function openScreen({ stdin, stdout }: NodeJS.Process) {
   const { promise: left, resolve } = Promise.withResolvers<number>();
-  let isOpen = true;
   const onKey = (bytes: Buffer) => {
     const key = bytes.toString();
     // In raw mode ctrl-C is a key.
     if (key.includes("\u0003")) resolve(130);
     else if (/q/i.test(key)) resolve(0);
   };
-  const onSignal = (name: NodeJS.Signals) => resolve(exitCodes[name as keyof typeof exitCodes]);
-  const signals = Object.keys(exitCodes) as NodeJS.Signals[];
-  const close = () => {
-    if (!isOpen) return;
-    isOpen = false;
-    stdin.off("data", onKey);
+  const restoreTerminal = () => {
+    stdin.off("data", onKey).pause();
     if (stdin.isTTY) stdin.setRawMode(false);
-    stdin.pause();
-    for (const signal of signals) host.off(signal, onSignal);
-    host.off("exit", close);
     // When the process exits, a stream would not be flushed. The terminal may be gone.
     attempt(() => writeSync(stdout.fd, restore));
   };
-  host.on("exit", close);
-  for (const signal of signals) host.on(signal, onSignal);
-  if (stdin.isTTY) {
-    stdin.setRawMode(true);
-    stdin.on("data", onKey);
-    stdin.resume();
-  }
+  const keep = onExit(restoreTerminal);
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.on("data", onKey).resume();
   stdout.write(open);
   return {
     left,
-    close,
+    close() {
+      keep();
+      restoreTerminal();
+    },
     size() {
       const [columns, rows] = stdout.getWindowSize();
       // Some terminals report no size.
