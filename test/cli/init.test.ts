@@ -305,17 +305,6 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     expect(stderr).not.toContain("sesame");
   });
 
-  test("a weak password in a file", async () => {
-    const { failure, isUntouched } = openNew();
-    const file = join(makeDir(), "password");
-    writeFileSync(file, "sesame\n");
-    const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-file", file];
-    const { code, error } = await failure("init", ...flags);
-    expect([code, isUntouched()]).toEqual([2, true]);
-    expect(error.message).toStartWith("--owner-password-file needs at least 16 characters");
-    expect(readFileSync(file, "utf8")).toBe("sesame\n");
-  });
-
   test("a file for a secret that exists already", async () => {
     const { failure, isUntouched } = openNew();
     const secrets = makeDir();

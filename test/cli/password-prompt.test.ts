@@ -80,7 +80,7 @@ test("an empty password generates one, which is shown once", async () => {
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   expect(outcome.screen.replaceAll("\n", " ")).toContain("Leave it empty to generate one and show it once.");
   expect(outcome.screen.match(/\b[a-zA-Z2-9]{5}(?:-[a-zA-Z2-9]{5}){4}\b/g)).toHaveLength(1);
-  expect(outcome.screen).toContain("Save this secret now. It won't be shown again.");
+  expect(outcome.screen).toContain("Save this password now. It won't be shown again.");
 });
 
 describe("leaving is exit code 130, and nothing is done", () => {

@@ -33,7 +33,6 @@ export async function runHere(args: string[], { env, columns, canAsk = false }: 
       stdout += text;
     },
     hasReader: () => true,
-    leadsNowhere: () => false,
     async writeError(text) {
       stderr += text;
     },

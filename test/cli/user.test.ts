@@ -82,7 +82,7 @@ describe("a new password", () => {
     }
     const { stdout, stderr } = await run(line("--random-password"));
     expect(stdout.match(/^Password +(\S{16,})$/gm)).toHaveLength(1);
-    expect(stderr).toContain("warning: Save this secret now");
+    expect(stderr).toContain("warning: Save this password now");
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
   });
 
@@ -109,28 +109,6 @@ describe("a new password", () => {
     expect(refused.code).toBe(4);
     expect(readFileSync(path, "utf8")).toBe("precious");
     expect(await failure("user", "show", "-n", "demo", email)).toMatchObject({ code: 3 });
-  });
-
-  test("is read from a file, which stays as it is", async () => {
-    const path = join(makeDir(), "password");
-    writeFileSync(path, `${password}\n`);
-    const { code, stdout } = await run(line("--password-file", path, "--json"));
-    expect({ code, text: readFileSync(path, "utf8") }).toEqual({ code: 0, text: `${password}\n` });
-    expect(stdout).not.toContain(password);
-    writeFileSync(path, "Short-1\n");
-    const { code: refused, stderr } = await run(line("--password-file", path));
-    expect(refused).toBe(2);
-    expect(stderr).toContain("--password-file needs at least 16 characters");
-  });
-
-  test.concurrent.each([
-    ["/nowhere/at/all", "--password-file cannot be read (ENO"],
-    ["/dev/null", "--password-file is empty: /dev/null."],
-    [import.meta.path, "--password-file must be one line of text"],
-  ])("is not read from %s", async (path, says) => {
-    const { code, stderr } = await run(line("--password-file", path));
-    expect(code).toBe(2);
-    expect(stderr).toContain(says);
   });
 
   test.concurrent.each([
@@ -164,15 +142,10 @@ describe("a new password", () => {
   });
 
   test.concurrent.each([
-    [[], "Missing --password-stdin, --password-file, --random-password, --save-password-to, --password-hash-stdin or"],
+    [[], "Missing --password-stdin, --random-password, --save-password-to, --password-hash-stdin or"],
     [["--password-stdin", "--random-password"], "cannot be used together"],
     [["--password-stdin", "--password-hash-stdin"], "cannot be used together"],
     [["--random-password", "--no-password"], "cannot be used together"],
-    [["--password-file", "x", "--random-password"], "--password-file and --random-password cannot be used together"],
-    [
-      ["--password-file", "x", "--save-password-to", "y"],
-      "--password-file and --save-password-to cannot be used together",
-    ],
     [["--password-stdin", "--save-password-to", "x"], "--save-password-to"],
     [["--no-password", "--save-password-to", "x"], "--save-password-to"],
     [["--password", password], "Unknown flag --password"],

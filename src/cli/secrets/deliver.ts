@@ -5,62 +5,47 @@ import { AppError, conflict, errnoOf, internalError } from "../../server/errors.
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import { info, printRecord, warn } from "../terminal/output.ts";
-import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag } from "../terminal/usage-error.ts";
 
 interface SecretRecord<T> {
-  flag: "--save-secret-to" | "--save-password-to";
+  kind: "secret" | "password";
   secretField: keyof T & string;
   /** Between id and secret with `-q`. */
   separator: string;
-  renew(made: T): string;
   /** The fields for people; without it, those of the record. */
   show?(made: object): object;
 }
 
 /**
- * Makes a secret, then delivers it once: into a new file, or on standard output. `-q` prints its id, and the secret
- * after it unless a file gets the secret. Nothing is made if it could not be delivered; if delivery fails afterwards,
- * the error names the command that makes another one.
+ * Makes a secret, then delivers it once: into a new file, or on standard output. `-q` prints the first field of its
+ * record, and the secret after it unless a file gets the secret. Nothing is made if the file cannot be created.
  */
 export async function deliverSecret<T extends object>(
   console: Console,
   path: string | undefined,
-  { flag, secretField, separator, renew, show = (made) => made }: SecretRecord<NoInfer<T>>,
+  { kind, secretField, separator, show = (made) => made }: SecretRecord<NoInfer<T>>,
   make: () => Promise<T>,
 ): Promise<T> {
-  const file = path === undefined ? undefined : planSecretFile(path, flag);
-  if (file === undefined) requireReader(console, flag);
+  const file = path === undefined ? undefined : planSecretFile(path, `--save-${kind}-to`);
   const print = (record: object) => printRecord(console, console.json ? record : show(record));
   const made = await make();
   const { [secretField]: secret, ...rest } = made;
-  const notDelivered = (error: unknown) => {
-    if (!(error instanceof AppError)) throw error;
-    const message = `${error.message} The new secret is valid, but was not delivered.`;
-    throw internalError(message, { remedy: `Create another one: bodega ${renew(made)}`, cause: error });
-  };
-  if (file === undefined) {
-    const line = escapeControls(`${Object.values(made)[0]}${separator}${secret}`);
-    const isLine = console.quiet && !console.json;
-    await (isLine ? console.write(`${line}\n`) : print(made)).catch(notDelivered);
-    if (!console.hasReader()) notDelivered(internalError("Standard output was closed."));
-    if (!console.json) await warn(console, "Save this secret now. It won't be shown again.");
-    return made;
+  try {
+    if (file) await file.save(String(secret));
+    else if (console.quiet && !console.json) {
+      await console.write(`${escapeControls(`${Object.values(made)[0]}${separator}${secret}`)}\n`);
+    } else await print(made);
+  } catch (cause) {
+    if (!(cause instanceof AppError)) throw cause;
+    throw internalError(`${cause.message} The new ${kind} is valid, but was not delivered. Make another one.`, {
+      cause,
+    });
   }
-  await file.save(String(secret)).catch(notDelivered);
-  const kind = flag === "--save-secret-to" ? "secret" : "password";
-  await print(console.json ? { ...rest, [`${kind}_file`]: file.path } : rest);
-  await info(console, `The ${kind} is in ${file.path}`);
+  if (file) {
+    await print(console.json ? { ...rest, [`${kind}_file`]: file.path } : rest);
+    await info(console, `The ${kind} is in ${file.path}`);
+  } else if (!console.json) await warn(console, `Save this ${kind} now. It won't be shown again.`);
   return made;
-}
-
-/** Refuses to make a secret that nobody would see. The error names the flag that writes it to a file, if there is one. */
-export function requireReader(console: Console, flag?: string): void {
-  if (!console.leadsNowhere()) return;
-  const details = flag && [{ field: flag, message: "is required when standard output is closed or /dev/null" }];
-  throw new UsageError("Standard output is closed or /dev/null, so nobody would see the secret.", {
-    ...(flag && { hint: `Write it to a file with ${flag} <file>.` }),
-    ...(details && { details }),
-  });
 }
 
 /** Checks that a file can be created. Errors: conflict for one that exists, UsageError; `save` throws internalError. */

@@ -1,7 +1,5 @@
-import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
-import { attempt } from "../../server/values/attempt.ts";
 import { formatBytes } from "../../server/values/bytes.ts";
 
 export type Terminal = ReturnType<typeof openTerminal>;
@@ -40,11 +38,6 @@ export function openTerminal(host: NodeJS.Process) {
     },
     /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
     hasReader: () => isRead,
-    /** Whether standard output is /dev/null, as it also is where it was closed from the start. */
-    leadsNowhere() {
-      const [given, none] = [attempt(() => fstatSync(host.stdout.fd)), attempt(() => statSync("/dev/null"))];
-      return Boolean(given?.rdev) && given?.rdev === none?.rdev;
-    },
     /** Writes to standard error: notes, questions, errors. Never throws. */
     async writeError(text: string): Promise<void> {
       await writeTo(host.stderr, text);

@@ -1,20 +1,15 @@
 import { setUpShop } from "../../../server/admin/create-shop.ts";
 import { addToEnvFile } from "../../../server/config/env-file.ts";
-import { internalError } from "../../../server/errors.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { type InitArgs, passwordSource, readSettings } from "./flags.ts";
 import type { Plan } from "./plan.ts";
 
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 
-/**
- * Saves the settings, creates what is missing in one transaction, then writes the secrets. If that fails, the error says
- * how to replace them.
- */
+/** Saves the settings, creates what is missing in one transaction, then writes the secrets to their files. */
 export async function createShop(console: Console, plan: Plan) {
   const { args, answers, mail } = plan;
   const { dataDir, port } = plan.config;
@@ -35,28 +30,14 @@ export async function createShop(console: Console, plan: Plan) {
   };
   const files: { key?: string; password?: string } = {};
   const kept = listKept(args, setup, settings, console.command);
-  const outcome = { config, setup, secrets, files, settings, serve, runningUrl, kept };
   for (const name of ["key", "password"] as const) {
     const [secret, file] = [secrets[name], plan.files[name]];
     if (secret === undefined || file === undefined) continue;
-    await file.save(secret).catch((error: Error) => {
-      throw secretsLost(outcome, error.message, error);
-    });
+    await file.save(secret);
     secrets[name] = undefined;
     files[name] = file.path;
   }
-  return outcome;
-}
-
-export function secretsLost({ setup, secrets, config }: Outcome, reason: string, cause: unknown) {
-  const { key, owner, store } = setup;
-  const command = commandLine({ "data-dir": config.dataDir, "database-url": config.databaseUrl });
-  const commands = [
-    secrets.key !== undefined && `key rotate ${key?.app_id} --yes`,
-    secrets.password !== undefined && `user set-password -n ${store.namespace} ${owner?.id} --random-password`,
-  ].filter((words) => words !== false);
-  const remedy = `Create new secrets: ${commands.map(command).join(" and ")}`;
-  return internalError(`Store ${store.namespace} was created. ${reason}`, { remedy, cause });
+  return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
 /** A sentence about each part that exists already, for which there are flags that had no effect. */

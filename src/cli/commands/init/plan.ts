@@ -9,7 +9,7 @@ import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
 import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { planSecretFile, requireReader } from "../../secrets/deliver.ts";
+import { planSecretFile } from "../../secrets/deliver.ts";
 import { readSecretFile } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
@@ -35,14 +35,11 @@ export async function planShop(given: InitArgs, console: Console) {
   let config = readCliConfig(args, console);
   // The guide is printed before the server listens, and names its port.
   if (serve && config.port === 0) config = { ...config, port: await reservePort(config) };
-  const planFile = (path: string | undefined, flag: string) => {
-    if (path !== undefined) return planSecretFile(path, flag);
-    requireReader(console, flag);
-  };
+  const passwordPath = owner?.isRandom ? args["save-password-to"] : undefined;
   /** Files for new secrets; undefined for those that are printed. */
   const files = {
-    key: key === null ? undefined : planFile(key.secretFile, "--save-secret-to"),
-    password: owner?.isRandom ? planFile(args["save-password-to"], "--save-password-to") : undefined,
+    key: key?.secretFile === undefined ? undefined : planSecretFile(key.secretFile),
+    password: passwordPath === undefined ? undefined : planSecretFile(passwordPath, "--save-password-to"),
   };
   if (place) await tryPlace(place, config);
   return { args, config, answers, files, mail };

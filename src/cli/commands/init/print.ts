@@ -9,24 +9,16 @@ import { info, printJson, warn } from "../../terminal/output.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
 import { toUserRecord } from "../user/user.ts";
-import { type Outcome, secretsLost } from "./create.ts";
+import type { Outcome } from "./create.ts";
 
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
+  if (console.json) return printJson(console, toJson(outcome));
+  if (!console.quiet) return printGuide(console, outcome);
   const { key, password } = outcome.secrets;
-  const hasSecrets = (key ?? password) !== undefined;
-  const lost = (cause?: unknown) => secretsLost(outcome, "The secrets could not be printed.", cause);
-  try {
-    if (console.json) await printJson(console, toJson(outcome));
-    else if (console.quiet) {
-      const { store, owner, key: issued } = outcome.setup;
-      const id = issued?.app_id ?? store.namespace;
-      const lines = [key === undefined ? id : `${id}:${key}`, password && `${owner?.id}:${password}`];
-      await console.write(lines.map((line) => (line ? `${escapeControls(line)}\n` : "")).join(""));
-    } else await printGuide(console, outcome);
-  } catch (error) {
-    throw hasSecrets ? lost(error) : error;
-  }
-  if (hasSecrets && !console.hasReader()) throw lost();
+  const { store, owner, key: issued } = outcome.setup;
+  const id = issued?.app_id ?? store.namespace;
+  const lines = [key === undefined ? id : `${id}:${key}`, password && `${owner?.id}:${password}`];
+  await console.write(lines.map((line) => (line ? `${escapeControls(line)}\n` : "")).join(""));
 }
 
 async function printGuide(console: Console, outcome: Outcome): Promise<void> {

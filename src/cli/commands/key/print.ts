@@ -99,13 +99,8 @@ export function deliverKey(
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
   let details: AppKeyDetails;
-  const shape = {
-    flag: "--save-secret-to",
-    secretField: "app_secret",
-    separator: ":",
-    renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
-    show: (key: object) => toFields({ ...details, ...key }),
-  } as const;
+  const show = (key: object) => toFields({ ...details, ...key });
+  const shape = { kind: "secret", secretField: "app_secret", separator: ":", show } as const;
   return deliverSecret(console, args["save-secret-to"], shape, () =>
     withContext(args, console, async (ctx) => {
       const { getKey } = await import("../../../server/modules/app-keys/service.ts");

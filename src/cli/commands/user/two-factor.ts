@@ -2,7 +2,6 @@ import { AppError } from "../../../server/errors.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import { requireReader } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord, warn } from "../../terminal/output.ts";
 import { askText } from "../../terminal/prompt.ts";
@@ -46,7 +45,6 @@ export const twoFactor = defineCommand({
       const details = [{ field: "--print-secret", message: "is required without a terminal, or --code" }];
       throw new UsageError("Missing --print-secret or --code.", { details });
     }
-    requireReader(console);
     const { beginTwoFactor, confirmTwoFactor } = await import("../../../server/modules/two-factor/enrolment.ts");
     if (code === undefined) {
       const { qr_svg: _, ...begun } = await user.withRecord(args, console, async (ctx, userId) => {

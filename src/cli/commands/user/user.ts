@@ -74,15 +74,13 @@ export async function changeUser<T>(
 
 /** Sets a password and prints the user. A generated password is delivered once: to a file, or on standard output. */
 export async function deliverPassword(
-  args: { namespace: string; "save-password-to": string | undefined },
+  args: { "save-password-to": string | undefined },
   console: Console,
   { password, isRandom }: NewPassword,
   change: () => Promise<User>,
 ): Promise<void> {
   if (!isRandom) return printUser(console, await change());
-  const renew = ({ user_id }: { user_id: string }) =>
-    `user set-password -n ${args.namespace} ${user_id} --random-password`;
-  const shape = { flag: "--save-password-to", secretField: "password", separator: ":", renew } as const;
+  const shape = { kind: "password", secretField: "password", separator: ":" } as const;
   const make = async () => ({ ...toUserRecord(await change()), password });
   await deliverSecret(console, args["save-password-to"], shape, make);
 }

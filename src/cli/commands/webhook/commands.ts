@@ -20,12 +20,7 @@ async function deliverSigningSecret(
   console: Console,
   make: (ctx: Ctx) => Promise<NewWebhook>,
 ): Promise<void> {
-  const shape = {
-    flag: "--save-secret-to",
-    secretField: "secret",
-    separator: " ",
-    renew: ({ webhook_id }: NewWebhook) => `webhook rotate -n ${args.namespace} ${webhook_id} --yes`,
-  } as const;
+  const shape = { kind: "secret", secretField: "secret", separator: " " } as const;
   await deliverSecret(console, args["save-secret-to"], shape, () => withTenant(args, console, make));
 }
 
