@@ -387,16 +387,6 @@ describe("with services that do not answer", () => {
       await sender.stop(0);
     });
 
-    test("a delivery without an answer gets the lowest priority", async () => {
-      const hanging = await openPushService(() => {});
-      const { register, queue, openSender, deliveries } = await openPushes(suite);
-      await register({ target: hanging.subscribe().subscription, isProven: true });
-      await queue();
-      await openSender({ timeoutMs: 50 }).runUntilIdle();
-      const last_error = "no answer within 0.05 s";
-      expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 4, last_error }]);
-    });
-
     test("orders go first, then messages, then registrations that never received a message", async () => {
       const sent: string[] = [];
       const provider: PushProvider = {

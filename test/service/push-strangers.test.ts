@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { leaseMs } from "../../src/server/delivery/claim.ts";
 import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
-import { claimPushes, fanOut } from "../../src/server/modules/notifications/sending/queue.ts";
+import { fanOut } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createBrowser, readVapid } from "../support/push-browser.ts";
-import { closePushServices, openPushes, openPushService } from "../support/pushes.ts";
+import { closePushServices, openPushes } from "../support/pushes.ts";
 import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 
@@ -167,30 +166,6 @@ describe("with many registrations of strangers that never answer", () => {
 });
 
 onDatabase("file", (suite) => {
-  test("among new registrations, deliveries without an answer come after untried ones", async () => {
-    const hanging = await openPushService(() => {});
-    const { service, register, queue, openSender, clock, ctx, rows } = await openPushes(suite);
-    const silent = await register({ target: hanging.subscribe().subscription });
-    await queue();
-    const sender = openSender({ timeoutMs: 50 });
-    await sender.runUntilIdle();
-    expect(await rows("select priority, last_error from push_deliveries")).toEqual([
-      { priority: 5, last_error: "no answer within 0.02 s" },
-    ]);
-    clock.advance(60_000);
-    const fresh = await register({ target: service.subscribe().subscription });
-    await queue({ topic: "none" });
-    await rows(
-      `insert into push_topics (tenant_id, topic, registration_id) values ('${ctx.tenant.id}', 'none', '${fresh}')`,
-    );
-    await fanOut({ db: suite.app.db, now: clock.now });
-    const take = (count: number) => claimPushes({ db: suite.app.db, now: clock.now }, ctx.tenant.id, count);
-    expect((await take(1)).map((task) => task.registrationId)).toEqual([fresh]);
-    expect((await take(8)).map((task) => task.registrationId)).toEqual([silent]);
-    clock.advance(leaseMs);
-    expect((await take(8)).map((task) => task.registrationId).toSorted()).toEqual([silent, fresh].toSorted());
-  });
-
   test("devices of a disabled user receive nothing until the user is enabled", async () => {
     const opened = await openPushes(suite);
     const { service, register, queue, sender, ctx, rows } = opened;

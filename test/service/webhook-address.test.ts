@@ -55,8 +55,9 @@ describe("a URL", () => {
   });
 
   for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:7f00:1]", "169.254.169.254"]) {
-    test(`of ${host} is refused, in any spelling`, async () => {
-      const url = new URL(parseWebhookUrl(`https://${host}/`, false));
+    test(`of ${host} is refused, in any spelling, when it is added and at each attempt`, async () => {
+      expect(await failureOf(() => parseWebhookUrl(`https://${host}/`, false))).toMatchObject({ code: 5102 });
+      const url = new URL(parseWebhookUrl(`https://${host}/`, true));
       expect(await failureOf(resolveAddresses(url, false, noLookup))).toBeInstanceOf(RefusedAddress);
     });
   }

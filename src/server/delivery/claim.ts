@@ -61,11 +61,8 @@ export async function claimTasks<Task extends { id: string }>(
   return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
 }
 
-/** Creates the functions that bind the end of a claim for `batch`. @param options onPostpone: further assignments of a postponed one. */
-export function claimStatements(
-  table: SQLiteTable,
-  { delivered, onPostpone = sql`` }: { delivered: "delivered" | "sent"; onPostpone?: SQL },
-) {
+/** Creates the functions that bind the end of a claim for `batch`. */
+export function claimStatements(table: SQLiteTable, delivered: "delivered" | "sent") {
   // The delivery of a claim, unless another process has claimed or ended it since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
@@ -76,7 +73,7 @@ export function claimStatements(
   const markEnded = statement(sql`
     update ${table} set status = ${param("outcome")}, ${result}, finished_at = ${param("now")} where ${isClaimed}`);
   const postpone = statement(sql`
-    update ${table} set next_attempt_at = ${param("next")}, ${result} ${onPostpone} where ${isClaimed}`);
+    update ${table} set next_attempt_at = ${param("next")}, ${result} where ${isClaimed}`);
   const release = statement(sql`
     update ${table} set next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1
     where ${isClaimed}`);

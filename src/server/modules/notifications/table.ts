@@ -103,7 +103,7 @@ export const pushDeliveries = sqliteTable(
     /** Null once the registration is gone. */
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
-    /** 0 for orders, 2 for messages; plus 1 if the registration never received one, plus 2 after no answer. */
+    /** 0 for orders, 2 for messages; plus 1 if the registration never received one. */
     priority: integer("priority").notNull(),
     status: text("status", { enum: ["waiting", "sent", "failed", "dropped", "expired"] }).notNull(),
     ...deliveryColumns,

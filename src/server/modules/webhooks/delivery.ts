@@ -68,7 +68,7 @@ const read = statement((q) =>
     )
     .where(sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`),
 );
-const { delivered, ended, postponed, released } = claimStatements(webhookDeliveries, { delivered: "delivered" });
+const { delivered, ended, postponed, released } = claimStatements(webhookDeliveries, "delivered");
 type DeliveryTask = NonNullable<(typeof read)["row"]> & Claim;
 
 export interface WebhookDeps extends ChannelDeps {

@@ -1,18 +1,10 @@
 import { and, type SQL, sql } from "drizzle-orm";
-import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
 import { pickStored } from "../../db/columns.ts";
 import { byId, matches, ofStore, params } from "../../db/conditions.ts";
 import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import {
-  hostOf,
-  isPublicHost,
-  type Lookup,
-  lookupAddresses,
-  RefusedAddress,
-  resolveAddresses,
-} from "../../delivery/outbound/address.ts";
+import { hostOf, isPublicHost } from "../../delivery/outbound/address.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -24,8 +16,6 @@ import { webhookDeliveries, webhooks } from "./table.ts";
 
 const maxWebhooks = 20;
 const maxUrlLength = 2000;
-/** A name that cannot be resolved in this time is accepted, because it may be resolvable later. */
-const lookupMs = 3000;
 
 const insertRow = statement(sql`
   insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
@@ -69,12 +59,10 @@ interface WebhookInput {
 }
 
 /** Adds a webhook for the events from now on. Errors: validationFailed; wrongState when the store has twenty already. */
-export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup = lookupAddresses) {
+export async function addWebhook(ctx: Ctx, input: WebhookInput) {
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);
-  // Resolved before the transaction, because it may take seconds.
-  if (!allowPrivate) await refusePrivate(new URL(url), lookup);
   const id = newId("whk");
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
@@ -97,17 +85,6 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup =
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };
   });
-}
-
-async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
-  try {
-    // Elsewhere, a name of a private network may have no address.
-    if (!isPublicHost(hostOf(url))) throw new RefusedAddress(`${hostOf(url)} is not a public address`);
-    await withTimeout(resolveAddresses(url, false, lookup), lookupMs);
-  } catch (error) {
-    if (error instanceof RefusedAddress)
-      throw invalidField("url", `${error.message}. Add --allow-private to permit it`);
-  }
 }
 
 export function listWebhooks({ db, tenant }: Ctx) {
@@ -159,5 +136,9 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
   if (url.hash !== "") throw invalidField("url", "must not contain #");
+  // Its addresses are checked at each attempt.
+  if (!allowPrivate && !isPublicHost(hostOf(url))) {
+    throw invalidField("url", `${hostOf(url)} is not a public address. Add --allow-private to permit it`);
+  }
   return url.href;
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { withSignal } from "../../../concurrency/with-timeout.ts";
 
@@ -12,64 +13,34 @@ export interface Http2Answer {
 
 /** A connection to one origin, which stays open, and is opened again when it has ended. */
 export function createHttp2Connection(origin: string, ca?: string) {
-  let current: Promise<ClientHttp2Session> | undefined;
-  const open = new Set<ClientHttp2Session>();
+  let current: { session: ClientHttp2Session; ready: Promise<unknown> } | undefined;
 
-  /** Waits for the peer's SETTINGS, because Bun ignores its stream limit until then. */
-  function begin(): Promise<ClientHttp2Session> {
+  function connectOnce() {
+    if (current && !current.session.closed && !current.session.destroyed) return current;
     const session = connect(origin, ca === undefined ? {} : { ca });
-    open.add(session);
-    const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
-    // A caller that timed out no longer awaits it.
-    promise.catch(() => {});
-    const leave = () => retire(promise);
-    session.on("error", (error) => {
-      leave();
-      reject(error);
-    });
-    session.on("goaway", () => {
-      leave();
-      session.close();
-    });
-    session.on("close", () => {
-      open.delete(session);
-      leave();
-      reject(new Error("the connection was closed"));
-    });
-    session.once("remoteSettings", () => resolve(session));
-    return promise;
-  }
-
-  function retire(used: Promise<ClientHttp2Session>): void {
-    if (current === used) current = undefined;
+    // Bun ignores the peer's stream limit until its SETTINGS have arrived.
+    const ready = once(session, "remoteSettings");
+    // Each call that waits gets the error.
+    ready.catch(() => {});
+    session.on("error", () => {});
+    session.on("goaway", () => session.close());
+    current = { session, ready };
+    return current;
   }
 
   async function post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal) {
-    current ??= begin();
-    const used = current;
+    const { session, ready } = connectOnce();
     try {
-      const session = await withSignal(used, signal);
+      await withSignal(ready, signal);
       return await exchange(session.request({ ":method": "POST", ":path": path, ...headers }), body, signal);
     } catch (error) {
       // A connection that did not answer in time may be dead.
-      if (signal.aborted) {
-        retire(used);
-        used.then(
-          (session) => session.close(),
-          () => {},
-        );
-      }
+      if (signal.aborted) session.close();
       throw error;
     }
   }
 
-  return {
-    post,
-    close() {
-      current = undefined;
-      for (const session of open) session.destroy();
-    },
-  };
+  return { post, close: () => current?.session.destroy() };
 }
 
 function exchange(stream: ClientHttp2Stream, body: string, signal: AbortSignal): Promise<Http2Answer> {

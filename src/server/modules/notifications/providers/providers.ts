@@ -1,5 +1,6 @@
 import type { PushPlatform, PushProviders } from "../../../config/push-config.ts";
-import type { PushProvider } from "./provider.ts";
+import { createApnsProvider } from "./apns.ts";
+import { createFcmProvider } from "./fcm.ts";
 import { createWebPush, type WebPushDeps } from "./web-push.ts";
 
 export const noProvider: Record<PushPlatform, string> = {
@@ -8,26 +9,13 @@ export const noProvider: Record<PushPlatform, string> = {
   android: "No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
 };
 
-/** The providers by platform: browsers always, devices with an account. Libraries are loaded with the first message. */
+/** The providers by platform: browsers always, devices with an account. */
 export function createProviders(deps: WebPushDeps & { accounts: PushProviders }) {
   const { accounts, now } = deps;
   const { fcm, apns } = accounts;
   return {
     web: createWebPush(deps),
-    ...(fcm && { android: loadLazily(async () => (await import("./fcm.ts")).createFcmProvider(fcm, { now })) }),
-    ...(apns && { ios: loadLazily(async () => (await import("./apns.ts")).createApnsProvider(apns, { now })) }),
-  };
-}
-
-function loadLazily(load: () => Promise<PushProvider>): PushProvider {
-  let provider: Promise<PushProvider> | undefined;
-  return {
-    async deliver(...args) {
-      provider ??= load();
-      return (await provider).deliver(...args);
-    },
-    async stop() {
-      await (await provider)?.stop?.();
-    },
+    ...(fcm && { android: createFcmProvider(fcm, { now }) }),
+    ...(apns && { ios: createApnsProvider(apns, { now }) }),
   };
 }

@@ -17,11 +17,10 @@ const maxMessages = 100;
 
 /**
  * Orders come first, then messages, each to registrations that have received something before others: strangers may
- * register endpoints that never answer. After an attempt without an answer a delivery moves on by 2, up to these.
+ * register endpoints that never answer.
  */
-const priorities = [0, 1, 2, 3, 4, 5];
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
-const lastAnswered = 3;
+const priorities = [0, 1, 2, 3];
 
 const isUnfinished = isNotNull(pushMessages.position);
 const selectUnfinished = statement((q) =>
@@ -123,8 +122,7 @@ const markProven = statement(sql`
     delivered_at = case when ${param("isProven")} then ${param("now")} else delivered_at end
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
-const onPostpone = sql`, priority = priority + iif(${param("status")} is null and priority <= ${sql.raw(String(lastAnswered))}, 2, 0)`;
-export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", onPostpone });
+export const pushClaims = claimStatements(pushDeliveries, "sent");
 // A device that registered again meanwhile has a newly sealed target, and is not removed.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
