@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerActivity } from "../../src/cli/commands/top/compare-status.ts";
-import { askServer } from "../../src/server/monitoring/control-socket.ts";
+import { requestServer } from "../../src/server/monitoring/control-socket.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import type { RecentRequest } from "../../src/server/monitoring/server-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
@@ -59,7 +59,7 @@ function openTop({ environment }: Cli) {
   };
 }
 
-const status = async ({ dataDir }: Cli) => (await (await askServer(dataDir, "/status"))?.json()) as ServerStatus;
+const status = async ({ dataDir }: Cli) => (await (await requestServer(dataDir, "/status"))?.json()) as ServerStatus;
 
 /** Starts a server with one store, which has refused five requests. */
 async function serveShop(shop: Cli, args?: string[], more?: Record<string, string>): Promise<Serving> {
@@ -106,7 +106,7 @@ describe("the control socket", () => {
   test("returns how a request of the doctor arrived, and 404 for any other", async () => {
     const id = "doctor-0123456789";
     await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id, "x-forwarded-for": "192.0.2.1" } });
-    const reply = await askServer(cli.dataDir, `/requests?id=${id}`);
+    const reply = await requestServer(cli.dataDir, `/requests?id=${id}`);
     expect((await reply?.json()) as RecentRequest).toMatchObject({
       request_id: id,
       peer: "127.0.0.1",
@@ -114,8 +114,8 @@ describe("the control socket", () => {
       protocol: "http",
       forwarded: { "x-forwarded-for": "192.0.2.1" },
     });
-    expect((await askServer(cli.dataDir, "/requests?id=doctor-another"))?.status).toBe(404);
-    expect((await askServer(cli.dataDir, "/nothing"))?.status).toBe(404);
+    expect((await requestServer(cli.dataDir, "/requests?id=doctor-another"))?.status).toBe(404);
+    expect((await requestServer(cli.dataDir, "/nothing"))?.status).toBe(404);
   });
 });
 
@@ -128,7 +128,7 @@ test("the listener for metrics requires the token, and returns the same as the o
   const pages = [
     fetch(url, { headers }),
     fetch(`${server.url}/metrics`, { headers }),
-    askServer(cli.dataDir, "/metrics"),
+    requestServer(cli.dataDir, "/metrics"),
   ];
   for (const page of pages) {
     const metrics = parseMetrics((await (await page)?.text()) ?? "");
@@ -232,7 +232,7 @@ test("the socket is removed with its server, and one that a killed server left b
   await until("the first picture", () => top.picture().startsWith("Bodega"));
   await killed.end("SIGKILL");
   expect(existsSync(join(own.dataDir, "server.sock"))).toBe(true);
-  expect(await askServer(own.dataDir, "/status")).toBeNull();
+  expect(await requestServer(own.dataDir, "/status")).toBeNull();
   expect((await own.failure("top")).code).toBe(1);
   await until("its absence", () => top.picture().startsWith("The server does not answer."));
 
@@ -248,5 +248,5 @@ test("the socket is removed with its server, and one that a killed server left b
 
   // A file that is not a socket is no server either.
   writeFileSync(join(own.dataDir, "server.sock"), "");
-  expect(await askServer(own.dataDir, "/status")).toBeNull();
+  expect(await requestServer(own.dataDir, "/status")).toBeNull();
 }, 20_000);

@@ -22,11 +22,12 @@ import { replication } from "../../src/server/health/environment/backups.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { describeShared } from "../../src/server/replication/check-place.ts";
 import { claimGeneration, requireNewest } from "../../src/server/replication/generation.ts";
-import { getObject, openReplica, putObject, type Replica } from "../../src/server/replication/objects.ts";
+import { getObject, putObject } from "../../src/server/replication/objects.ts";
 import { beginRestore, rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import type { SegmentHeader } from "../../src/server/replication/segment.ts";
 import { SnapshotCopy } from "../../src/server/replication/snapshot.ts";
+import { openReplica, type ReplicaTarget } from "../../src/server/replication/target.ts";
 import { type S3ServerUnderTest, startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -82,7 +83,7 @@ const works = () => until("it works again", () => replicator.status().failure ==
 const aSegment = (count: number) => until(`${count} segments`, () => objects("segment-").length >= count);
 
 /** The rows of a state that was rebuilt. */
-async function rowsOf(place: Replica = onFolder(), until?: number): Promise<string[]> {
+async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promise<string[]> {
   const path = join(makeDir(), "bodega.db");
   const options = { until, onProgress: () => {}, signal: new AbortController().signal };
   await rebuild(place, path, options);
@@ -747,7 +748,7 @@ describe("a damaged replica is refused by name, and the newest state before is o
 
 describe("in a place that others can write to", () => {
   const path = (name: string) => join(folder, name);
-  const refusal = (place?: Replica) =>
+  const refusal = (place?: ReplicaTarget) =>
     rowsOf(place).then(
       () => Promise.reject(new Error("it was accepted")),
       (error: AppError) => error,

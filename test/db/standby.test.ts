@@ -16,11 +16,12 @@ import { copyFile } from "../../src/server/config/data-dir.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { migrate, readBirth } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { getObject, openReplica, type Replica } from "../../src/server/replication/objects.ts";
+import { getObject } from "../../src/server/replication/objects.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import { decodeSegment, type SegmentHeader } from "../../src/server/replication/segment.ts";
 import { readStandbyState, Standby } from "../../src/server/replication/standby.ts";
 import { takeOver } from "../../src/server/replication/take-over.ts";
+import { openReplica, type ReplicaTarget } from "../../src/server/replication/target.ts";
 import { openCli } from "../cli/run-bodega.ts";
 import { until } from "../support/until.ts";
 import { makeDir } from "./kinds.ts";
@@ -48,7 +49,7 @@ async function startReplicator(dataDir = dir, database = db): Promise<void> {
   replicator.begin();
 }
 
-function follow(from: Replica = place()): Standby {
+function follow(from: ReplicaTarget = place()): Standby {
   const stop = new AbortController();
   const standby = new Standby(from, { config: config(), notice, signal: stop.signal, pollMs: 20 });
   const running = standby.run("http://localhost");

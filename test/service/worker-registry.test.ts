@@ -3,7 +3,7 @@ import { compareStatus } from "../../src/cli/commands/top/compare-status.ts";
 import { renderTop } from "../../src/cli/commands/top/render-top.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
-import { createChannel, type Question } from "../../src/server/monitoring/process-channel.ts";
+import { createChannel, type IpcRequest } from "../../src/server/monitoring/process-channel.ts";
 import { type ProcessFigures, RecentRequests } from "../../src/server/monitoring/process-monitor.ts";
 import { readStatus } from "../../src/server/monitoring/read-status.ts";
 import { WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
@@ -11,7 +11,7 @@ import { createClock } from "../support/clock.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 /** Two ends of a pipe; messages arrive later, as between processes. */
-function connect(answers: [(question: Question) => unknown, (question: Question) => unknown]) {
+function connect(answers: [(request: IpcRequest) => unknown, (request: IpcRequest) => unknown]) {
   const ends = answers.map((answer, index) =>
     createChannel({
       answer,
@@ -25,7 +25,7 @@ describe("the channel between two processes", () => {
   test("each answer resolves its own question, in any order", async () => {
     const slow = Promise.withResolvers<string>();
     const [here] = connect([() => undefined, ({ kind }) => (kind === "metrics" ? slow.promise : { answered: kind })]);
-    const [metrics, figures] = [here.ask({ kind: "metrics" }, 5000), here.ask({ kind: "figures" }, 5000)];
+    const [metrics, figures] = [here.request({ kind: "metrics" }, 5000), here.request({ kind: "figures" }, 5000)];
     expect(await figures).toEqual({ answered: "figures" });
     slow.resolve("text");
     expect(await metrics).toBe("text");
@@ -45,7 +45,7 @@ describe("the channel between two processes", () => {
         throw new Error("closed");
       },
     });
-    for (const end of [hanging, failing, gone]) expect(await end.ask({ kind: "figures" }, 1)).toBeUndefined();
+    for (const end of [hanging, failing, gone]) expect(await end.request({ kind: "figures" }, 1)).toBeUndefined();
   });
 
   test("other messages on the same pipe are ignored", () => {

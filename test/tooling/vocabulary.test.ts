@@ -44,6 +44,11 @@ const retired: [pattern: RegExp, term: string][] = [
     /\b(?:WalEmptier|DiskReserve|setWalAside|shareFile|claimFile|giveToOwner)\b/,
     "WalTruncator, BallastFile, quarantineWal, lockShared",
   ],
+  [
+    /\b(?:keepDamagedWal|modeKeeper|parseLinks|ClaimedLink|readHead|Continuity\w*|goesOn|setBacks|withOffer|tryPlace)\b/,
+    "preserveCorruptWal, restrictFileModes, SegmentId, LastSegment, GenerationLease, continues, clockRewinds",
+  ],
+  [/\b(?:askServer|freeTurn|isTurnOver|createClockWatch|pullBack)\b/, "requestServer, requestAll, yieldToEventLoop"],
   [/\b\w*[rR]ehears\w*/, "restore test"],
   [/\btake(?:Store|Owner|Key|Mail|Replica|PublicUrl|Password|Origins)\b/, "resolveStore…"],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],

@@ -19,7 +19,7 @@ function controlSocket(dataDir: string): string {
 }
 
 /** Asks the server of a data directory for `/status`, `/requests?id=…` or `/metrics`; null where none answers. */
-export async function askServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
+export async function requestServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
   try {
@@ -32,7 +32,7 @@ export async function askServer(dataDir: string, path: string, signal?: AbortSig
 }
 
 export async function readServerStatus(dataDir: string, signal?: AbortSignal): Promise<ServerStatus | null> {
-  const reply = await askServer(dataDir, "/status", signal);
+  const reply = await requestServer(dataDir, "/status", signal);
   return reply?.ok ? ((await reply.json()) as ServerStatus) : null;
 }
 
@@ -43,7 +43,7 @@ export async function readServerStatus(dataDir: string, signal?: AbortSignal): P
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);
   const unix = controlSocket(dataDir);
-  if (await askServer(dataDir, "/")) return null;
+  if (await requestServer(dataDir, "/")) return null;
   rmSync(unix, { force: true });
   // With the mask the socket never exists with a wider mode, not even for a moment.
   const mask = process.umask(0o177);

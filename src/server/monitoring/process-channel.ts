@@ -1,6 +1,6 @@
 import { attempt } from "../values/attempt.ts";
 
-export type Question =
+export type IpcRequest =
   | { kind: "figures" }
   | { kind: "recent request"; requestId: string }
   | { kind: "metrics" }
@@ -10,7 +10,7 @@ export type Question =
   | { kind: "present"; cert: string; key: string };
 
 type Message =
-  | { kind: "question"; id: number; question: Question }
+  | { kind: "request"; id: number; request: IpcRequest }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "report"; value: unknown };
 
@@ -20,7 +20,7 @@ export type ProcessChannel = ReturnType<typeof createChannel>;
 interface ChannelOptions {
   /** Sends a message through the pipe; may throw when the other end is gone. */
   send: (message: unknown) => void;
-  answer: (question: Question) => unknown;
+  answer: (request: IpcRequest) => unknown;
   onReport?: (value: unknown) => void;
 }
 
@@ -28,19 +28,19 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
-  // When the other end is gone, `ask` times out.
+  // When the other end is gone, `request` times out.
   const post = (message: Message) => attempt(() => send(message));
 
-  const reply = async (id: number, question: Question) => post({ kind: "answer", id, value: await answer(question) });
+  const reply = async (id: number, request: IpcRequest) => post({ kind: "answer", id, value: await answer(request) });
 
   return {
     /** The other end's answer; undefined when none arrives in time. */
-    ask(question: Question, timeoutMs: number): Promise<unknown> {
+    request(request: IpcRequest, timeoutMs: number): Promise<unknown> {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<unknown>();
       const timer = setTimeout(resolve, timeoutMs, undefined);
       waiting.set(id, resolve);
-      post({ kind: "question", id, question });
+      post({ kind: "request", id, request });
       return promise.finally(() => {
         clearTimeout(timer);
         waiting.delete(id);
@@ -50,8 +50,8 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;
-      // Without an answer, `ask` times out at the other end.
-      if (message.kind === "question") reply(message.id, message.question).catch(() => {});
+      // Without an answer, `request` times out at the other end.
+      if (message.kind === "request") reply(message.id, message.request).catch(() => {});
       else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
       else if (message.kind === "report") onReport?.(message.value);
     },

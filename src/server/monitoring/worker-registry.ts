@@ -1,6 +1,6 @@
 import type { Subprocess } from "bun";
 import { addCounts, type Counts } from "./metrics/meter.ts";
-import { createChannel, type ProcessChannel, type Question } from "./process-channel.ts";
+import { createChannel, type IpcRequest, type ProcessChannel } from "./process-channel.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
 import type { RecentRequest } from "./server-status.ts";
 
@@ -26,7 +26,7 @@ interface Worker {
 }
 
 interface RegistryOptions {
-  answer: (question: Question) => unknown;
+  answer: (request: IpcRequest) => unknown;
   timeoutMs?: number;
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
@@ -74,18 +74,18 @@ export class WorkerRegistry {
     }
   }
 
-  askAll(question: Question, timeoutMs = this.#options.timeoutMs): Promise<unknown[]> {
-    return Promise.all([...this.#workers].map(({ channel }) => channel.ask(question, timeoutMs)));
+  requestAll(request: IpcRequest, timeoutMs = this.#options.timeoutMs): Promise<unknown[]> {
+    return Promise.all([...this.#workers].map(({ channel }) => channel.request(request, timeoutMs)));
   }
 
   /** The figures of all workers by number; for a worker that does not answer, its last reported ones. */
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
-    const asked = [...this.#workers].map(async (worker) => {
-      const figures = await worker.channel.ask({ kind: "figures" }, this.#options.timeoutMs);
+    const requested = [...this.#workers].map(async (worker) => {
+      const figures = await worker.channel.request({ kind: "figures" }, this.#options.timeoutMs);
       keepFigures(worker, figures);
       return { worker, answers: figures !== undefined };
     });
-    const known = (await Promise.all(asked)).toSorted((a, b) => a.worker.place - b.worker.place);
+    const known = (await Promise.all(requested)).toSorted((a, b) => a.worker.place - b.worker.place);
     return known.flatMap(({ worker, answers }) => {
       const { last, silentChecks, place, child } = worker;
       const isStarting = last === undefined && silentChecks < maxSilentChecks;
@@ -96,7 +96,7 @@ export class WorkerRegistry {
   }
 
   async findRequest(requestId: string): Promise<RecentRequest | null> {
-    const answers = await this.askAll({ kind: "recent request", requestId });
+    const answers = await this.requestAll({ kind: "recent request", requestId });
     return (answers.find(Boolean) as RecentRequest | undefined) ?? null;
   }
 }

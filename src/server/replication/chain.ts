@@ -1,17 +1,26 @@
 import type { FileHandle } from "node:fs/promises";
 import { damagedReplica } from "../backup/manifest.ts";
 import { type Changes, pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
-import { type Head, requireNewest } from "./generation.ts";
-import { type ClaimedLink, generationName, type Link, mainChain, parseLinks, prefixes, segmentName } from "./names.ts";
-import { getObject, putObject, type Replica, type StoredObject } from "./objects.ts";
+import { type LastSegment, requireNewest } from "./generation.ts";
+import {
+  type ClaimedSegmentId,
+  generationName,
+  mainChain,
+  parseSegmentIds,
+  prefixes,
+  type SegmentId,
+  segmentName,
+} from "./names.ts";
+import { getObject, putObject, type StoredObject } from "./objects.ts";
 import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./segment.ts";
+import type { ReplicaTarget } from "./target.ts";
 
 const aheadCount = 8;
 /** A server lists all claims every so many checks, about once a minute. Otherwise it asks only for the next claim. */
 const listEvery = 30;
 
-export interface ChainState extends Link {
-  /** The hash of the segment of this link; undefined when that was never read. */
+export interface ChainState extends SegmentId {
+  /** The hash of the segment of this id; undefined when that was never read. */
   hash: string | undefined;
   database: string;
   claimed: string;
@@ -23,10 +32,10 @@ export interface ChainState extends Link {
 
 interface Limits {
   /** The file is consistent only from this sequence on. */
-  through: number;
-  /** Epoch milliseconds. Later segments are not applied, except up to the sequence `settled`. */
+  consistentFrom: number;
+  /** Epoch milliseconds. Later segments are not applied, except up to the sequence `replayUntil`. */
   until?: number | undefined;
-  settled?: number;
+  replayUntil?: number;
   onApply?: () => void;
   signal: AbortSignal;
 }
@@ -39,41 +48,41 @@ interface Limits {
  */
 export async function* applyChain(
   file: FileHandle,
-  place: Replica,
+  place: ReplicaTarget,
   from: ChainState,
-  { through, until = Number.POSITIVE_INFINITY, settled = 0, onApply, signal }: Limits,
+  { consistentFrom, until = Number.POSITIVE_INFINITY, replayUntil = 0, onApply, signal }: Limits,
 ): AsyncGenerator<ChainState, boolean> {
-  const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
-  const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
+  const ids = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(from))));
+  const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
   // Reading a forged segment throws its own error.
   if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
-  for await (const { link, object } of fetchAhead(place, links, signal)) {
-    if (state.sequence >= Math.max(through, settled) && Date.parse(state.at) >= until) return false;
-    const segment = await decodeSegment(await object, segmentName(link));
+  for await (const { id, object } of fetchAhead(place, ids, signal)) {
+    if (state.sequence >= Math.max(consistentFrom, replayUntil) && Date.parse(state.at) >= until) return false;
+    const segment = await decodeSegment(await object, segmentName(id));
     const { header } = segment;
     const isBeyond = header.isBase && !follows(state, header);
-    const isLater = link.sequence > settled && Date.parse(header.at) > until;
-    if (link.sequence > through && (isBeyond || isLater)) return false;
-    requireNext(state, link, segment);
+    const isLater = id.sequence > replayUntil && Date.parse(header.at) > until;
+    if (id.sequence > consistentFrom && (isBeyond || isLater)) return false;
+    requireNext(state, id, segment);
     onApply?.();
     state = await applySegment(file, segment);
     yield state;
   }
-  if (state.sequence < through) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
+  if (state.sequence < consistentFrom) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
   return true;
 }
 
-async function* fetchAhead(place: Replica, links: readonly Link[], signal: AbortSignal) {
-  const fetching: { link: Link; object: Promise<StoredObject<SegmentHeader> | undefined> }[] = [];
+async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], signal: AbortSignal) {
+  const fetching: { id: SegmentId; object: Promise<StoredObject<SegmentHeader> | undefined> }[] = [];
   let next = 0;
   for (;;) {
-    while (next < links.length && fetching.length < aheadCount) {
-      const link = links[next++] as Link;
-      const object = getObject<SegmentHeader>(place, segmentName(link));
+    while (next < ids.length && fetching.length < aheadCount) {
+      const id = ids[next++] as SegmentId;
+      const object = getObject<SegmentHeader>(place, segmentName(id));
       object.catch(() => {});
-      fetching.push({ link, object });
+      fetching.push({ id, object });
     }
     const first = fetching.shift();
     if (first === undefined) return;
@@ -83,18 +92,18 @@ async function* fetchAhead(place: Replica, links: readonly Link[], signal: Abort
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Commits before a base were not seen. Only the snapshot of its own generation has them, and no segment has its link.
+  // Commits before a base were not seen. Only the snapshot of its own generation has them, and no segment has its id.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }
 
-function requireNext(state: ChainState, link: Link, { header }: Segment): void {
-  const name = segmentName(link);
+function requireNext(state: ChainState, id: SegmentId, { header }: Segment): void {
+  const name = segmentName(id);
   if (header.database !== state.database) throw damagedReplica(`${name} is of another database`);
-  if (header.sequence !== link.sequence || header.generation !== link.generation) {
+  if (header.sequence !== id.sequence || header.generation !== id.generation) {
     throw damagedReplica(`${name} contains ${segmentName(header)}: it was renamed`);
   }
-  if (link.sequence !== state.sequence + 1) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
+  if (id.sequence !== state.sequence + 1) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
   if (!follows(state, header)) {
     throw damagedReplica(`${name} does not follow ${segmentName(state)}: one of them was replaced`);
   }
@@ -113,62 +122,65 @@ type Origin = Pick<SegmentHeader, "database" | "generation" | "claimed">;
 
 /** Writes the segments of one generation. Each names the segment before it. */
 export class ChainWriter {
-  readonly #place: Replica;
+  readonly #place: ReplicaTarget;
   readonly #origin: Origin;
-  #previous: { link: ClaimedLink; hash: string | undefined };
+  #previous: { id: ClaimedSegmentId; hash: string | undefined };
   #last: SegmentHeader | undefined;
   #checks = 0;
 
-  constructor(place: Replica, origin: Origin, head: Head | undefined) {
+  constructor(place: ReplicaTarget, origin: Origin, lastSegment: LastSegment | undefined) {
     this.#place = place;
     this.#origin = origin;
-    const { generation, sequence } = head?.link ?? { generation: origin.generation, sequence: 0 };
-    this.#previous = { link: { generation, sequence, claimed: head?.header?.claimed ?? "" }, hash: head?.hash };
-    this.#last = head?.header;
+    const { generation, sequence } = lastSegment?.id ?? { generation: origin.generation, sequence: 0 };
+    this.#previous = {
+      id: { generation, sequence, claimed: lastSegment?.header?.claimed ?? "" },
+      hash: lastSegment?.hash,
+    };
+    this.#last = lastSegment?.header;
   }
 
-  get last(): ClaimedLink {
-    return this.#previous.link;
+  get last(): ClaimedSegmentId {
+    return this.#previous.id;
   }
 
   /**
    * Whether the place still has this claim and the last segment. Throws conflict when a later generation is claimed.
    */
   async isInPlace(): Promise<boolean> {
-    const { link, hash } = this.#previous;
+    const { id, hash } = this.#previous;
     await requireNewest(this.#place, this.#origin.generation, this.#checks % listEvery === 0);
     this.#checks++;
     const isClaimed = await this.#place.has(generationName(this.#origin.generation));
-    return isClaimed && (hash === undefined || (await this.#place.has(segmentName(link))));
+    return isClaimed && (hash === undefined || (await this.#place.has(segmentName(id))));
   }
 
-  /** Starts a part of the chain that only a new snapshot leads to, and returns the link of that snapshot. */
-  beginBase(): ClaimedLink {
+  /** Starts a part of the chain that only a new snapshot leads to, and returns the id of that snapshot. */
+  beginBase(): ClaimedSegmentId {
     // The skipped number keeps any segment from seeming to follow the last one.
     const { generation, claimed } = this.#origin;
-    const link = { generation, claimed, sequence: this.last.sequence + 1 };
-    this.#previous = { link, hash: undefined };
-    return link;
+    const id = { generation, claimed, sequence: this.last.sequence + 1 };
+    this.#previous = { id, hash: undefined };
+    return id;
   }
 
   /** Writes the next segment and returns its size. It contains everything that was committed until `at`. */
   async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
-    const { link, hash } = this.#previous;
-    const { at: before = "", setBacks = [] } = this.#last ?? {};
-    const now = { sequence: link.sequence + 1, at: at.toISOString() };
+    const { id, hash } = this.#previous;
+    const { at: before = "", clockRewinds = [] } = this.#last ?? {};
+    const now = { sequence: id.sequence + 1, at: at.toISOString() };
     const header: SegmentHeader = {
       format: 1,
       ...this.#origin,
       ...now,
-      previous: hash === undefined ? null : { ...link, hash },
+      previous: hash === undefined ? null : { ...id, hash },
       isBase: hash === undefined,
-      setBacks: now.at < before ? [...setBacks.slice(-20), now] : setBacks,
+      clockRewinds: now.at < before ? [...clockRewinds.slice(-20), now] : clockRewinds,
       pageCount,
       end,
     };
     const { hash: own, size } = await putObject(this.#place, segmentName(header), header, await encodePages(pages));
     const { generation, sequence, claimed } = header;
-    this.#previous = { link: { generation, sequence, claimed }, hash: own };
+    this.#previous = { id: { generation, sequence, claimed }, hash: own };
     this.#last = header;
     return size;
   }

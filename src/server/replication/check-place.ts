@@ -7,18 +7,19 @@ import { databaseFile } from "../config/data-dir.ts";
 import { unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { smallCallMs } from "../object-store/bounded-storage.ts";
-import { Continuity, readNewestGeneration } from "./generation.ts";
-import { type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { getObject, ignoreUnverified, openReplica, type Replica } from "./objects.ts";
+import { GenerationLease, readNewestGeneration } from "./generation.ts";
+import { mainChain, parseSegmentIds, prefixes, type SegmentId, segmentName, snapshotName } from "./names.ts";
+import { getObject, ignoreUnverified } from "./objects.ts";
 import type { SnapshotHeader } from "./rebuild.ts";
 import { readReplicaState } from "./state.ts";
+import { openReplica, type ReplicaTarget } from "./target.ts";
 import { WalTail } from "./wal-tail.ts";
 
 /**
  * Logs a place on the disk of the data, or one whose replica is gone, such as when its disk is not mounted.
  * @param known the generation that this data directory last had there; 0 for none.
  */
-export async function checkPlace(place: Replica, known: number, dataDir: string, notice: LogWriter["notice"]) {
+export async function checkPlace(place: ReplicaTarget, known: number, dataDir: string, notice: LogWriter["notice"]) {
   const shared = await describeShared(place.address, dataDir);
   if (shared) notice("warn", shared);
   if (known === 0 || (await readNewestGeneration(place)) > 0) return;
@@ -28,14 +29,14 @@ export async function checkPlace(place: Replica, known: number, dataDir: string,
   );
 }
 
-/** `database` is as `readBirth`, and empty for a new one. Throws as `Continuity.check`. */
+/** `database` is as `readBirth`, and empty for a new one. Throws as `GenerationLease.check`. */
 export async function checkStart(database: string, config: Config, place: string, timeoutMs = smallCallMs) {
   const path = databaseFile(config.dataDir);
   const known = readReplicaState(path, place);
   const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });
   const replica = openReplica(place, { ...config, leaveModes: true }, { timeoutMs });
-  const continuity = new Continuity(replica, { ...config, database, known, tail });
-  await continuity.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
+  const lease = new GenerationLease(replica, { ...config, database, known, tail });
+  await lease.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
     throw unavailable(message);
   });
 }
@@ -58,19 +59,19 @@ export interface MissingOptions {
 
 /** Lists a place hourly and after a restore test found damage, because nothing else reads what was sent before. */
 export class MissingCheck {
-  readonly #place: Replica;
+  readonly #place: ReplicaTarget;
   readonly #options: MissingOptions;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #damagedAt = "";
   count = 0;
 
-  constructor(place: Replica, options: MissingOptions) {
+  constructor(place: ReplicaTarget, options: MissingOptions) {
     this.#place = place;
     this.#options = options;
   }
 
   /** Whether a restore of the newest state lacks an object. Reports the missing object. */
-  async isAnyMissing(last: Link): Promise<boolean> {
+  async isAnyMissing(last: SegmentId): Promise<boolean> {
     const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
     const { at, message: failure = "" } = readLast(dataDir, "restore-test").last_failure ?? {};
     const damagedAt = failure.startsWith(replicaDamage) && at ? at : "";
@@ -89,8 +90,8 @@ export class MissingCheck {
 }
 
 /** Finds the first object that a restore of the newest state needs and a place lacks. */
-async function findMissing(place: Replica, last: Link, damagedAt: string): Promise<string | undefined> {
-  const snapshot = parseLinks(await place.list(prefixes.snapshot)).at(-1);
+async function findMissing(place: ReplicaTarget, last: SegmentId, damagedAt: string): Promise<string | undefined> {
+  const snapshot = parseSegmentIds(await place.list(prefixes.snapshot)).at(-1);
   if (snapshot === undefined) return "its snapshot";
   const name = snapshotName(snapshot);
   const { header } = (await getObject<SnapshotHeader>(place, name)) ?? {};
@@ -99,7 +100,7 @@ async function findMissing(place: Replica, last: Link, damagedAt: string): Promi
   const parts = new Set(await place.list(prefixes.part));
   const part = header.parts.find((one) => !parts.has(one.name));
   if (part !== undefined) return part.name;
-  const segments = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(snapshot))));
+  const segments = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(snapshot))));
   let next = snapshot.sequence + 1;
   for (const { sequence } of segments) if (sequence === next) next++;
   return next > last.sequence ? undefined : `segment ${next}`;

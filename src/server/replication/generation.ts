@@ -3,10 +3,19 @@ import { foreignObject } from "../backup/manifest.ts";
 import { AppError, conflict, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { smallCallMs } from "../object-store/bounded-storage.ts";
-import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { getObject, ignoreUnverified, type Replica, seal } from "./objects.ts";
+import {
+  generationName,
+  mainChain,
+  parseSegmentIds,
+  prefixes,
+  type SegmentId,
+  segmentName,
+  snapshotName,
+} from "./names.ts";
+import { getObject, ignoreUnverified, seal } from "./objects.ts";
 import type { SegmentHeader } from "./segment.ts";
 import type { readReplicaState } from "./state.ts";
+import type { ReplicaTarget } from "./target.ts";
 import type { WalTail } from "./wal-tail.ts";
 
 interface Claim {
@@ -18,8 +27,8 @@ interface Claim {
 }
 
 /** The last segment of a place. A damaged one has neither header nor hash. */
-export interface Head {
-  link: Link;
+export interface LastSegment {
+  id: SegmentId;
   header?: SegmentHeader;
   hash?: string;
 }
@@ -29,7 +38,7 @@ export type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
 /** Claims a generation of a place, so that servers of earlier ones stop. Returns undefined if it is taken. */
 export async function claimGeneration(
-  place: Replica,
+  place: ReplicaTarget,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
 ): Promise<Claim | undefined> {
   const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at: new Date().toISOString() };
@@ -38,22 +47,26 @@ export async function claimGeneration(
 }
 
 /** Throws validationFailed for damage, unavailable without an answer. */
-export async function readPlace(place: Replica) {
+export async function readPlace(place: ReplicaTarget) {
   const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
-  const head = await readHead(place);
-  const snapshots = parseLinks(await place.list(prefixes.snapshot));
-  const newest = [...snapshots, ...(head ? [head.link] : [])].map(snapshotName).sort().at(-1) ?? "";
-  return { generation, claim, head, newest };
+  const lastSegment = await readLastSegment(place);
+  const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
+  const newest = [...snapshots, ...(lastSegment ? [lastSegment.id] : [])].map(snapshotName).sort().at(-1) ?? "";
+  return { generation, claim, lastSegment, newest };
 }
 
 /** `known` is the generation that the database had there; 0 for none. */
-export async function newerState(place: Replica, { claim, head }: PlaceState, known: number): Promise<AppError> {
+export async function newerState(
+  place: ReplicaTarget,
+  { claim, lastSegment }: PlaceState,
+  known: number,
+): Promise<AppError> {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
   const own = known > 0 ? (await readClaim(place, known + 1))?.at : undefined;
   const message = own
     ? `The server on ${host} (${data_dir}) took over ${address} at ${own}.`
-    : `${address} is the replica of the server on ${host} (${data_dir}). Its state of ${head?.header?.at ?? at} is not in this database.`;
+    : `${address} is the replica of the server on ${host} (${data_dir}). Its state of ${lastSegment?.header?.at ?? at} is not in this database.`;
   return conflict(message, {
     remedy: `For a drill or a copy of the shop, unset BODEGA_REPLICATE_TO. ${describeChoice(address)}`,
   });
@@ -67,7 +80,7 @@ function describeChoice(address: string): string {
 }
 
 /** Says how to restore the state before a moment. A last segment without header is signed with another key. */
-export function describeKept({ address }: Replica, { header }: Head, at: string): string {
+export function describeKept({ address }: ReplicaTarget, { header }: LastSegment, at: string): string {
   const needs = header ? "" : ". It needs its earlier secret key, or --without-signature";
   return `its state until now remains there${needs}: bodega db restore ${address} --at ${at}`;
 }
@@ -76,7 +89,7 @@ export function describeKept({ address }: Replica, { header }: Head, at: string)
  * Throws conflict when another server has claimed a later generation, upon which this one ends.
  * @param isListed whether all claims count, not only the next one: listing a directory of many segments is slow.
  */
-export async function requireNewest(place: Replica, generation: number, isListed = true): Promise<void> {
+export async function requireNewest(place: ReplicaTarget, generation: number, isListed = true): Promise<void> {
   const newest = isListed ? await readNewestGeneration(place) : generation + 1;
   const claim = newest > generation ? await readClaim(place, newest) : undefined;
   if (claim === undefined) return;
@@ -87,13 +100,13 @@ export async function requireNewest(place: Replica, generation: number, isListed
   });
 }
 
-export async function readNewestGeneration(place: Replica): Promise<number> {
+export async function readNewestGeneration(place: ReplicaTarget): Promise<number> {
   const name = (await place.list(prefixes.generation)).findLast((one) => /-\d{10}$/.test(one));
   return name === undefined ? 0 : Number(name.slice(prefixes.generation.length));
 }
 
 /** Returns undefined for a place without any. Throws as `readClaim`. */
-export async function readNewestClaim(place: Replica) {
+export async function readNewestClaim(place: ReplicaTarget) {
   const generation = await readNewestGeneration(place);
   if (generation === 0) return undefined;
   const claim = await readClaim(place, generation);
@@ -103,19 +116,19 @@ export async function readNewestClaim(place: Replica) {
 }
 
 /** Returns undefined for an unclaimed generation. Throws as `getObject`. */
-export async function readClaim(place: Replica, generation: number): Promise<Claim | undefined> {
+export async function readClaim(place: ReplicaTarget, generation: number): Promise<Claim | undefined> {
   return (await getObject<Claim>(place, generationName(generation), smallCallMs))?.header;
 }
 
-export async function readHead(place: Replica): Promise<Head | undefined> {
-  const last: Link | undefined = mainChain(parseLinks(await place.list(prefixes.segment))).at(-1);
+export async function readLastSegment(place: ReplicaTarget): Promise<LastSegment | undefined> {
+  const last: SegmentId | undefined = mainChain(parseSegmentIds(await place.list(prefixes.segment))).at(-1);
   if (last === undefined) return undefined;
-  return { link: last, ...(await getObject<SegmentHeader>(place, segmentName(last)).catch(ignoreUnverified)) };
+  return { id: last, ...(await getObject<SegmentHeader>(place, segmentName(last)).catch(ignoreUnverified)) };
 }
 
 const checkMs = 5000;
 
-export interface ContinuityOptions {
+export interface LeaseOptions {
   database: string;
   dataDir: string;
   /** Whether to replace, once, a state that this database does not continue. */
@@ -125,14 +138,14 @@ export interface ContinuityOptions {
   tail: WalTail;
 }
 
-export class Continuity {
-  readonly #place: Replica;
-  readonly #options: ContinuityOptions;
+export class GenerationLease {
+  readonly #place: ReplicaTarget;
+  readonly #options: LeaseOptions;
   /** The ends of segments that this database has, as JSON. */
   readonly #ends = new Set<string>();
   #isOver = false;
 
-  constructor(place: Replica, options: ContinuityOptions) {
+  constructor(place: ReplicaTarget, options: LeaseOptions) {
     this.#place = place;
     this.#options = options;
     const { known } = options;
@@ -154,7 +167,7 @@ export class Continuity {
   async #require(generation: number): Promise<PlaceState> {
     const { database, dataDir, takeOver, known } = this.#options;
     const found = await readPlace(this.#place);
-    const { claim, head, newest } = found;
+    const { claim, lastSegment, newest } = found;
     const wasHere = (known?.generation ?? 0) > 0;
     if (claim && claim.database !== database) {
       // A forged claim must not keep a server from its own place.
@@ -173,13 +186,13 @@ export class Continuity {
     if (takeOver && !this.#isOver) return found;
     const isOwn = claim.host === hostname() && claim.data_dir === dataDir && wasHere;
     // A server that was replaced stays out, even if nothing was written since.
-    if (isOwn || (generation === 0 && this.#has(head))) return found;
+    if (isOwn || (generation === 0 && this.#has(lastSegment))) return found;
     throw await newerState(this.#place, found, generation);
   }
 
   /** Whether the file and WAL that were opened contain the last segment. */
-  #has(head: Head | undefined): boolean {
-    const end = head?.header?.end;
+  #has(lastSegment: LastSegment | undefined): boolean {
+    const end = lastSegment?.header?.end;
     if (end === undefined) return false;
     const { known, tail } = this.#options;
     if (known?.isUnchanged && !this.#isOver && tail.resume(end)) this.#ends.add(JSON.stringify(end));
@@ -196,18 +209,18 @@ export class Continuity {
     for (;;) {
       const found = await this.#require(last);
       const generation = Math.max(found.generation, last) + 1;
-      const { head: { link } = { link: undefined } } = found;
-      const isForged = link !== undefined && link.generation >= generation;
-      if (isForged) throw foreignObject(`no server took the generation of ${segmentName(link)}`);
+      const { lastSegment: { id } = { id: undefined } } = found;
+      const isForged = id !== undefined && id.generation >= generation;
+      if (isForged) throw foreignObject(`no server took the generation of ${segmentName(id)}`);
       const claim = await claimGeneration(this.#place, { database, dataDir, generation });
       if (claim === undefined) continue;
       // The previous server may have written meanwhile.
-      const head = await readHead(this.#place);
-      const goesOn = this.#has(head);
+      const lastSegment = await readLastSegment(this.#place);
+      const continues = this.#has(lastSegment);
       // Only the content of the database at its opening was compared.
       this.#ends.clear();
       this.#isOver = true;
-      return { generation, head, goesOn, at: claim.at };
+      return { generation, lastSegment, continues, at: claim.at };
     }
   }
 }

@@ -1,12 +1,12 @@
 /** Locates a segment or snapshot in the chain. Sequences continue across generations. */
-export interface Link {
+export interface SegmentId {
   generation: number;
   sequence: number;
 }
 
-export type ClaimedLink = Link & { claimed: string };
+export type ClaimedSegmentId = SegmentId & { claimed: string };
 
-const linkForm = /^(?:segment|snapshot)-(\d{10})-(\d{12})$/;
+const idForm = /^(?:segment|snapshot)-(\d{10})-(\d{12})$/;
 export const prefixes = {
   generation: "generation-",
   segment: "segment-",
@@ -19,22 +19,22 @@ export function generationName(generation: number): string {
   return `${prefixes.generation}${pad(generation, 10)}`;
 }
 
-export function segmentName({ generation, sequence }: Link): string {
+export function segmentName({ generation, sequence }: SegmentId): string {
   return `${prefixes.segment}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
 
-/** A snapshot contains everything up to the segment of this link. */
-export function snapshotName({ generation, sequence }: Link): string {
+/** A snapshot contains everything up to the segment of this id. */
+export function snapshotName({ generation, sequence }: SegmentId): string {
   return `${prefixes.snapshot}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
 
-export function partName({ generation, sequence }: Link, part: number): string {
+export function partName({ generation, sequence }: SegmentId, part: number): string {
   return `${prefixes.part}${pad(generation, 10)}-${pad(sequence, 12)}-${pad(part, 6)}`;
 }
 
-export function parseLinks(names: readonly string[]): Link[] {
+export function parseSegmentIds(names: readonly string[]): SegmentId[] {
   return names.flatMap((name) => {
-    const [, generation, sequence] = linkForm.exec(name) ?? [];
+    const [, generation, sequence] = idForm.exec(name) ?? [];
     return sequence === undefined ? [] : [{ generation: Number(generation), sequence: Number(sequence) }];
   });
 }
@@ -43,13 +43,13 @@ export function parseLinks(names: readonly string[]): Link[] {
  * Leaves out what servers wrote after another one had taken over. A later generation replaces what the earlier one
  * wrote from its first segment on.
  */
-export function mainChain(links: readonly Link[]): Link[] {
-  const chain: Link[] = [];
+export function mainChain(ids: readonly SegmentId[]): SegmentId[] {
+  const chain: SegmentId[] = [];
   let next = Number.POSITIVE_INFINITY;
-  for (const link of [...links].sort((a, b) => b.generation - a.generation || b.sequence - a.sequence)) {
-    if (link.sequence >= next) continue;
-    chain.push(link);
-    next = link.sequence;
+  for (const id of [...ids].sort((a, b) => b.generation - a.generation || b.sequence - a.sequence)) {
+    if (id.sequence >= next) continue;
+    chain.push(id);
+    next = id.sequence;
   }
   return chain.reverse();
 }

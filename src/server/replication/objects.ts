@@ -2,21 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { type ZstdOptions, zstdDecompress } from "node:zlib";
 import { damagedReplica, foreignObject } from "../backup/manifest.ts";
-import type { Config } from "../config/config.ts";
 import { AppError, wrongState } from "../errors.ts";
-import { copySecret } from "../security/secret-key.ts";
-import { createVault, type Vault } from "../security/vault.ts";
 import { attempt } from "../values/attempt.ts";
 import { formatBytes, KiB, MiB } from "../values/bytes.ts";
-import { openPlace, type Place } from "./place.ts";
-
-export interface Replica extends Place {
-  vault: Pick<Vault, "fingerprint" | "mac">;
-  /** Whether to read objects without checking their signature, because the key is lost. */
-  isUnchecked: boolean;
-  /** The remedy for objects of another key. It ends in a command, which the terminal completes. */
-  keyRemedy: string;
-}
+import type { ReplicaTarget } from "./target.ts";
 
 /** The next object refers to an object by its hash. */
 export interface StoredObject<Header> {
@@ -33,33 +22,13 @@ const sealBytes = 160;
 
 const decompress = promisify<Uint8Array, ZstdOptions, Buffer<ArrayBuffer>>(zstdDecompress);
 
-/** The key is read at the first use. `flags` are those of the `db restore` that reads it. Throws as `openPlace`. */
-export function openReplica(
-  address: string,
-  config: Parameters<typeof copySecret>[0] & Pick<Config, "s3">,
-  { timeoutMs, isUnchecked = false, flags = "" }: { timeoutMs?: number; isUnchecked?: boolean; flags?: string } = {},
-): Replica {
-  const keyRemedy =
-    `Copy the secret.key that it was signed with to ${config.dataDir ?? "the data directory"}, or set BODEGA_SECRET, and ` +
-    "start this command again. States from before db rekey need the key from before. If that key is lost: " +
-    `bodega db restore ${address}${flags} --without-signature`;
-  const vault = createVault(() => {
-    const secret = copySecret(config);
-    if (secret !== null) return secret;
-    throw wrongState(`The replica in ${address} is signed with the secret key of its server, which is missing here.`, {
-      remedy: keyRemedy,
-    });
-  });
-  return { ...openPlace(address, config, timeoutMs), vault, isUnchecked, keyRemedy };
-}
-
-export async function putObject(place: Replica, name: string, header: object, payload?: Uint8Array) {
+export async function putObject(place: ReplicaTarget, name: string, header: object, payload?: Uint8Array) {
   const { bytes, hash } = seal(place, name, header, payload);
   await place.put(name, bytes);
   return { size: bytes.length, hash };
 }
 
-export function seal({ vault }: Replica, name: string, header: object, payload: Uint8Array = new Uint8Array()) {
+export function seal({ vault }: ReplicaTarget, name: string, header: object, payload: Uint8Array = new Uint8Array()) {
   const line = Buffer.from(`${JSON.stringify(header)}\n`);
   const hash = new Bun.SHA256().update(line).update(payload).digest("hex");
   const signature = `${vault.fingerprint()}${hash}${vault.mac("replica", `${name} ${hash}`)}`;
@@ -71,7 +40,7 @@ export function seal({ vault }: Replica, name: string, header: object, payload: 
  * @throws validationFailed for one that is altered, forged or renamed; wrongState for one of another key.
  */
 export async function getObject<Header extends { format: number }>(
-  place: Replica,
+  place: ReplicaTarget,
   name: string,
   limitMs?: number,
 ): Promise<StoredObject<Header> | undefined> {
@@ -100,7 +69,7 @@ export function limitSize(name: string, max = Number.POSITIVE_INFINITY) {
 }
 
 function verify(
-  { address, vault, keyRemedy }: Replica,
+  { address, vault, keyRemedy }: ReplicaTarget,
   name: string,
   seal: Record<"key" | "hash" | "signature", string>,
 ): void {

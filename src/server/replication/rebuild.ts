@@ -10,10 +10,11 @@ import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
 import { storageError } from "../object-store/storage.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { readHead, readNewestClaim, readPlace } from "./generation.ts";
-import { parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { decompressAtMost, getObject, limitSize, openReplica, type Replica } from "./objects.ts";
+import { readLastSegment, readNewestClaim, readPlace } from "./generation.ts";
+import { parseSegmentIds, prefixes, segmentName, snapshotName } from "./names.ts";
+import { decompressAtMost, getObject, limitSize } from "./objects.ts";
 import { writeReplicaState } from "./state.ts";
+import { openReplica, type ReplicaTarget } from "./target.ts";
 
 /** The size of each part of a snapshot but the last, uncompressed. */
 export const partBytes = 1024 * pageBytes;
@@ -23,11 +24,11 @@ export interface SnapshotHeader {
   database: string;
   claimed: string;
   version: string;
-  /** The file has everything up to the segment of this link; later segments apply. */
+  /** The file has everything up to the segment of this id; later segments apply. */
   generation: number;
   sequence: number;
   /** The copy is consistent only from this sequence on. */
-  through: number;
+  consistentFrom: number;
   at: string;
   parts: { name: string; sha256: string; bytes: number }[];
 }
@@ -44,13 +45,13 @@ export interface RebuildOptions {
  * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
  * newest state before it; unavailable when the place cannot be read.
  */
-export async function rebuild(place: Replica, path: string, options: RebuildOptions) {
+export async function rebuild(place: ReplicaTarget, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
-  const { setBacks = [] } = (await readHead(place))?.header ?? {};
+  const { clockRewinds = [] } = (await readLastSegment(place))?.header ?? {};
   // If the clock passed a moment twice, the later pass is meant.
-  const settled = setBacks.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
-  const { snapshot, older } = await findSnapshot(place, until, settled);
-  const { generation, sequence, database, claimed, version, through, at, parts } = snapshot;
+  const replayUntil = clockRewinds.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
+  const { snapshot, older } = await findSnapshot(place, until, replayUntil);
+  const { generation, sequence, database, claimed, version, consistentFrom, at, parts } = snapshot;
   let state: ChainState = { generation, sequence, hash: undefined, database, claimed, at };
   const file = await open(path, "wx+", 0o600);
   try {
@@ -63,38 +64,42 @@ export async function rebuild(place: Replica, path: string, options: RebuildOpti
       done += bytes;
       onProgress(done, total);
     }
-    for await (const next of applyChain(file, place, state, { through, until, settled, signal })) state = next;
+    for await (const next of applyChain(file, place, state, { consistentFrom, until, replayUntil, signal }))
+      state = next;
     await file.sync();
   } catch (error) {
     // Until the file is consistent, only an older snapshot has a state to offer.
-    const isWhole = state.hash !== undefined && state.sequence >= Math.max(through, settled);
+    const isWhole = state.hash !== undefined && state.sequence >= Math.max(consistentFrom, replayUntil);
     const offer = isWhole ? state.at : older && new Date(Date.parse(at) - 1).toISOString();
-    throw signal.aborted ? error : withOffer(storageError(error, path, "The state cannot be rebuilt in"), place, offer);
+    throw signal.aborted
+      ? error
+      : suggestEarlierState(storageError(error, path, "The state cannot be rebuilt in"), place, offer);
   } finally {
     await file.close();
   }
   return { state, version };
 }
 
-/** Finds the newest snapshot that was consistent at `until` or with the segment `settled`. */
-async function findSnapshot(place: Replica, until: number, settled: number) {
-  const segments = parseLinks(await place.list(prefixes.segment));
-  const snapshots = parseLinks(await place.list(prefixes.snapshot));
-  for (const [index, link] of [...snapshots.entries()].reverse()) {
-    const { generation, sequence } = link;
+/** Finds the newest snapshot that was consistent at `until` or with the segment `replayUntil`. */
+async function findSnapshot(place: ReplicaTarget, until: number, replayUntil: number) {
+  const segments = parseSegmentIds(await place.list(prefixes.segment));
+  const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
+  for (const [index, id] of [...snapshots.entries()].reverse()) {
+    const { generation, sequence } = id;
     const later = segments.find((other) => other.generation > generation && other.sequence <= sequence);
     // A forged segment would hide all snapshots; reading it throws its own error.
     if (later && (await getObject(place, segmentName(later)))) continue;
-    const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(link)))?.header;
+    const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(id)))?.header;
     if (snapshot === undefined) continue;
-    if (Date.parse(snapshot.at) <= until || snapshot.through <= settled) return { snapshot, older: index > 0 };
+    if (Date.parse(snapshot.at) <= until || snapshot.consistentFrom <= replayUntil)
+      return { snapshot, older: index > 0 };
   }
   const remedy =
     snapshots.length === 0 ? "Check the place. A replica begins with its first snapshot." : "Choose a later --at.";
   throw notFound("state", undefined, { in: place.address, remedy });
 }
 
-async function readPart(place: Replica, name: string, sha256: string): Promise<Uint8Array> {
+async function readPart(place: ReplicaTarget, name: string, sha256: string): Promise<Uint8Array> {
   const bytes = await place.get(name, { checkSize: limitSize(name, 2 * partBytes) });
   if (bytes === undefined) throw damagedReplica(`${name} is missing`);
   const part = await decompressAtMost(bytes, partBytes);
@@ -104,7 +109,7 @@ async function readPart(place: Replica, name: string, sha256: string): Promise<U
   return part;
 }
 
-function withOffer(error: unknown, { address, isUnchecked }: Replica, at: string | false): unknown {
+function suggestEarlierState(error: unknown, { address, isUnchecked }: ReplicaTarget, at: string | false): unknown {
   if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
   const flags = `--at ${at}${isUnchecked ? " --without-signature" : ""}`;
   const before = `Restore the newest state before it: bodega db restore ${address} ${flags}`;
@@ -120,14 +125,14 @@ export async function findReplica(
   source: BackupLocation,
   config: Pick<Config, "s3" | "secret" | "dataDir">,
   options: Parameters<typeof openReplica>[2] = {},
-): Promise<Replica | undefined> {
+): Promise<ReplicaTarget | undefined> {
   if (source.kind === "stdout" || source.name !== undefined) return undefined;
   const place = openReplica(formatLocation(source), config, options);
   return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
 }
 
 /** Rebuilds and verifies a state. Throws as `rebuild` and `fetchBackup`. */
-export async function fetchReplica(place: Replica, options: FetchOptions) {
+export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) {
   const { folder, until, onStep, signal } = options;
   const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
   const { state, version } = await rebuild(place, join(folder, "bodega.db"), { until, onProgress, signal });
@@ -139,7 +144,7 @@ export async function fetchReplica(place: Replica, options: FetchOptions) {
 const timeoutMs = 5000;
 
 /** Reads the newest state of a place before its restore. The result notes that the restored database continues it. */
-export async function beginRestore(place: Replica): Promise<(dataDir: string) => void> {
+export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
   const state = { place: place.address, generation: 0, end: null, restored };
@@ -150,8 +155,8 @@ export async function describeNewer(config: Config, stateAt: string | undefined)
   if (config.replicateTo === undefined || config.databaseUrl !== undefined) return undefined;
   const place = openReplica(config.replicateTo, config, { timeoutMs });
   const { claim } = (await readNewestClaim(place).catch(() => undefined)) ?? {};
-  const head = claim && (await readHead(place).catch(() => undefined));
-  const until = head?.header?.at ?? claim?.at;
+  const lastSegment = claim && (await readLastSegment(place).catch(() => undefined));
+  const until = lastSegment?.header?.at ?? claim?.at;
   if (claim === undefined || until === undefined || (stateAt !== undefined && until <= stateAt)) return undefined;
   return (
     `The replica ${place.address} of the server on ${claim.host} (${claim.data_dir}) has newer changes, until ${until}. ` +

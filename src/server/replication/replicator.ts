@@ -4,12 +4,12 @@ import { AppError } from "../errors.ts";
 import { formatBytes, MiB } from "../values/bytes.ts";
 import { ChainWriter } from "./chain.ts";
 import { checkPlace, MissingCheck, type MissingOptions } from "./check-place.ts";
-import { Continuity, type ContinuityOptions, describeKept, requireNewest } from "./generation.ts";
-import type { ClaimedLink } from "./names.ts";
-import type { Replica } from "./objects.ts";
+import { describeKept, GenerationLease, type LeaseOptions, requireNewest } from "./generation.ts";
+import type { ClaimedSegmentId } from "./names.ts";
 import { Failures, type ReplicationStatus } from "./replication-status.ts";
 import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
+import type { ReplicaTarget } from "./target.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 const ownCheckMs = 2000;
@@ -18,8 +18,8 @@ const snapshotMs = 3_600_000;
 /** The time that a stopping server has to send the rest. */
 const lastMs = 5000;
 
-interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "known" | "tail"> {
-  place: Replica;
+interface ReplicatorOptions extends MissingOptions, Omit<LeaseOptions, "known" | "tail"> {
+  place: ReplicaTarget;
   version: string;
   keepMs: number;
   /** The size up to which the WAL waits for the place, in bytes; 256 MiB by default. */
@@ -37,12 +37,12 @@ export class Replicator {
   readonly #options: ReplicatorOptions;
   readonly #tail: WalTail;
   readonly #purge: Purge;
-  readonly #continuity: Continuity;
+  readonly #lease: GenerationLease;
   /** The generation of this server, or before that of the last server on this data directory; 0 for none. */
   #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is surely in the database file. */
-  #inFile: ClaimedLink | undefined;
+  #inFile: ClaimedSegmentId | undefined;
   #snapshot: SnapshotCopy | undefined;
   #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
   #bytesSinceSnapshot = 0;
@@ -73,7 +73,7 @@ export class Replicator {
       wanted: () => this.#wake(),
       maxWalBytes: options.maxWalBytes,
     });
-    this.#continuity = new Continuity(place, { ...options, known, tail: this.#tail });
+    this.#lease = new GenerationLease(place, { ...options, known, tail: this.#tail });
     this.#purge = new Purge(place, keepMs);
     this.#failures = new Failures(options.notice, "replication fails and is tried again", "replication works again");
     this.#missing = new MissingCheck(place, options);
@@ -82,7 +82,7 @@ export class Replicator {
 
   /** Throws conflict when this server may not take over. A place that does not answer in time is asked later. */
   check(): Promise<void> {
-    return this.#continuity.check(this.#generation, this.#options.notice);
+    return this.#lease.check(this.#generation, this.#options.notice);
   }
 
   begin(): void {
@@ -139,19 +139,19 @@ export class Replicator {
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
     await checkPlace(place, this.#generation, dataDir, this.#failures.notice);
-    const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
-    const chain = new ChainWriter(place, { database, generation, claimed: at }, head);
+    const { generation, lastSegment, continues, at } = await this.#lease.takeOver(this.#generation);
+    const chain = new ChainWriter(place, { database, generation, claimed: at }, lastSegment);
     this.#generation = generation;
     this.#ownCheckedAt = performance.now();
-    if (head?.header) this.#sentAt = Date.parse(head.header.at);
-    notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
-    if (goesOn) {
+    if (lastSegment?.header) this.#sentAt = Date.parse(lastSegment.header.at);
+    notice("info", `replication to ${place.address} ${continues ? "goes on" : "begins with a snapshot"}`);
+    if (continues) {
       // The size and time of the last snapshot are unknown.
       this.#lastSnapshot.time = performance.now();
       this.#writeState(this.#tail.end);
       return chain;
     }
-    if (head) notice("info", describeKept(place, head, at));
+    if (lastSegment) notice("info", describeKept(place, lastSegment, at));
     this.#beginAnew(chain);
     return chain;
   }
@@ -219,7 +219,7 @@ export class Replicator {
   async #finishSnapshot(chain: ChainWriter, snapshot: SnapshotCopy): Promise<void> {
     const { database, version, place, notice } = this.#options;
     const at = new Date().toISOString();
-    await snapshot.finish({ database, version, at, through: chain.last.sequence });
+    await snapshot.finish({ database, version, at, consistentFrom: chain.last.sequence });
     this.#snapshot = undefined;
     this.#baseLostAt = undefined;
     this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };

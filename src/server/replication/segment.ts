@@ -20,7 +20,7 @@ export interface SegmentHeader {
   /** The database contains everything that was committed until then. */
   at: string;
   /** The last segments that are earlier than their predecessors, because the clock was set back. */
-  setBacks?: { sequence: number; at: string }[];
+  clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;
 }

@@ -1,9 +1,18 @@
 import { createHash } from "node:crypto";
 import { openSync, read as readFile } from "node:fs";
 import { promisify } from "node:util";
-import { type ClaimedLink, type Link, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
-import { getObject, ignoreUnverified, putObject, type Replica } from "./objects.ts";
+import {
+  type ClaimedSegmentId,
+  parseSegmentIds,
+  partName,
+  prefixes,
+  type SegmentId,
+  segmentName,
+  snapshotName,
+} from "./names.ts";
+import { getObject, ignoreUnverified, putObject } from "./objects.ts";
 import { partBytes, type SnapshotHeader } from "./rebuild.ts";
+import type { ReplicaTarget } from "./target.ts";
 
 const readAt = promisify(readFile);
 const zstdLevel = 1;
@@ -12,19 +21,19 @@ const zstdLevel = 1;
 const openFiles = new Map<string, number>();
 
 export class SnapshotCopy {
-  readonly #place: Replica;
+  readonly #place: ReplicaTarget;
   readonly #file: number;
   readonly #parts: SnapshotHeader["parts"] = [];
-  readonly link: ClaimedLink;
+  readonly id: ClaimedSegmentId;
   /** The compressed size. */
   bytes = 0;
   isCopied = false;
   readonly #earlier: SnapshotHeader["parts"];
 
   /** `link` is the last segment that the file surely contains. Equal parts of `earlier` are not sent again. */
-  constructor(place: Replica, databasePath: string, link: ClaimedLink, earlier?: SnapshotCopy) {
+  constructor(place: ReplicaTarget, databasePath: string, id: ClaimedSegmentId, earlier?: SnapshotCopy) {
     this.#place = place;
-    this.link = link;
+    this.id = id;
     this.#earlier = earlier ? [...earlier.#parts, ...earlier.#earlier.slice(earlier.#parts.length)] : [];
     const file = openFiles.get(databasePath) ?? openSync(databasePath, "r");
     openFiles.set(databasePath, file);
@@ -45,16 +54,16 @@ export class SnapshotCopy {
       return;
     }
     const compressed = await Bun.zstdCompress(part, { level: zstdLevel });
-    const name = partName(this.link, number);
+    const name = partName(this.id, number);
     await this.#place.put(name, compressed);
     this.#parts.push({ name, sha256, bytes: bytesRead });
     this.bytes += compressed.length;
   }
 
-  /** Makes the snapshot usable. The copy is consistent with the segment `through`. */
-  async finish(header: Pick<SnapshotHeader, "database" | "version" | "at" | "through">): Promise<void> {
-    const whole: SnapshotHeader = { format: 1, ...this.link, ...header, parts: this.#parts };
-    await putObject(this.#place, snapshotName(this.link), whole);
+  /** Makes the snapshot usable. The copy is consistent with the segment `consistentFrom`. */
+  async finish(header: Pick<SnapshotHeader, "database" | "version" | "at" | "consistentFrom">): Promise<void> {
+    const whole: SnapshotHeader = { format: 1, ...this.id, ...header, parts: this.#parts };
+    await putObject(this.#place, snapshotName(this.id), whole);
   }
 }
 
@@ -63,12 +72,12 @@ const batch = 10;
 
 /** Removes what no state of the kept time needs, a few objects at a time. */
 export class Purge {
-  readonly #place: Replica;
+  readonly #place: ReplicaTarget;
   readonly #keepMs: number;
   #isDue = false;
   #names: string[] = [];
 
-  constructor(place: Replica, keepMs: number) {
+  constructor(place: ReplicaTarget, keepMs: number) {
     this.#place = place;
     this.#keepMs = keepMs;
   }
@@ -93,23 +102,23 @@ export class Purge {
   }
 
   async #findOld(): Promise<string[]> {
-    const snapshots = parseLinks(await this.#place.list(prefixes.snapshot));
-    let first: Link | undefined;
-    let newest: Link | undefined;
+    const snapshots = parseSegmentIds(await this.#place.list(prefixes.snapshot));
+    let first: SegmentId | undefined;
+    let newest: SegmentId | undefined;
     const needed = new Map<string, SnapshotHeader["parts"]>();
-    for (const link of snapshots) {
-      const name = snapshotName(link);
+    for (const id of snapshots) {
+      const name = snapshotName(id);
       const found = await getObject<SnapshotHeader>(this.#place, name).catch(ignoreUnverified);
       if (found === undefined) continue;
       const { parts, at } = found.header;
       needed.set(name, parts);
-      newest = link;
-      if (Date.parse(at) < Date.now() - this.#keepMs) first = link;
+      newest = id;
+      if (Date.parse(at) < Date.now() - this.#keepMs) first = id;
     }
     if (newest === undefined) return [];
     const last = snapshotName(newest);
-    const isOld = (link: Link, than: Link) => snapshotName(link) < snapshotName(than);
-    const kept = snapshots.filter((link) => first === undefined || !isOld(link, first)).map(snapshotName);
+    const isOld = (id: SegmentId, than: SegmentId) => snapshotName(id) < snapshotName(than);
+    const kept = snapshots.filter((id) => first === undefined || !isOld(id, first)).map(snapshotName);
     const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []).map((part) => part.name));
     // Snapshots of an earlier key are kept as long as others.
     const unread = new Set(kept.filter((name) => !needed.has(name)));
@@ -119,10 +128,10 @@ export class Purge {
     });
     if (first === undefined) return parts;
     const oldest = first;
-    const segments = parseLinks(await this.#place.list(prefixes.segment)).filter(
-      (link) => link.sequence <= oldest.sequence && link.generation <= oldest.generation,
+    const segments = parseSegmentIds(await this.#place.list(prefixes.segment)).filter(
+      (id) => id.sequence <= oldest.sequence && id.generation <= oldest.generation,
     );
-    const old = snapshots.filter((link) => isOld(link, oldest));
+    const old = snapshots.filter((id) => isOld(id, oldest));
     // Snapshots come first, because one without its segments could not be restored.
     return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
   }

@@ -9,10 +9,11 @@ import { AppError, unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readClaim, readNewestClaim } from "./generation.ts";
-import { type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
-import { ignoreUnverified, type Replica } from "./objects.ts";
+import { parseSegmentIds, prefixes, type SegmentId, snapshotName } from "./names.ts";
+import { ignoreUnverified } from "./objects.ts";
 import { fetchReplica } from "./rebuild.ts";
 import { Failures } from "./replication-status.ts";
+import type { ReplicaTarget } from "./target.ts";
 
 /** The interval of looking for a new snapshot, unless a segment is missing. */
 const checkMs = 5000;
@@ -45,7 +46,7 @@ export function readStandbyState(dataDir: string): StandbyState | undefined {
  * the standby was killed, is replaced by a new one.
  */
 export class Standby {
-  readonly #place: Replica;
+  readonly #place: ReplicaTarget;
   readonly #options: StandbyOptions;
   #known: StandbyState;
   #file: FileHandle | undefined;
@@ -58,7 +59,7 @@ export class Standby {
   #checkedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
 
-  constructor(place: Replica, options: StandbyOptions) {
+  constructor(place: ReplicaTarget, options: StandbyOptions) {
     this.#options = options;
     const { address } = place;
     this.#failures = new Failures(options.notice, `the standby waits for ${address}`, `the standby follows ${address}`);
@@ -127,14 +128,14 @@ export class Standby {
     this.#file = undefined;
   }
 
-  async #findSnapshot(): Promise<Link | undefined> {
+  async #findSnapshot(): Promise<SegmentId | undefined> {
     const { state } = this.#known;
     if (state === null) return undefined;
     if (!(await this.#isContinued(state))) this.#isBroken = true;
     if (!this.#isStuck && performance.now() - this.#checkedAt < checkMs) return undefined;
     const snapshots = await this.#place.list(prefixes.snapshot);
     this.#checkedAt = performance.now();
-    return parseLinks(snapshots).at(-1);
+    return parseSegmentIds(snapshots).at(-1);
   }
 
   /**
@@ -168,7 +169,7 @@ export class Standby {
     try {
       this.#file ??= await open(copyFile(config.dataDir), "r+");
       const onApply = () => this.#write({ isApplying: true });
-      const steps = applyChain(this.#file, this.#place, state, { through: state.sequence, onApply, signal });
+      const steps = applyChain(this.#file, this.#place, state, { consistentFrom: state.sequence, onApply, signal });
       for (let step = await steps.next(); ; step = await steps.next()) {
         if (step.done) return step.value;
         await this.#file.sync();

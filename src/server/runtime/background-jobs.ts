@@ -30,7 +30,7 @@ import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/service.ts";
 import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { purgeDeliveries, purgeEvents } from "../modules/webhooks/purge.ts";
-import { openReplica } from "../replication/objects.ts";
+import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { createClockCheck } from "./clock-check.ts";

@@ -5,7 +5,7 @@ import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { openControlSocket } from "../monitoring/control-socket.ts";
 import type { DatabaseFigures } from "../monitoring/database-figures.ts";
-import { createChannel, type Question } from "../monitoring/process-channel.ts";
+import { createChannel, type IpcRequest } from "../monitoring/process-channel.ts";
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { ReplicationStatus } from "../replication/replication-status.ts";
@@ -37,7 +37,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
   const { dataDir, workers } = config;
   const own = monitorProcess(db);
   let url = "";
-  const answer = ({ kind }: Question) => {
+  const answer = ({ kind }: IpcRequest) => {
     if (kind === "metrics") return metricsText();
     const { cert, key } = certificate() ?? {};
     return kind === "certificate" ? { cert, key } : undefined;
@@ -102,12 +102,12 @@ async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, te
 export function startWorkerMonitor(db: Database) {
   const followed = Promise.withResolvers<Pick<OpenPort, "present">>();
   const own = monitorProcess(db);
-  const answer = (question: Question) => {
-    if (question.kind === "figures") return own.read();
-    if (question.kind === "present") {
-      return followed.promise.then(({ present }) => present(question)).then(() => true, describeFault);
+  const answer = (request: IpcRequest) => {
+    if (request.kind === "figures") return own.read();
+    if (request.kind === "present") {
+      return followed.promise.then(({ present }) => present(request)).then(() => true, describeFault);
     }
-    return question.kind === "recent request" ? own.recentRequests.find(question.requestId) : undefined;
+    return request.kind === "recent request" ? own.recentRequests.find(request.requestId) : undefined;
   };
   const channel = createChannel({ send: (message) => process.send?.(message), answer });
   process.on("message", channel.receive);
@@ -117,12 +117,12 @@ export function startWorkerMonitor(db: Database) {
     meter: own.meter,
     recentRequests: own.recentRequests,
     async metricsText() {
-      const text = await channel.ask({ kind: "metrics" }, timeoutMs);
+      const text = await channel.request({ kind: "metrics" }, timeoutMs);
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
     async fetchCertificate() {
-      const answer = await channel.ask({ kind: "certificate" }, certificateTimeoutMs);
+      const answer = await channel.request({ kind: "certificate" }, certificateTimeoutMs);
       const { cert, key } = (answer ?? {}) as Partial<KeyPair>;
       if (cert === undefined || key === undefined) throw unavailable("The server's main process sent no certificate.");
       return { cert, key };

@@ -77,7 +77,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     /** Kills the workers that are left after `graceMs` and the time of their last writes. */
     stop,
     async present({ cert, key }: KeyPair) {
-      const answers = await registry.askAll({ kind: "present", cert, key }, presentTimeoutMs);
+      const answers = await registry.requestAll({ kind: "present", cert, key }, presentTimeoutMs);
       const failure = answers.find((answer) => typeof answer === "string");
       if (failure !== undefined) throw new Error(`A worker: ${failure}`);
     },

@@ -4,7 +4,7 @@ import { type Config, readConfig } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
-import { requireApart, tryPlace } from "../../../server/replication/place.ts";
+import { requireApart, tryTarget } from "../../../server/replication/target.ts";
 import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
 import { withContext } from "../../context/context.ts";
@@ -41,7 +41,7 @@ export async function planShop(given: InitArgs, console: Console) {
     key: key?.secretFile === undefined ? undefined : planSecretFile(key.secretFile),
     password: passwordPath === undefined ? undefined : planSecretFile(passwordPath, "--save-password-to"),
   };
-  if (place) await tryPlace(place, config);
+  if (place) await tryTarget(place, config);
   return { args, config, answers, files, mail };
 }
 

@@ -50,7 +50,7 @@ export default defineCommand({
       if (replicateTo === undefined) throw invalidFlag("--from", "is required");
       return runStandby(config, replicateTo, self);
     }
-    const { openReplica } = await import("../../../server/replication/objects.ts");
+    const { openReplica } = await import("../../../server/replication/target.ts");
     const { requireStandby } = await import("../../../server/replication/take-over.ts");
     const { readNewestClaim } = await import("../../../server/replication/generation.ts");
     const { runServer } = await import("../../../server/runtime/serve.ts");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import ipaddr from "ipaddr.js";
-import { askServer } from "../../monitoring/control-socket.ts";
+import { requestServer } from "../../monitoring/control-socket.ts";
 import type { RecentRequest } from "../../monitoring/server-status.ts";
 import { expiryWarningDays } from "../../tls/certificate.ts";
 import { formatDuration } from "../../values/duration.ts";
@@ -74,7 +74,7 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): 
   }
   // A worker's requests reach the process with the control socket a moment later.
   for (let attempt = 0; attempt < 5; attempt++) {
-    const reply = await askServer(config.dataDir, `/requests?id=${requestId}`);
+    const reply = await requestServer(config.dataDir, `/requests?id=${requestId}`);
     call.isRunning = reply !== null;
     if (reply?.ok) call.arrival = (await reply.json()) as RecentRequest;
     if (call.arrival !== null || !call.isRunning || call.reply?.requestId !== requestId) break;
