@@ -51,6 +51,7 @@ const retired: [pattern: RegExp, term: string][] = [
   [/\b(?:askServer|freeTurn|isTurnOver|createClockWatch|pullBack)\b/, "requestServer, requestAll, yieldToEventLoop"],
   [/\b\w*[rR]ehears\w*/, "restore test"],
   [/\btake(?:Store|Owner|Key|Mail|Replica|PublicUrl|Password|Origins)\b/, "resolveStore…"],
+  [/\b(?:forEachView|noteLogin|rejectionBuffer)\b/, "forEachAudience, recordLogin, recorder"],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],
 ];
 

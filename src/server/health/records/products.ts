@@ -32,7 +32,7 @@ export const reservedStock = recordCheck({
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"];
 
 // Computed as the triggers on the variants do.
-const living = (product: string) => sql`(select rendered, ${variantViews.catalog.json} as catalog, stock, reserved
+const living = (product: string) => sql`(select rendered, ${variantViews.public.json} as catalog, stock, reserved
   from ${productVariants}
   where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;
 const sums = sql`select product_id, count(*) as pieces,

@@ -64,16 +64,16 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
 
 /** SQL for the id of the store's newest event; for catalogue readers of those that they see, so that they cannot count orders. */
 export const newestEvents = {
-  whole: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
-  catalog: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
+  staff: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
+  public: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
     order by sequence desc limit 1`,
 };
 const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
-const selectState = { whole: stateFrom(newestEvents.whole), catalog: stateFrom(newestEvents.catalog) };
+const selectState = { staff: stateFrom(newestEvents.staff), public: stateFrom(newestEvents.public) };
 
 /** The state of a store's catalogue for lists: its newest event. Every change of a product has one; likes and views have none. */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
-  const select = selectState[isCatalogOnly(ctx) ? "catalog" : "whole"];
+  const select = selectState[isCatalogOnly(ctx) ? "public" : "staff"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };
 }
 

@@ -160,8 +160,8 @@ export function joinedFound(shape: ListPlan): SQL {
 
 /** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
 function joinedRows({ isServed, isOpen }: ListPlan, rows: SQL): SQL {
-  const view = isOpen ? "whole" : "catalog";
-  const document = productViews[view].json;
+  const audience = isOpen ? "staff" : "public";
+  const document = productViews[audience].json;
   const json = isServed ? localizedJson(document) : document;
   const [ofRow, ofPage] = isServed
     ? [
@@ -172,7 +172,7 @@ function joinedRows({ isServed, isOpen }: ListPlan, rows: SQL): SQL {
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
-    ${ofPage}, (${newestEvents[view]}) as state
+    ${ofPage}, (${newestEvents[audience]}) as state
     from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
 }
 

@@ -43,26 +43,26 @@ export const variantJson = sql.raw(`json_object(
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
 /** The parts of a record that a caller sees: those that `isCatalogOnly` describes, or all. */
-export type View = "catalog" | "whole";
+export type Audience = "public" | "staff";
 
-export function viewOf(ctx: Pick<Ctx, "actor">): View {
-  return isCatalogOnly(ctx) ? "catalog" : "whole";
+export function audienceOf(ctx: Pick<Ctx, "actor">): Audience {
+  return isCatalogOnly(ctx) ? "public" : "staff";
 }
 
-export function forEachView<T>(make: (view: View) => T): Record<View, T> {
-  return { whole: make("whole"), catalog: make("catalog") };
+export function forEachAudience<T>(make: (audience: Audience) => T): Record<Audience, T> {
+  return { staff: make("staff"), public: make("public") };
 }
 
 const shownStock = sql.raw(shown(ofProduct));
 
 /** SQL for the JSON of a stored product, the version, and a text that changes with all else but the views. */
 export const productViews = {
-  whole: {
+  staff: {
     json: sql<string>`rendered`,
     version: sql<number>`version`,
     state: sql<string>`json_array(updated_at, reserved, likes_count, case when has_variants then variants end)`,
   },
-  catalog: {
+  public: {
     // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
     json: sql<string>`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
       ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
@@ -77,8 +77,8 @@ export const productViews = {
 };
 
 export const variantViews = {
-  whole: { json: sql<string>`rendered`, version: sql<number>`version` },
-  catalog: {
+  staff: { json: sql<string>`rendered`, version: sql<number>`version` },
+  public: {
     json: sql<string>`json_set(json_remove(rendered, '$.stock'), '$.available', ${sql.raw(shown("stock - reserved"))},
       '$.version', version - hidden_versions)`,
     version: sql<number>`version - hidden_versions`,

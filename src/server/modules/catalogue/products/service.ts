@@ -15,7 +15,7 @@ import { withSizes } from "./images.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import { forEachView, productViews, type RenderedProduct, viewOf } from "./rendering.ts";
+import { audienceOf, forEachAudience, productViews, type RenderedProduct } from "./rendering.ts";
 import { findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
@@ -24,21 +24,25 @@ import { languageChain, localizedJson, localizedLanguage } from "./translation.t
 import { ownLanguageError, type ProductChange, selectCurrent, updateProduct, variantFieldError } from "./update.ts";
 
 const seen = {
-  whole: notDeleted(products),
-  catalog: and(notDeleted(products), eq(products.status, "published")),
+  staff: notDeleted(products),
+  public: and(notDeleted(products), eq(products.status, "published")),
 };
-const states = forEachView((view) => {
-  const { state, version } = productViews[view];
-  return statement((q) => q.select({ state, version }).from(products).where(seen[view]));
+const states = forEachAudience((audience) => {
+  const { state, version } = productViews[audience];
+  return statement((q) => q.select({ state, version }).from(products).where(seen[audience]));
 });
-const selects = forEachView((view) => {
+const selects = forEachAudience((audience) => {
   const isTranslated = sql<number>`translations <> '{}'`;
-  const columns = { ...productViews[view], language: products.lang, isTranslated };
-  return statement((q) => q.select(columns).from(products).where(seen[view]));
+  const columns = { ...productViews[audience], language: products.lang, isTranslated };
+  return statement((q) => q.select(columns).from(products).where(seen[audience]));
 });
-const servedSelects = forEachView((view) => {
-  const columns = { ...productViews[view], json: localizedJson(productViews[view].json), language: localizedLanguage };
-  return statement((q) => q.select(columns).from(products).where(seen[view]));
+const servedSelects = forEachAudience((audience) => {
+  const columns = {
+    ...productViews[audience],
+    json: localizedJson(productViews[audience].json),
+    language: localizedLanguage,
+  };
+  return statement((q) => q.select(columns).from(products).where(seen[audience]));
 });
 // The end of the id is random and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
@@ -114,8 +118,8 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = isId("prod", named) ? named : await findProductId(ctx, named);
   const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
-  const written = await get(ctx.db, selects[viewOf(ctx)], values);
-  const served = written?.isTranslated ? await get(ctx.db, servedSelects[viewOf(ctx)], values) : written;
+  const written = await get(ctx.db, selects[audienceOf(ctx)], values);
+  const served = written?.isTranslated ? await get(ctx.db, servedSelects[audienceOf(ctx)], values) : written;
   if (!served) throw notFound("product", named);
   return served;
 }
@@ -123,7 +127,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
 /** The state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown slug. */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
-  return get(ctx.db, states[viewOf(ctx)], { tenantId: ctx.tenant.id, id });
+  return get(ctx.db, states[audienceOf(ctx)], { tenantId: ctx.tenant.id, id });
 }
 
 export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {

@@ -52,7 +52,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
   const guards = [isNull(products.deletedAt)];
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
   const more = sql`, has_variants as hasVariants, ${isChangeShown} as isShown`;
-  const form = { table: products, json: productViews.whole.json, merge, special, guards, more };
+  const form = { table: products, json: productViews.staff.json, merge, special, guards, more };
   return updateStatement<UpdatedProduct>(names, form);
 }
 

@@ -18,12 +18,10 @@ type ExistingVariant = Fields & Pick<Static<typeof Variant>, "id" | "sku" | "opt
 
 /** A variant of a file as input for a new product. Errors: validationFailed for another currency than the store's. */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
-  const { id: _, currency, has_own_price: __, ...fields } = document;
-  if (inheritsPrice(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
-  if (currency !== undefined && currency !== tx.tenant.currency) {
-    throw invalidField(`variants.${index}.currency`, `must be ${tx.tenant.currency}, the store's currency`);
-  }
-  return fields;
+  const prefix = `variants.${index}.`;
+  const { fields, currency = tx.tenant.currency } = readVariant(document, [productPrice], prefix);
+  if (currency === tx.tenant.currency) return fields;
+  throw invalidField(`${prefix}currency`, `must be ${tx.tenant.currency}, the store's currency`);
 }
 
 /** Returns the changed fields as a file names them. Errors have fields such as `variants.0.price`. */
@@ -61,32 +59,23 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
 }
 
 function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
-  const { id: _, currency, has_own_price: __, ...fields } = document;
-  const inherits = inheritsPrice(document, [item.document.price, existing.price]);
-  const changes = findChanges(existing, inherits ? withoutPrice(fields) : fields, item.isCsv);
-  if (inherits && existing.has_own_price) changes.price = null;
-  if (!inherits && !existing.has_own_price) {
-    // A price in the file becomes the variant's own, even if it equals the product's. None changes nothing.
-    const { price, compare_at_price } = fields;
-    if (price !== undefined && price !== null) {
-      Object.assign(changes, { price }, compare_at_price !== undefined && { compare_at_price });
-    } else for (const name of ["price", "compare_at_price"]) if (changes[name] === null) delete changes[name];
-  }
+  const { fields, currency } = readVariant(document, [item.document.price, existing.price]);
+  // A price in the file becomes the variant's own, even if it equals the product's.
+  const before = existing.has_own_price ? existing : { ...existing, price: null, compare_at_price: null };
+  const changes = findChanges(before, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
   const needed = isPriced ? tx.tenant.currency : existing.currency;
-  if (!inherits && currency !== undefined && currency !== needed) throw invalidField("currency", `must be ${needed}`);
+  if (currency !== undefined && currency !== needed) throw invalidField("currency", `must be ${needed}`);
   return changes;
 }
 
-/** Whether the variant follows the product's price: it says so, and its price is missing or the product's. */
-function inheritsPrice({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
+/** A variant follows the product's price (null) if it says so, and its price is missing or one of those known of the product. */
+function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");
-  return isOwn === false && (price === undefined || price === null || known.includes(price));
-}
-
-function withoutPrice({ price: _, compare_at_price: __, ...fields }: Fields): Fields {
-  return fields;
+  const { price = null, compare_at_price: __, ...others } = fields;
+  const isFollowing = isOwn === false && (price === null || known.includes(price));
+  return isFollowing ? { fields: { ...others, price: null } } : { fields, currency };
 }
 
 function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields): ExistingVariant | undefined {

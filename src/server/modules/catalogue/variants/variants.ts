@@ -12,12 +12,12 @@ import { withSizes } from "../products/images.ts";
 import { columnName, columnsOf } from "../products/input.ts";
 import { explainConflicts } from "../products/product-errors.ts";
 import {
-  forEachView,
+  audienceOf,
+  forEachAudience,
   isChangeShown,
   type Rendered,
   stockVersion,
   variantViews,
-  viewOf,
 } from "../products/rendering.ts";
 import { findProductId } from "../products/resolve.ts";
 import { hideVersion, stockChanged, touchProduct } from "../products/stock.ts";
@@ -34,9 +34,11 @@ import {
 import type { VariantInput } from "./variant-model.ts";
 
 const ofProduct = and(ofStoreNotDeleted(products), eq(products.id, param("productId")));
-const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
-const ofVariant = (view: keyof typeof seen) => sql`${ofStoreNotDeleted(productVariants)} and id = ${param("variantId")}
-  and product_id = ${param("productId")} and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`;
+const seen = { staff: sql`true`, public: sql`status = 'published'` };
+const ofVariant = (
+  audience: keyof typeof seen,
+) => sql`${ofStoreNotDeleted(productVariants)} and id = ${param("variantId")}
+  and product_id = ${param("productId")} and exists (select 1 from ${products} where ${ofProduct} and ${seen[audience]})`;
 
 export const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
 export const productPrice = sql`(
@@ -64,7 +66,7 @@ function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Ren
       : sql`version = version + 1, updated_at = ${param("now")}`;
   return statement<Rendered>(sql`
     update ${productVariants} set ${sql.join([...changes, version], sql`, `)}
-    where ${ofVariant("whole")} and ${isVersion(productVariants)} ${guard}
+    where ${ofVariant("staff")} and ${isVersion(productVariants)} ${guard}
     returning rendered as json, version`);
 }
 
@@ -83,21 +85,21 @@ function priceChanges(names: Name[], price: PriceChange): SQL[] {
   return [sql`has_own_price = 1`, ...others];
 }
 
-const columns = { whole: products.variants, catalog: products.catalogVariants };
-const selectVariants = forEachView((view) =>
-  statement((q) => q.select({ json: columns[view] }).from(products).where(and(ofProduct, seen[view]))),
+const columns = { staff: products.variants, public: products.catalogVariants };
+const selectVariants = forEachAudience((audience) =>
+  statement((q) => q.select({ json: columns[audience] }).from(products).where(and(ofProduct, seen[audience]))),
 );
-const selectVariant = forEachView((view) =>
-  statement((q) => q.select(variantViews[view]).from(productVariants).where(ofVariant(view))),
+const selectVariant = forEachAudience((audience) =>
+  statement((q) => q.select(variantViews[audience]).from(productVariants).where(ofVariant(audience))),
 );
 const stock = { stock: productVariants.stock, version: productVariants.version };
-const selectStock = statement((q) => q.select(stock).from(productVariants).where(ofVariant("whole")));
+const selectStock = statement((q) => q.select(stock).from(productVariants).where(ofVariant("staff")));
 export const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };
 const deleteVariantRow = statement((q) =>
   q
     .update(productVariants)
     .set(deletion)
-    .where(and(ofVariant("whole"), isVersion(productVariants)))
+    .where(and(ofVariant("staff"), isVersion(productVariants)))
     .returning({ stock: productVariants.stock }),
 );
 const productUpdated = compileEvent({
@@ -112,14 +114,14 @@ type VariantIds = Record<"productId" | "variantId", string>;
 
 export async function listVariants(ctx: Ctx, named: string): Promise<string> {
   const productId = await findProductId(ctx, named);
-  const row = await get(ctx.db, selectVariants[viewOf(ctx)], idsOf(ctx, { productId }));
+  const row = await get(ctx.db, selectVariants[audienceOf(ctx)], idsOf(ctx, { productId }));
   if (!row) throw notFound("product", named);
   return row.json;
 }
 
 export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered> {
   const ids = await findIds(ctx, named);
-  const variant = await get(ctx.db, selectVariant[viewOf(ctx)], idsOf(ctx, ids));
+  const variant = await get(ctx.db, selectVariant[audienceOf(ctx)], idsOf(ctx, ids));
   if (!variant) throw notFound("variant", ids.variantId);
   return variant;
 }
@@ -135,7 +137,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
       await finishWrite(tx, touchProduct, written, row.stock === null ? undefined : { productId, variantId });
       return variant;
     }
-    const product = await get(tx.db, selectVariants.whole, idsOf(tx, { productId }));
+    const product = await get(tx.db, selectVariants.staff, idsOf(tx, { productId }));
     if (!product) throw notFound("product", productId);
     throw wrongState(`Product ${productId} already has ${maxVariants} variants, the maximum.`);
   });
