@@ -1,6 +1,5 @@
 import { type Arg, flagsOf, positionalsOf, sharedArgs } from "../src/cli/framework/args.ts";
-import type { Command } from "../src/cli/framework/command.ts";
-import { type CommandGroup, listCommands } from "../src/cli/framework/command-tree.ts";
+import { type Command, type CommandGroup, listCommands } from "../src/cli/framework/command.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "../src/cli/framework/help.ts";
 
 const introduction = `# Terminal reference

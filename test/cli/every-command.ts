@@ -1,7 +1,6 @@
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import { type CommandArgs, flagsOf, formatArg, type GivenValues, positionalsOf } from "../../src/cli/framework/args.ts";
-import type { Command } from "../../src/cli/framework/command.ts";
-import { listCommands } from "../../src/cli/framework/command-tree.ts";
+import { type Command, listCommands } from "../../src/cli/framework/command.ts";
 import { findMissing, sortQuestions } from "../../src/cli/framework/questions.ts";
 import { type CommandCall, commandCalls } from "./command-calls.ts";
 import { parseLine } from "./parse-line.ts";

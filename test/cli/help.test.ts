@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderReference } from "../../scripts/reference.ts";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import type { Command } from "../../src/cli/framework/command.ts";
-import { listCommands } from "../../src/cli/framework/command-tree.ts";
+import { type Command, listCommands } from "../../src/cli/framework/command.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
 import { findMissing } from "../../src/cli/framework/questions.ts";
 import { parseLine } from "./parse-line.ts";

@@ -171,7 +171,7 @@ test("a dry run of a large file reads all of it", async () => {
   ]);
 });
 
-test("an export appears complete, replaces a file only with --yes, and a full disk is an error", async () => {
+test("an export appears complete, and replaces a file only with --yes", async () => {
   await json("product", "import", "-n", "demo", fileOf("one.csv", "sku,title,price\nONE,One,1\n"));
   const path = join(dir, "out.ndjson");
   const args = ["product", "export", "-n", "demo", "--output", path];
@@ -179,7 +179,6 @@ test("an export appears complete, replaces a file only with --yes, and a full di
   expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(exported);
   expect((await run(args)).code).not.toBe(0);
   expect((await run([...args, "--yes"])).code).toBe(0);
-  expect((await run(["product", "export", "-n", "demo", "--output", "/dev/full"])).code).toBe(1);
 });
 
 test("an export of some columns can be edited and imported while the stock changes; a dry run lists what it would do", async () => {

@@ -1,5 +1,4 @@
-import type { Command } from "../framework/command.ts";
-import type { CommandGroup, Load } from "../framework/command-tree.ts";
+import type { Command, CommandGroup, Load } from "../framework/command.ts";
 
 const byDefault = <T>(module: { default: T }) => module.default;
 

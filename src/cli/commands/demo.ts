@@ -24,16 +24,13 @@ export default defineCommand({
       ...valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port, or a free one)"),
       parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
     },
-    examples: { type: "boolean", description: "Also print requests to paste into another terminal" },
     "no-open": { type: "boolean", description: "Do not open the shop in a browser" },
   },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
     "At a terminal, it opens the shop in a browser.",
-    "The shop is the example in examples/storefront. It has its own port because the pages of a shop usually have another origin than " +
-      "the API, with which a storefront key must agree.",
-    `It has its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another. ` +
-      "Changes are kept there, and so is the secret of its key, so that the printed requests work after a restart.",
+    "The shop is the example in examples/storefront. It has its own port, as the pages of a shop usually have another origin than the API.",
+    `Changes are kept in its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another.`,
   ],
   async run(args, console) {
     const isNamed = console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
@@ -56,10 +53,9 @@ export default defineCommand({
       if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
       // First, because Ctrl-C may end the demo as soon as it is named.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
-      if (console.json)
-        await printJson(console, { ...where, app_id, app_secret, ...page, product_id, email, password });
+      const keys = { app_id, app_secret, ...page, product_id, email, password };
+      if (console.json) await printJson(console, { ...where, ...keys });
       else await self.print(`Shop: ${shop.url}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`);
-      if (args.examples && !console.json) await console.write(formatGuide(store, url, mail));
     };
     // Its addresses are printed above.
     const print = async () => {};
@@ -80,34 +76,4 @@ function openBrowser(url: string, env: Console["env"]): void {
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
   // In a process group of its own, so that Ctrl-C ends the demo and not the browser.
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
-}
-
-function formatGuide(store: DemoStore, url: string, mail: string): string {
-  const { namespace, appId, appSecret, productId: product_id, email, password } = store;
-  const curl = `curl -H 'Authorization: Bearer ${appId}:${appSecret}'`;
-  const address = (path: string) => `'${url}${path}?namespace=${namespace}'`;
-  const asPage = (path: string, query = "") =>
-    `'${url}${path}?namespace=${namespace}&app_id=${store.pageId}&app_secret=${store.pageSecret}${query}'`;
-  const json = "-H 'Content-Type: application/json'";
-  const send = (body: object) => `${json} -d '${JSON.stringify(body)}'`;
-  const steps: [string, string][] = [
-    ["List its products, as a page does with its storefront key", `curl ${asPage("/products/")}`],
-    ["Browse a category, with facets", `curl ${asPage("/products/", "&category=home&facets=categories")}`],
-    ["Read one of them, as a page", `curl ${asPage(`/products/${product_id}/`)}`],
-    ["Read it as a server, with its stock", `${curl} ${address(`/products/${product_id}/`)}`],
-    ["Add one", `${curl} ${send({ title: "Blue mug", price: 12.5 })} ${address("/products/")}`],
-    ["Change its price", `${curl} -X PATCH ${send({ price: 9.99 })} ${address(`/products/${product_id}/`)}`],
-    ["Find some, as a page", `curl ${asPage("/products/", "&q=shirt&lang=de")}`],
-    ["Order one", `${curl} ${send({ items: [{ product_id, quantity: 1 }] })} ${address("/orders/")}`],
-    [
-      "Like one, without an account",
-      `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/likes/")}`,
-    ],
-    ["View it", `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/views/")}`],
-    ["Sign a customer in", `curl ${send({ email, password })} ${address("/auth/login/")}`],
-    ["Send them a password reset code", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
-  ];
-  const lines = steps.map(([title, command]) => `# ${title}\n${command}\n`);
-  const codes = `# The demo sends no mail; this command lists the codes\n${mail}\n`;
-  return `\nThe demo store is the namespace ${namespace}. Paste these into another terminal:\n\n${lines.join("\n")}\n${codes}\n`;
 }

@@ -4,7 +4,7 @@ import { databaseFile } from "../../server/config/data-dir.ts";
 import { withDatabase } from "../context/context.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
-import type { CommandGroup } from "../framework/command-tree.ts";
+import type { CommandGroup } from "../framework/command.ts";
 import { findCommand } from "../framework/find-command.ts";
 import { tokenize } from "../framework/tokenize.ts";
 import { type Console, createConsole } from "../terminal/console.ts";

@@ -6,9 +6,9 @@ import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
+import type { ListPage } from "../../server/pagination/list-page.ts";
 import { attempt } from "../../server/values/attempt.ts";
-import { type NameKind, type SharedValues, wordArg } from "../framework/args.ts";
-import { requiredNamespaceArg } from "../framework/list-args.ts";
+import { type NameKind, requiredNamespaceArg, type SharedValues, wordArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type DatabaseFlags, openCliOptions, readDatabaseFlags } from "./read-config.ts";
@@ -141,4 +141,23 @@ export function accountName(accountsFile = "/etc/passwd"): string {
   const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
   const entries = accounts.split("\n").map((line) => line.split(":"));
   return entries.find(([name, , id]) => name && id === uid)?.[0] ?? `uid ${uid}`;
+}
+
+// The maximum of the services.
+const maxPageSize = 100;
+
+/** Reads pages until there are `limit` records or no more. */
+export async function collectPages<T>(
+  limit: number,
+  readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage>,
+): Promise<T[]> {
+  const records: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const size = Math.min(maxPageSize, limit - records.length);
+    const { json, page } = await readPage({ limit: size, ...(cursor !== undefined && { cursor }) });
+    records.push(...(JSON.parse(json) as T[]));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined && records.length < limit);
+  return records;
 }

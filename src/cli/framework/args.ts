@@ -1,5 +1,5 @@
 import type { Console } from "../terminal/console.ts";
-import { parseDuration, parseWhole } from "./parse-values.ts";
+import { parseCount, parseDuration, parsePastTime, parseWhole } from "./parse-values.ts";
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
@@ -133,6 +133,30 @@ export const namespaceArg = {
   env: "BODEGA_NAMESPACE",
   completes: "namespace",
 } as const satisfies FlagArg;
+
+export const requiredNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
+
+export const namespaceFilterArg = {
+  ...namespaceArg,
+  description: "Filter by store (default: all)",
+} as const satisfies FlagArg;
+
+export const userFilterArg = { ...valueArg("id|email", "Filter by user"), completes: "user" } as const;
+
+export const sinceArg = {
+  ...valueArg("duration|time", "Created at or after: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z"),
+  parse: parsePastTime,
+};
+
+export const untilArg = {
+  ...sinceArg,
+  description: "Created before: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z",
+};
+
+export function limitArg(defaultLimit: string, max?: number) {
+  const description = `Maximum number of rows${max === undefined ? "" : `, up to ${max}`}`;
+  return { ...valueArg("number", description), default: defaultLimit, parse: parseCount };
+}
 
 /** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };

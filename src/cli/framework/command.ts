@@ -1,4 +1,10 @@
-import { type ArgsDef, type CittyPlugin, type CommandContext, runCommand as runCittyCommand } from "citty";
+import {
+  type ArgsDef,
+  type CittyPlugin,
+  type CommandContext,
+  type CommandDef,
+  runCommand as runCittyCommand,
+} from "citty";
 import type { Console } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import {
@@ -87,4 +93,19 @@ function parseValues(args: CommandArgs, given: GivenValues): Record<string, unkn
     return [name, value === "" ? null : value];
   });
   return Object.fromEntries(entries);
+}
+
+export type Load = () => Promise<Command>;
+
+/** A citty command with subcommands: `bodega <command> <subcommand>`. Commands are loaded when they are needed. */
+export interface CommandGroup extends CommandDef {
+  meta: { description: string };
+  subCommands: Record<string, Load | CommandGroup>;
+}
+
+/** Every command below a group with its path, such as `["tenant", "create"]`, in the order of the tree. */
+export function listCommands({ subCommands }: CommandGroup): [path: string[], load: Load][] {
+  return Object.entries(subCommands).flatMap(([name, sub]): [string[], Load][] =>
+    typeof sub === "function" ? [[[name], sub]] : listCommands(sub).map(([path, load]) => [[name, ...path], load]),
+  );
 }

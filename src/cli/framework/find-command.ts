@@ -1,7 +1,7 @@
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
-import type { CommandGroup, Load } from "./command-tree.ts";
+import type { CommandGroup, Load } from "./command.ts";
 import { tokenize, unknownFlagError } from "./tokenize.ts";
 
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */

@@ -2,8 +2,7 @@ import type { Console } from "../terminal/console.ts";
 import { bold } from "../terminal/table.ts";
 import { wrapCommand, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
-import type { Command } from "./command.ts";
-import { type CommandGroup, type Load, listCommands } from "./command-tree.ts";
+import { type Command, type CommandGroup, type Load, listCommands } from "./command.ts";
 
 type Entry = [label: string, text: string];
 type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };

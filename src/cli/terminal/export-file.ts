@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
+import { countOf } from "../../server/health/finding.ts";
 import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
 import { info, printJson } from "./output.ts";
@@ -10,8 +11,6 @@ import { withProgress } from "./progress.ts";
 import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { invalidFlag, UsageError } from "./usage-error.ts";
-
-const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
 /** The format of an export. Asks before it replaces a file. Errors: UsageError for `--json` with standard output. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
@@ -23,8 +22,8 @@ export async function prepareExport(console: Console, args: { output: string; fo
 }
 
 export function formatOf(path: string): "csv" | "ndjson" | undefined {
-  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(endings, ending) ? endings[ending as keyof typeof endings] : undefined;
+  if (/\.(?:csv|tsv|txt)$/i.test(path)) return "csv";
+  return /\.(?:ndjson|jsonl)$/i.test(path) ? "ndjson" : undefined;
 }
 
 interface Export<T> {
@@ -66,8 +65,7 @@ export async function writeExport<T>(
   }
   const { path } = target;
   if (console.json) await printJson(console, { exported: count, format, output: path });
-  else if (path !== undefined)
-    await info(console, `Exported ${count} ${count === 1 ? noun.slice(0, -1) : noun} to ${path}`);
+  else if (path !== undefined) await info(console, `Exported ${countOf(count, noun.slice(0, -1))} to ${path}`);
 }
 
 function standardOutput(console: Console) {
@@ -75,31 +73,31 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
+/** A file under a temporary name until it is complete. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory()) throw invalidFlag("--output", `is a directory: ${path}`);
-  const isPlain = found === undefined || found.isFile();
-  const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
-  const file = await open(place, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode).catch((error) => {
+  if (found?.isFile() === false) throw invalidFlag("--output", `is not a file: ${path}`);
+  const partial = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`);
+  const file = await open(partial, "wx", found === undefined ? mode : found.mode & 0o777).catch((error) => {
     throw invalidFlag("--output", `cannot be created (${error.code}): ${path}`);
   });
-  const stopCleanUp = isPlain ? onExit(() => rmSync(place, { force: true })) : () => {};
+  const stopCleanUp = onExit(() => rmSync(partial, { force: true }));
   const failed = (cause: NodeJS.ErrnoException) => {
     throw internalError(`${path} could not be written (${cause.code}).`, { cause });
-  };
-  const publish = async () => {
-    if (isPlain) await file.sync();
-    await file.close();
-    if (isPlain) await rename(place, path);
   };
   return {
     path,
     write: (text: string) => file.writeFile(text).catch(failed),
-    finish: () => publish().then(stopCleanUp, failed),
+    async finish() {
+      await file.sync().catch(failed);
+      await file.close();
+      await rename(partial, path).catch(failed);
+      stopCleanUp();
+    },
     async discard() {
       await file.close().catch(() => {});
-      if (isPlain) await rm(place, { force: true });
+      await rm(partial, { force: true });
       stopCleanUp();
     },
   };

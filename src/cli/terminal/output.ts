@@ -1,8 +1,8 @@
 import { formatBytes } from "../../server/values/bytes.ts";
+import { formatDuration } from "../../server/values/duration.ts";
 import { splitCommand } from "./command-line.ts";
 import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
-import { formatRelativeTime, formatTime } from "./relative-time.ts";
 import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
 import { wrapCommand, wrapWords } from "./wrap.ts";
 
@@ -115,4 +115,17 @@ export function formatValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatValue).join(", ");
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return text === "{}" ? "none" : escapeControls(text);
+}
+
+/** How long ago or ahead a time is, to its largest unit: `3 hours ago`, `in 12 days`, `now`; `never` for null. */
+export function formatRelativeTime(at: string | null, now: number): string {
+  if (at === null) return "never";
+  const ms = Date.parse(at) - now;
+  if (Math.abs(ms) < 1000) return "now";
+  return ms < 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(ms)}`;
+}
+
+/** As `formatRelativeTime`, with the time itself: `3 hours ago (2030-01-31T12:00:00Z)`. */
+export function formatTime(at: string | null, now: number): string {
+  return at === null ? "never" : `${formatRelativeTime(at, now)} (${at.replace(/\.\d+Z$/, "Z")})`;
 }

@@ -1,8 +1,7 @@
 import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
-import { choiceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, limitArg, namespaceFilterArg, sinceArg, untilArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, namespaceFilterArg, sinceArg, untilArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { info, printList, printRecord } from "../../terminal/output.ts";
 

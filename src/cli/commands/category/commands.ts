@@ -1,9 +1,15 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { Category, CategoryInput } from "../../../server/modules/catalogue/categories/model.ts";
 import { recordArgs, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  choiceArg,
+  numberArg,
+  requiredNamespaceArg,
+  valueArg,
+} from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";

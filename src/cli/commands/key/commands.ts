@@ -1,13 +1,11 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
-import { choiceArg, durationArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, durationArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
-import { formatValue, info, printList } from "../../terminal/output.ts";
+import { formatRelativeTime, formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
 import { confirmInUse, confirmPages, deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 

@@ -1,9 +1,8 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import { keyPurposes, parseScopes } from "../../../server/security/scopes.ts";
 import { requireText } from "../../../server/values/text.ts";
-import { choiceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";

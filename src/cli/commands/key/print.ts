@@ -6,9 +6,16 @@ import { withContext } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
-import { info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
+import {
+  formatRelativeTime,
+  formatTime,
+  info,
+  printJson,
+  printList,
+  printRecord,
+  warn,
+} from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
 
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;

@@ -2,9 +2,16 @@ import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.
 import { parseEmail } from "../../../server/values/email.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { choiceArg, namespaceArg, valueArg, wordArg } from "../../framework/args.ts";
+import {
+  choiceArg,
+  limitArg,
+  namespaceArg,
+  namespaceFilterArg,
+  sinceArg,
+  valueArg,
+  wordArg,
+} from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, namespaceFilterArg, sinceArg } from "../../framework/list-args.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 
 const list = defineCommand({

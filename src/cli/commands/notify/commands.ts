@@ -4,9 +4,18 @@ import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { type CommandArgs, choiceArg, durationArg, valueArg, wordArg } from "../../framework/args.ts";
+import {
+  type CommandArgs,
+  choiceArg,
+  durationArg,
+  limitArg,
+  requiredNamespaceArg,
+  sinceArg,
+  userFilterArg,
+  valueArg,
+  wordArg,
+} from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";

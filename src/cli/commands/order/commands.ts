@@ -2,9 +2,18 @@ import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, exportArgs } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  choiceArg,
+  exportArgs,
+  limitArg,
+  requiredNamespaceArg,
+  sinceArg,
+  untilArg,
+  userFilterArg,
+} from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, requiredNamespaceArg, sinceArg, untilArg, userFilterArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";

@@ -6,9 +6,16 @@ import type { VariantInput } from "../../../server/modules/catalogue/variants/va
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, recordArgs, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  choiceArg,
+  numberArg,
+  requiredNamespaceArg,
+  valueArg,
+  wordArg,
+} from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";

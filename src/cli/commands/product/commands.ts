@@ -1,8 +1,7 @@
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
-import { recordArgs, withTenant } from "../../context/context.ts";
-import { choiceArg, exportArgs, valueArg } from "../../framework/args.ts";
+import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
+import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { collectPages, limitArg, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";

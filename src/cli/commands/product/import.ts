@@ -8,11 +8,11 @@ import {
   type CommandArgs,
   choiceArg,
   fileFormatArg,
+  requiredNamespaceArg,
   type SharedValues,
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";

@@ -1,7 +1,6 @@
 import { withTenant } from "../../context/context.ts";
-import { valueArg } from "../../framework/args.ts";
+import { limitArg, requiredNamespaceArg, userFilterArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";

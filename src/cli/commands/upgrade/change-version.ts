@@ -68,8 +68,24 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   return { version, pending, unknown: migrations.find(({ known }) => !known)?.name };
 }
 
-/** The copy of the database from before a migration, which is made when a migration is applied. */
-export function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
+/** The copy of the database that another version needs; null for none. Errors: wrongState where it cannot have one. */
+export function findCopy(
+  { pending, unknown }: Awaited<ReturnType<typeof inspectVersion>>,
+  isBack: boolean,
+  config: DatabaseConfig,
+): string | null {
+  if (unknown !== undefined && isBack) return findCopyBefore(unknown, config);
+  if (unknown !== undefined) {
+    const remedy = "Keep the installed version, or restore a backup that the other one made.";
+    throw wrongState(`The other version does not know migration ${unknown}, as the database has it.`, { remedy });
+  }
+  if (pending.length === 0 || config.databaseUrl === undefined) return null;
+  const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
+  throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
+}
+
+/** A copy is made before a migration is applied. */
+function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
   const folder = backupsFolder(dataDir);
   const names = attempt(() => fs.readdirSync(folder).sort()) ?? [];
   const name = names.findLast((one) => one.startsWith(`before-${migration}-`) && one.endsWith(".db"));

@@ -48,16 +48,9 @@ export default defineCommand({
     if (given !== undefined) await version.verifyChecksum(file, args.sha256);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
     const from = buildInfo.version;
-    const { version: to, pending, unknown } = await version.inspectVersion(file, config);
-    if (unknown !== undefined && !isBack) {
-      const remedy = "Keep the installed version, or restore a backup that the other one made.";
-      throw wrongState(`The other version does not know migration ${unknown}, as the database has it.`, { remedy });
-    }
-    if (pending.length > 0 && config.databaseUrl !== undefined) {
-      const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
-      throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
-    }
-    const restores = unknown === undefined ? null : version.findCopyBefore(unknown, config);
+    const other = await version.inspectVersion(file, config);
+    const { version: to, pending } = other;
+    const restores = version.findCopy(other, isBack, config);
     const unit = await version.requireUnit(config, args.unit);
     const plan = { from, to, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);

@@ -1,7 +1,6 @@
-import { withTenant } from "../../context/context.ts";
-import { choiceArg, valueArg } from "../../framework/args.ts";
+import { collectPages, withTenant } from "../../context/context.ts";
+import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
-import { collectPages, limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import {
   passwordFlags,

@@ -1,9 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
-import { choiceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printList, printRecord } from "../../terminal/output.ts";
