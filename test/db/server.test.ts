@@ -336,6 +336,44 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first", "kept"]);
     }, 20_000);
 
+    test("statements that committed without an answer are 5001, those before them in the group are acknowledged", async () => {
+      const db = await connectThrough(way);
+      const before = db.transaction(async (tx) => {
+        await tx.execute(insertRow("before"));
+        // The next answer is that to the last statements with the COMMIT.
+        proxy.onAnswer = () => {
+          proxy.onAnswer = (all) => all;
+          proxy.cut();
+          return null;
+        };
+      });
+      const last = db.execute(insertRow("last"));
+      expect(await Promise.allSettled([before, last])).toMatchObject([{ status: "fulfilled" }, refused]);
+      expect(await namesIn(db)).toEqual(["before", "first", "last"]);
+    }, 20_000);
+
+    test("a write that waits alone takes one message to the server, and two if something is left to do before the commit", async () => {
+      const reads = ["SELECT id FROM things WHERE size IS NULL AND name LIKE 'new%'"];
+      const finish: BeforeCommit["finish"] = () => ["UPDATE things SET size = 1 WHERE name LIKE 'new%'"];
+      const db = await connectThrough(way, { beforeCommit: async () => ({ reads, finish }) });
+      const answersTo = async (work: () => Promise<unknown>) => {
+        let answers = 0;
+        proxy.onAnswer = (bytes) => {
+          answers++;
+          return bytes;
+        };
+        await work();
+        return answers;
+      };
+      expect(await answersTo(() => db.execute(insertRow("plain")))).toBe(1);
+      expect(await answersTo(() => db.execute(insertRow("new")))).toBe(2);
+      expect(await answersTo(() => db.transaction((tx) => tx.execute(insertRow("newer"))))).toBe(2);
+      const failing = () =>
+        db.transaction((tx) => Promise.all([tx.execute(insertRow("newest")), Promise.reject("no")]));
+      await expect(failing()).rejects.toBe("no");
+      expect(await namesIn(db)).toEqual(["first", "new", "newer", "plain"]);
+    });
+
     test("a commit that never reached the server is 5001, and nothing is written", async () => {
       const db = await connectThrough(way);
       const attempt = db.transaction(async (tx) => {

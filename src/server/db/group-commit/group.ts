@@ -36,94 +36,153 @@ interface Outcome {
   isTainted: boolean;
 }
 
+/** The queue, as a group sees it. */
+interface Queue {
+  /** The next jobs, at most so many; several are units of statements. */
+  take: (most: number) => Job[];
+  isEmpty: () => boolean;
+}
+
 /**
- * Runs the jobs that `take` returns inside the transaction that has begun, commits, and only then answers each of them.
- * Errors go to the jobs: their own, or unavailable when the group is lost, because it could not be committed or the
- * database ended the whole transaction.
- * @param take the next jobs, at most so many; several are units of statements.
+ * Runs jobs of the queue inside the transaction that has begun, commits, and only then answers each of them. Errors go to
+ * the jobs: their own, or unavailable when the group is lost, because it could not be committed or the database ended the
+ * whole transaction.
  */
 export async function runGroup(
   writer: Writer,
-  take: (most: number) => Job[],
+  queue: Queue,
   options: GroupOptions,
 ): Promise<"changed" | "unchanged" | "lost"> {
-  const outcomes: Outcome[] = [];
-  let endsAt = Number.POSITIVE_INFINITY;
+  const group = new Group(writer, (await options.beforeCommit?.()) ?? { reads: [], finish: () => [] });
   let loss: unknown;
-  let hasChanged = false;
   try {
-    while (outcomes.length < options.maxGroup && performance.now() < endsAt && loss === undefined) {
-      const jobs = take(writer.maxTogether);
-      if (jobs.length === 0) break;
-      const lockMs = outcomes.length === 0 ? options.lockMs : 0;
-      outcomes.push(...(await runJobs(writer, jobs, hasChanged, options.writeTimeoutMs + lockMs)));
-      endsAt = Math.min(endsAt, performance.now() + options.groupMs);
-      if (!writer.inTransaction) loss = outcomes.at(-1)?.error ?? new Error("The transaction was rolled back.");
-      hasChanged ||= outcomes.some(({ hasFailed }) => !hasFailed);
-    }
-    if (loss === undefined) await commit(writer, options.beforeCommit);
+    await group.runUnits(queue, options);
+    await group.commit();
   } catch (error) {
     loss = error;
     await writer.abandon();
   }
-  for (const outcome of outcomes) answer(outcome, loss);
+  for (const outcome of group.outcomes) answer(outcome, loss);
   if (loss !== undefined) return "lost";
-  return hasChanged ? "changed" : "unchanged";
+  return group.hasChanged ? "changed" : "unchanged";
 }
 
-const nothing = async (): Promise<BeforeCommit> => ({ reads: [], finish: () => [] });
+type RunStatements = (stmts: readonly InStatement[]) => Result[] | Promise<Result[]>;
 
-async function commit(writer: Writer, load = nothing) {
-  const { reads, finish } = await load();
-  let left = await writer.commit([], reads);
-  while (left !== undefined) {
-    const stmts = finish(left);
-    if (stmts.length === 0) throw new Error("The work before a commit does not end.");
-    left = await writer.commit(stmts, reads);
-  }
-}
-
-async function runJobs(writer: Writer, jobs: Job[], afterOthers: boolean, timeoutMs: number): Promise<Outcome[]> {
-  const together = jobs.map(({ unit }) => ("stmts" in unit ? unit.stmts : []));
-  const value = await runUnit(writer, jobs.length > 1 ? { stmts: together.flat() } : (jobs[0] as Job).unit, timeoutMs);
-  if (jobs.length === 1) return [{ job: jobs[0] as Job, ...value, isTainted: afterOthers }];
-  if (!value.hasFailed) {
-    const results = value.value as Result[];
-    return jobs.map((job, at) => {
-      return { job, value: results.splice(0, together[at]?.length), hasFailed: false, isTainted: false };
-    });
-  }
-  const outcomes: Outcome[] = [];
-  for (const job of jobs) {
-    const isLost = !writer.inTransaction;
-    const ended = isLost ? value : await runUnit(writer, job.unit, timeoutMs);
-    const isTainted = isLost || afterOthers || outcomes.some(({ hasFailed }) => !hasFailed);
-    outcomes.push({ job, ...ended, isTainted });
-  }
-  return outcomes;
+interface UnitOptions {
+  runStatements: RunStatements;
+  ahead: readonly InStatement[];
+  timeoutMs: number;
 }
 
 const tooLong = () => unavailable("The transaction took too long.");
 
-async function runUnit(writer: Writer, unit: Unit, timeoutMs: number) {
-  const session = new WriteSession(writer);
-  try {
-    writer.beginUnit();
-    const value = await ("stmts" in unit
-      ? writer.run(unit.stmts)
-      : withTimeout(unit.work(session), timeoutMs, tooLong));
-    session.end();
-    writer.endUnit();
-    return { value, hasFailed: false };
-  } catch (error) {
-    session.end();
-    try {
-      if (writer.inTransaction) await writer.undoUnit();
-    } catch {
-      // A unit that cannot be undone alone must not be committed with the others.
-      await writer.abandon();
+class Group {
+  readonly outcomes: Outcome[] = [];
+  hasChanged = false;
+  readonly #writer: Writer;
+  readonly #beforeCommit: BeforeCommit;
+  #isCommitted = false;
+  readonly #runStatements: RunStatements = (stmts) => this.#writer.run(stmts);
+  readonly #runAndCommit: RunStatements = async (stmts) => {
+    const results = await this.#commitAfter(stmts);
+    if (results === undefined) throw unavailable("It was written, but the answer was lost.", { isInternal: true });
+    return results;
+  };
+
+  constructor(writer: Writer, beforeCommit: BeforeCommit) {
+    this.#writer = writer;
+    this.#beforeCommit = beforeCommit;
+  }
+
+  /** Errors: what ended the transaction. */
+  async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, lockMs, writeTimeoutMs }: GroupOptions) {
+    let endsAt = Number.POSITIVE_INFINITY;
+    while (this.outcomes.length < maxGroup && performance.now() < endsAt && !this.#isCommitted) {
+      const jobs = take(this.#writer.maxTogether);
+      if (jobs.length === 0) return;
+      const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? lockMs : 0);
+      // The last unit goes to a server together with the COMMIT, or with what is asked before it, which saves a trip.
+      const isLast = this.#writer.maxTogether > 1 && isEmpty();
+      const last = { runStatements: this.#runAndCommit, ahead: this.#beforeCommit.reads };
+      const outcomes = await this.#runJobs(jobs, {
+        ...(isLast ? last : { runStatements: this.#runStatements, ahead: [] }),
+        timeoutMs,
+      });
+      this.outcomes.push(...outcomes);
+      endsAt = Math.min(endsAt, performance.now() + groupMs);
+      if (!this.#isCommitted && !this.#writer.inTransaction) {
+        throw outcomes.at(-1)?.error ?? new Error("The transaction was rolled back.");
+      }
+      this.hasChanged ||= outcomes.some(({ hasFailed }) => !hasFailed);
     }
-    return { error, hasFailed: true };
+  }
+
+  async commit(): Promise<void> {
+    if (!this.#isCommitted) await this.#commitAfter([]);
+  }
+
+  /** Errors: of the first of the statements that fails, which loses nothing else; else what ended the transaction. */
+  async #commitAfter(stmts: readonly InStatement[]): Promise<Result[] | undefined> {
+    const { reads, finish } = this.#beforeCommit;
+    const { results, found } = await this.#writer.commit(stmts, reads);
+    try {
+      for (let left = found; left !== undefined; ) {
+        const rest = finish(left);
+        if (rest.length === 0) throw new Error("The work before a commit does not end.");
+        left = (await this.#writer.commit(rest, reads)).found;
+      }
+    } catch (error) {
+      // It is not the fault of the statements.
+      await this.#writer.abandon();
+      throw error;
+    }
+    this.#isCommitted = true;
+    return results;
+  }
+
+  async #runJobs(jobs: Job[], options: UnitOptions): Promise<Outcome[]> {
+    const together = jobs.map(({ unit }) => ("stmts" in unit ? unit.stmts : []));
+    const value = await this.#runUnit(jobs.length > 1 ? { stmts: together.flat() } : (jobs[0] as Job).unit, options);
+    if (jobs.length === 1) return [{ job: jobs[0] as Job, ...value, isTainted: this.hasChanged }];
+    if (!value.hasFailed) {
+      const results = value.value as Result[];
+      return jobs.map((job, at) => {
+        return { job, value: results.splice(0, together[at]?.length), hasFailed: false, isTainted: false };
+      });
+    }
+    const alone = { ...options, runStatements: this.#runStatements, ahead: [] };
+    const outcomes: Outcome[] = [];
+    for (const job of jobs) {
+      const isLost = !this.#writer.inTransaction;
+      const ended = isLost ? value : await this.#runUnit(job.unit, alone);
+      const isTainted = isLost || this.hasChanged || outcomes.some(({ hasFailed }) => !hasFailed);
+      outcomes.push({ job, ...ended, isTainted });
+    }
+    return outcomes;
+  }
+
+  async #runUnit(unit: Unit, { runStatements, ahead, timeoutMs }: UnitOptions) {
+    const writer = this.#writer;
+    const session = new WriteSession(writer);
+    try {
+      writer.beginUnit(ahead);
+      const value = await ("stmts" in unit
+        ? runStatements(unit.stmts)
+        : withTimeout(unit.work(session), timeoutMs, tooLong));
+      session.end();
+      if (!this.#isCommitted) writer.endUnit();
+      return { value, hasFailed: false };
+    } catch (error) {
+      session.end();
+      try {
+        if (writer.inTransaction) await writer.undoUnit();
+      } catch {
+        // A unit that cannot be undone alone must not be committed with the others.
+        await writer.abandon();
+      }
+      return { error, hasFailed: true };
+    }
   }
 }
 

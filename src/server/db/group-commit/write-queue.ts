@@ -130,7 +130,8 @@ export class WriteQueue {
   }
 
   async #runGroup(): Promise<void> {
-    const outcome = await runGroup(this.#writer, (most) => this.#takeUnits(most), this.#options);
+    const waiting = { take: (most: number) => this.#takeUnits(most), isEmpty: () => this.waiting === 0 };
+    const outcome = await runGroup(this.#writer, waiting, this.#options);
     if (outcome === "changed") this.commits++;
     if (outcome !== "lost") return;
     this.hasLost = true;

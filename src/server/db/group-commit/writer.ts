@@ -18,7 +18,8 @@ export interface Writer {
   waitForLock(): Promise<void>;
   /** Lets others write, after a group. */
   yieldLock(): Promise<void>;
-  beginUnit(): void;
+  /** @param ahead what the commit will ask for, where this may be the last unit of its group. */
+  beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
    * @throws the error of the first that fails. After one that ended the transaction, `inTransaction` is false.
@@ -28,12 +29,20 @@ export interface Writer {
   /** Undoes what the unit wrote, and only that. */
   undoUnit(): Answer<void>;
   /**
-   * Runs `first`, then commits, unless one of the statements `unless` finds a row: then it returns their results instead.
-   * @throws when nothing was committed, or when that cannot be found out.
+   * Runs `first`, then commits, unless one of the statements `unless` finds a row.
+   * @throws the error of the first of `first` that fails; another one when nothing was committed, or when that cannot be
+   * found out. After these, `inTransaction` is false.
    */
-  commit(first: readonly InStatement[], unless: readonly InStatement[]): Answer<Result[] | undefined>;
+  commit(first: readonly InStatement[], unless: readonly InStatement[]): Answer<CommitResult>;
   /** Gives the transaction up. Never throws. */
   abandon(): Answer<void>;
+}
+
+export interface CommitResult {
+  /** Of the statements that ran first; undefined where the answer was lost, although it is committed. */
+  results: Result[] | undefined;
+  /** What the other statements found; undefined once it is committed. */
+  found?: Result[];
 }
 
 /** What has to happen once before each COMMIT, whatever its units wrote. */

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
-import type { Writer } from "../group-commit/writer.ts";
+import type { CommitResult, Writer } from "../group-commit/writer.ts";
 import type { Result } from "../session.ts";
 import type { Connection } from "./connection.ts";
 import type { LockFairness } from "./lock-fairness.ts";
@@ -66,14 +66,14 @@ export class FileWriter implements Writer {
     this.endUnit();
   }
 
-  commit(first: readonly InStatement[], unless: readonly InStatement[]): Result[] | undefined {
-    this.run(first);
+  commit(first: readonly InStatement[], unless: readonly InStatement[]): CommitResult {
+    const results = this.run(first);
     const found = this.run(unless);
-    if (found.some(({ rows }) => rows.length > 0)) return found;
+    if (found.some(({ rows }) => rows.length > 0)) return { results, found };
     this.#options.requireFile();
     this.#connection.run("COMMIT");
     this.#options.onCommit();
-    return undefined;
+    return { results };
   }
 
   abandon(): void {

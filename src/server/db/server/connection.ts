@@ -81,7 +81,7 @@ export class ServerConnection {
    * @param timeoutMs how long the server may take.
    * @throws an error of the network or of the whole batch, which may have run all the same.
    */
-  async run({ stream }: KeptStream, steps: readonly Step[], timeoutMs = callTimeoutMs): Promise<Outcome[]> {
+  async run({ stream }: KeptStream, steps: readonly Step[], timeoutMs: number): Promise<Outcome[]> {
     const batch = stream.batch();
     const added = steps.map(() => batch.step());
     const outcomes = steps.map(({ sql, args = [], after }, index) => {
@@ -99,6 +99,13 @@ export class ServerConnection {
     });
     this.#usedAt = performance.now();
     return Promise.all(outcomes);
+  }
+
+  /** Runs a batch in one trip, each step only if the one before it succeeded. Errors: as `run`; unavailable without the stream. */
+  async runInOrder(kept: KeptStream | undefined, stmts: readonly Step[], timeoutMs: number): Promise<Outcome[]> {
+    if (!this.isOpen(kept)) throw unavailable("The connection was lost.", { isInternal: true });
+    const steps = stmts.map((stmt, index) => ({ ...stmt, after: index === 0 ? undefined : index - 1 }));
+    return this.run(kept, steps, timeoutMs);
   }
 
   /** Ends the connection, at which the server rolls open transactions back. */

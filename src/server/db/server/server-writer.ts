@@ -2,31 +2,30 @@ import { randomBytes } from "node:crypto";
 import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { isBusy, isOwnFailure, mapServerError } from "../db-errors.ts";
-import type { Writer } from "../group-commit/writer.ts";
+import type { CommitResult, Writer } from "../group-commit/writer.ts";
+import { shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
-import { isResult, type KeptStream, type Outcome, type ServerConnection, type Step } from "./connection.ts";
+import { isResult, type KeptStream, type Outcome, type ServerConnection } from "./connection.ts";
 import { GatheredCalls } from "./gathered-calls.ts";
+import { leftUntil, pause, readLastGroup } from "./last-group.ts";
 import {
   type Bound,
   begin,
   bindForServer,
   checkGroup,
+  commit,
+  commitUnless,
   control,
   dropOldWriters,
-  failing,
   keepGroup,
-  readGroup,
+  readMode,
   release,
   rollbackTo,
   savepoint,
 } from "./statements.ts";
 
-/** How long a waiting writer pauses at most, in milliseconds. */
-const maxPauseMs = 5;
 /** A server lets others take the lock of a transaction this old. With as long to find out about a COMMIT, a write takes ten seconds. */
-const callTimeoutMs = 5000;
-const pause = () => Bun.sleep(1 + Math.random() * (maxPauseMs - 1));
-
+const tripTimeoutMs = 5000;
 /**
  * Writes to a libSQL server over one kept stream. What needs no answer, such as the beginning of a unit, waits for the next
  * statements and goes with them, and so do calls that arrive together. A group writes its number into a row of its own,
@@ -48,6 +47,9 @@ export class ServerWriter implements Writer {
   #unsent: Bound[] = [];
   /** Where those of the current unit begin; undefined once they were sent. */
   #unitAt: number | undefined;
+  /** What a commit will ask for, read behind the statements of a unit that may be the last, to save it a trip. */
+  #ahead: Bound[] = [];
+  #foundAhead: Result[] | undefined;
   readonly #calls = new GatheredCalls((stmts) => this.#send(stmts));
 
   constructor(connection: ServerConnection, lockDeadlineMs: number) {
@@ -59,7 +61,7 @@ export class ServerWriter implements Writer {
   begin(): boolean {
     this.#group++;
     const keep = { sql: keepGroup, args: [this.#writerId, BigInt(this.#group)] };
-    this.#unsent = [begin, control("PRAGMA synchronous"), keep];
+    this.#unsent = [begin, readMode, keep];
     if (this.#group === 1) this.#unsent.push(control(dropOldWriters));
     this.inTransaction = true;
     return true;
@@ -69,9 +71,10 @@ export class ServerWriter implements Writer {
 
   async yieldLock(): Promise<void> {}
 
-  beginUnit(): void {
+  beginUnit(ahead: readonly InStatement[]): void {
     this.#unitAt = this.#unsent.length;
     this.#unsent.push(savepoint);
+    this.#ahead = ahead.map(bindForServer);
   }
 
   run(stmts: readonly InStatement[]): Promise<Result[]> {
@@ -85,35 +88,38 @@ export class ServerWriter implements Writer {
   async undoUnit(): Promise<void> {
     // A unit that was ended for its time may still wait for an answer.
     await this.#calls.underWay;
+    this.#ahead = [];
+    this.#foundAhead = undefined;
     if (this.#unitAt === undefined) await this.#send([rollbackTo, release]);
     else this.#unsent.length = this.#unitAt;
   }
 
-  async commit(first: readonly InStatement[], unless: readonly InStatement[]): Promise<Result[] | undefined> {
-    if (this.#isUnsent) {
+  async commit(first: readonly InStatement[], unless: readonly InStatement[]): Promise<CommitResult> {
+    if (this.#isUnsent && first.length === 0) {
       this.#end();
-      return undefined;
+      return { results: [] };
     }
-    const reads = unless.map(bindForServer);
-    const found = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
-    const check = { sql: `SELECT CASE WHEN ${found} THEN ${failing} END`, args: reads.flatMap(({ args }) => args) };
-    const before = [...first.map(bindForServer), ...reads];
-    const outcomes = await this.#trip([...before, check, control("COMMIT")]).catch((error) => this.#findOut(error));
-    const [checked, committed] = outcomes?.slice(-2) ?? [];
-    if (outcomes === undefined || isResult(committed)) {
+    const found = this.#foundAhead;
+    this.#foundAhead = undefined;
+    if (first.length === 0 && found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
+    const stmts = [...first.map(bindForServer), ...commitUnless(unless.map(bindForServer))];
+    const outcomes = await this.#sendCommit(stmts);
+    const own = outcomes?.slice(-stmts.length);
+    const results = own?.slice(0, first.length) as Result[] | undefined;
+    if (own === undefined || isResult(own.at(-1))) {
       this.#end();
-      return undefined;
+      return { results };
     }
-    const results = outcomes.slice(-2 - reads.length, -2);
-    if (isOwnFailure(checked) && results.every(isResult)) return results;
-    throw this.#lose(outcomes.find((outcome) => outcome instanceof Error));
+    const left = own.slice(first.length, -2);
+    if (left.every(isResult) && isOwnFailure(own.at(-2))) return { results, found: left };
+    throw this.#failureOf(outcomes, own.slice(0, first.length));
   }
 
   async abandon(): Promise<void> {
     await this.#calls.underWay;
     const isBegun = this.inTransaction && !this.#isUnsent;
     this.#end();
-    if (isBegun) await this.#runOn(this.#stream, [control("ROLLBACK")]).catch(() => this.#connection.close());
+    if (isBegun) await this.#runKept([control("ROLLBACK")]).catch(() => this.#connection.close());
   }
 
   /**
@@ -122,7 +128,7 @@ export class ServerWriter implements Writer {
    */
   async readDurability(): Promise<boolean> {
     try {
-      const [mode] = await this.#runOn(await this.#openStream(), [control("PRAGMA synchronous")]);
+      const [mode] = await this.#connection.runInOrder(await this.#openStream(), [readMode], tripTimeoutMs);
       this.#noteDurability(mode);
       if (!this.isDurable) this.#connection.close();
       return this.isDurable;
@@ -138,31 +144,56 @@ export class ServerWriter implements Writer {
 
   /** Runs statements after those that wait, and returns their results. Errors: of the first that fails; unavailable. */
   async #send(stmts: Bound[]): Promise<Result[]> {
-    const before = [...this.#unsent];
-    const { outcomes, count } = await this.#trip(stmts).then(
-      (outcomes) => ({ outcomes, count: outcomes.length - stmts.length }),
-      (error) => {
-        if (!isOwnFailure(error)) throw this.#lose(error);
-        // The server refuses a whole batch for a statement that it cannot parse, and has run nothing.
-        this.#unsent = before;
-        throw mapServerError(error);
-      },
-    );
-    this.#unitAt = undefined;
-    const failedAt = outcomes.findIndex((outcome) => !isResult(outcome));
-    if (failedAt === -1) return outcomes.slice(count) as Result[];
-    const failure = outcomes[failedAt];
-    if (failedAt < count || !isOwnFailure(failure)) throw this.#lose(failure);
-    throw mapServerError(failure);
+    const isRead = stmts.every(({ sql }) => shapeOf(sql).reads);
+    const all = isRead ? stmts : [...stmts, ...this.#ahead];
+    const outcomes = await this.#trip(all).catch((error) => {
+      throw isOwnFailure(error) ? mapServerError(error) : this.#lose(error);
+    });
+    const own = outcomes.slice(-all.length);
+    if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, own.slice(0, stmts.length));
+    const ahead = own.splice(stmts.length) as Result[];
+    if (!isRead) this.#foundAhead = ahead;
+    return own as Result[];
+  }
+
+  /** Sends statements that end with COMMIT. Returns undefined where it took effect, but the answer was lost. Errors: as `commit`. */
+  async #sendCommit(stmts: Bound[], mayRepeat = this.#isUnsent): Promise<Outcome[] | undefined> {
+    const before = this.#unsent;
+    try {
+      return await this.#trip(stmts);
+    } catch (error) {
+      if (isOwnFailure(error)) throw mapServerError(error);
+      const last = await readLastGroup(this.#connection, this.#writerId, this.#lockDeadlineMs);
+      if (last === this.#group) return undefined;
+      if (!mayRepeat || last === undefined) throw this.#lose(error);
+      this.#unsent = before;
+      return this.#sendCommit(stmts, false);
+    }
+  }
+
+  /** The error of a message's first failure, which leaves the transaction as it is if it is one of `own`. */
+  #failureOf(outcomes: Outcome[] = [], own: Outcome[]): unknown {
+    const failure = outcomes.find((outcome) => !isResult(outcome));
+    return isOwnFailure(failure) && own.includes(failure) ? mapServerError(failure) : this.#lose(failure);
   }
 
   /** Sends what waits and these statements, each only after the one before it. The first message takes the lock. */
   async #trip(stmts: Bound[]): Promise<Outcome[]> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
     const isFirst = this.#isUnsent;
-    const steps = [...this.#unsent.splice(0), ...stmts];
-    if (isFirst) return this.#takeLock(steps);
-    return this.#runOn(this.#stream, [{ sql: checkGroup, args: [this.#writerId, BigInt(this.#group)] }, ...steps]);
+    const before = this.#unsent;
+    this.#unsent = [];
+    const steps = [...before, ...stmts];
+    const check = { sql: checkGroup, args: [this.#writerId, BigInt(this.#group)] };
+    try {
+      const outcomes = await (isFirst ? this.#takeLock(steps) : this.#runKept([check, ...steps]));
+      this.#unitAt = undefined;
+      return outcomes;
+    } catch (error) {
+      // The server refuses a whole message for a statement that it cannot parse, and has run nothing.
+      if (isOwnFailure(error)) this.#unsent = before;
+      throw error;
+    }
   }
 
   /** Sends the first message of a group until the lock is free; once more over a new connection, as nothing was committed. */
@@ -172,13 +203,14 @@ export class ServerWriter implements Writer {
     for (;;) {
       try {
         // A server may let a BEGIN wait for the lock instead of refusing it.
-        const outcomes = await this.#runOn(await this.#openStream(), steps, Math.max(1, deadline - performance.now()));
+        const outcomes = await this.#connection.runInOrder(await this.#openStream(), steps, leftUntil(deadline));
         if (!isBusy(outcomes[0]) || performance.now() > deadline) {
           this.#noteDurability(outcomes[1]);
           return outcomes;
         }
       } catch (error) {
-        if (!isKept || isOwnFailure(error) || performance.now() > deadline) throw error;
+        const mayRepeat = isKept && steps.at(-1) !== commit && performance.now() < deadline;
+        if (!mayRepeat || isOwnFailure(error)) throw error;
         isKept = false;
         this.#connection.close();
       }
@@ -186,10 +218,8 @@ export class ServerWriter implements Writer {
     }
   }
 
-  async #runOn(stream: KeptStream | undefined, steps: Bound[], timeoutMs = callTimeoutMs): Promise<Outcome[]> {
-    if (!this.#connection.isOpen(stream)) throw unavailable("The connection was lost.", { isInternal: true });
-    const chained = steps.map((step, index): Step => ({ ...step, after: index === 0 ? undefined : index - 1 }));
-    return this.#connection.run(stream, chained, timeoutMs);
+  #runKept(steps: Bound[]): Promise<Outcome[]> {
+    return this.#connection.runInOrder(this.#stream, steps, tripTimeoutMs);
   }
 
   async #openStream(): Promise<KeptStream> {
@@ -203,31 +233,9 @@ export class ServerWriter implements Writer {
     this.durabilityReadAt = performance.now();
   }
 
-  /**
-   * After a COMMIT without an answer: once another transaction has begun, the old one has ended, and its row tells how.
-   * @throws unavailable where it did not commit, or the lock is not free in time.
-   */
-  async #findOut(cause: unknown): Promise<undefined> {
-    const deadline = performance.now() + this.#lockDeadlineMs;
-    const steps = [begin, { sql: readGroup, args: [this.#writerId] }, control("ROLLBACK")];
-    this.#connection.close();
-    while (performance.now() < deadline) {
-      const outcomes = await this.#openStream()
-        .then((stream) => this.#runOn(stream, steps, Math.max(1, deadline - performance.now())))
-        .catch(() => [undefined]);
-      const [, last, ended] = outcomes;
-      if (isResult(last) && isResult(ended)) {
-        if (last.rows[0]?.last_group !== this.#group) break;
-        return undefined;
-      }
-      if (!isBusy(outcomes[0])) this.#connection.close();
-      await pause();
-    }
-    throw this.#lose(cause);
-  }
-
   #end(): void {
     this.inTransaction = false;
+    this.#foundAhead = undefined;
     this.#unsent = [];
   }
 

@@ -9,11 +9,14 @@ export interface Bound {
 
 export const control = (sql: string): Bound => ({ sql, args: [] });
 export const begin = control("BEGIN IMMEDIATE");
+export const commit = control("COMMIT");
+/** Full, where a write is on the disk of the server before it answers. */
+export const readMode = control("PRAGMA synchronous");
 export const savepoint = control("SAVEPOINT bodega_unit");
 export const rollbackTo = control("ROLLBACK TO bodega_unit");
 export const release = control("RELEASE bodega_unit");
 // SQLite has no function that fails, but the smallest integer has no absolute value.
-export const failing = "abs(-9223372036854775808)";
+const failing = "abs(-9223372036854775808)";
 export const keepGroup = `INSERT INTO write_groups (writer, last_group) VALUES (?, ?)
   ON CONFLICT (writer) DO UPDATE SET last_group = excluded.last_group`;
 export const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
@@ -21,6 +24,13 @@ export const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups W
 export const readGroup = "SELECT last_group FROM write_groups WHERE writer = ?";
 /** Rows of processes that have long ended. */
 export const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
+
+/** COMMIT, unless one of the reads finds a row. */
+export function commitUnless(reads: readonly Bound[]): Bound[] {
+  const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
+  const sql = `SELECT CASE WHEN ${exists} THEN ${failing} END`;
+  return [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
+}
 
 /** Binds a statement's arguments as both engines store them. Errors: those of `bindArgs`. */
 export function bindForServer(stmt: InStatement): Bound {

@@ -119,33 +119,53 @@ async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Pro
 async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string; proof: Proof }): Promise<IssuedToken> {
   // The library for codes is loaded before the transaction, which should not wait for it.
   if (otp !== "") await loadTotp();
+  const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
   return inTransaction(ctx, async (tx) => {
-    const { id, emailKey } = user;
-    const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
-    const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
-    if (!found || !isUnchanged(found, user)) throw invalidLogin();
-    const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
-    if (codeTry) await requireRightCode(tx, codeTry);
-    if (found.hasTwoFactor) await requireOtp(tx, id, otp);
-    if (codeTry && found.isUnproven) await claimAccount(tx, id);
-    const { issued, statements } = bindToken(tx, id);
-    const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
-    const actor = { kind: "user", userId: id, role: found.role } as const;
-    await tx.db.batch([
-      ...(codeTry ? [bindUse(tx, codeTry)] : []),
-      bind(recordLogin, { tenantId: tx.tenant.id, id, at: toTimestamp(tx.now()) }),
-      bindLimit(tx, loginCalls, callerOf(tx)).hit,
-      bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear,
-      ...statements,
-      bindAudit({ ...tx, actor }, { event: "login.succeeded", subject: id, details }),
-    ]);
+    const checking = requireUnchanged(tx, user);
+    if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, { codeTry, otp });
+    const { issued, statements } = bindLogin(tx, user, codeTry);
+    // They share a trip to a server with the checks, which come first, and are undone where one fails.
+    await Promise.all([checking, tx.db.batch(statements)]);
     return issued;
   });
 }
 
-async function requireOtp(tx: Ctx, id: string, otp: string): Promise<void> {
-  if (otp === "") throw twoFactorRequired();
-  if (!(await consumeCode(tx, id, otp))) throw invalidLogin();
+/** Requires the second factor, and the mailed code, by which an unproven account is claimed. Errors: those of `login`. */
+async function requireMore(
+  tx: Ctx,
+  { id, hasTwoFactor, isUnproven }: SignInUser,
+  { codeTry, otp }: { codeTry: CodeTry | undefined; otp: string },
+): Promise<void> {
+  if (codeTry) await requireRightCode(tx, codeTry);
+  if (hasTwoFactor) {
+    if (otp === "") throw twoFactorRequired();
+    if (!(await consumeCode(tx, id, otp))) throw invalidLogin();
+  }
+  if (codeTry && isUnproven) await claimAccount(tx, id);
+}
+
+function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry | undefined) {
+  const { issued, statements } = bindToken(tx, id);
+  const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
+  const actor = { kind: "user", userId: id, role } as const;
+  const login = [
+    ...(codeTry ? [bindUse(tx, codeTry)] : []),
+    bind(recordLogin, { tenantId: tx.tenant.id, id, at: toTimestamp(tx.now()) }),
+    bindLimit(tx, loginCalls, callerOf(tx)).hit,
+    bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear,
+    ...statements,
+    bindAudit({ ...tx, actor }, { event: "login.succeeded", subject: id, details }),
+  ];
+  return { issued, statements: login };
+}
+
+/** Returns the user, who is as when the proof was verified. Errors: invalidLogin, tooManyAttempts, twoFactorRequired. */
+async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> {
+  const find = findSignInUser(tx.db, tx.tenant.id, user.emailKey);
+  const [found] = await Promise.all([find, requireFailuresLeft(tx, user.emailKey), requireCallsLeft(tx)]);
+  if (!found || !isUnchanged(found, user)) throw invalidLogin();
+  if (found.hasTwoFactor && !user.hasTwoFactor) throw twoFactorRequired();
+  return found;
 }
 
 /** Whether a user is active, and as it was when the proof was verified. */
