@@ -3,12 +3,25 @@ import type { Session } from "./db/session.ts";
 import { hasScope, type Scope } from "./security/scopes.ts";
 import type { Vault } from "./security/vault.ts";
 
-/**
- * A store as requests need it; cached by the server. Its fields are columns of `tenants`, whose module declares them, as
- * the members of `ProcessMemory`.
- */
-// biome-ignore lint/suspicious/noEmptyInterface: the module of tenants adds its members.
-export interface Tenant {}
+/** A store as requests need it; cached by the server. The table `tenants` says what its columns mean. */
+export interface Tenant {
+  id: string;
+  namespace: string;
+  title: string;
+  currency: string;
+  language: string;
+  tokenLifetime: number;
+  pointsRate: number;
+  pointValue: number;
+  pointsDays: number | null;
+  addressWrites: number;
+  visitorWrites: number;
+  pendingOrders: number;
+  stockShare: number;
+  ordersPerMinute: number;
+  signUp: "off" | "open" | "verified";
+  signInByMail: "off" | "on";
+}
 
 /** The authenticated caller. */
 export type Actor =
@@ -39,12 +52,16 @@ export function mayRead({ actor }: { actor: Actor }, scope: Scope): boolean {
   return actor.kind === "app" ? hasScope(actor.scopes, scope) : !isCatalogOnly({ actor });
 }
 
-/**
- * State that a server's process keeps between requests. A module adds its own part by declaration merging (views,
- * rate-limits, app-keys), so that this file depends on none of them.
- */
-// biome-ignore lint/suspicious/noEmptyInterface: modules add its members.
-export interface ProcessMemory {}
+/** State that a server's process keeps between requests. */
+export interface ProcessMemory {
+  /** Views that wait to be written. */
+  views: {
+    isKnown(dedupKey: string): boolean;
+    add(view: Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>): void;
+  };
+  /** Public writes of the last minute. */
+  writes: { count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined };
+}
 
 /** The context of every service: database or transaction, store, actor and time. */
 export interface Ctx {

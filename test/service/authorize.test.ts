@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { authorize } from "../../src/server/api/authenticate.ts";
 import type { Actor } from "../../src/server/context.ts";
-import { type Access, anyone, app, staff, token } from "../../src/server/http/access.ts";
+import { type Access, app, publicAccess, staff, token } from "../../src/server/http/access.ts";
 
 const key = (...scopes: string[]): Actor => ({ kind: "app", appId: "app_1", scopes: new Set(scopes) });
 const user = (role: "customer" | "staff" | "owner"): Actor => ({ kind: "user", userId: "usr_1", role });
@@ -33,7 +33,7 @@ const table: [name: string, access: Access[], allowed: Who[]][] = [
     [app("products:write"), staff],
     ["a key for everything", "a key for writing", "a member of staff", "an owner"],
   ],
-  ["anyone", [anyone], Object.keys(actors) as Who[]],
+  ["anyone", [publicAccess], Object.keys(actors) as Who[]],
   ["nobody", [], []],
 ];
 

@@ -3,7 +3,6 @@ import type { Tenant } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { AppError } from "../../src/server/errors.ts";
 import { addHits, type HitBucket, purgePublicHits } from "../../src/server/modules/rate-limits/counter-sync.ts";
-import type { WriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { createWriteLimiter, waitOf } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { closedVault } from "../../src/server/security/secret-key.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -14,6 +13,8 @@ import { createClock, type FakeClock } from "../support/clock.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
+
+type WriteLimiter = ReturnType<typeof createWriteLimiter>;
 
 type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
 const minute = 60_000;

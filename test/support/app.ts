@@ -1,6 +1,6 @@
 import { type AppDeps, createApp } from "../../src/server/api/app.ts";
 import { defaultPushOptions } from "../../src/server/config/push-config.ts";
-import type { ProcessMemory, SystemCtx } from "../../src/server/context.ts";
+import type { SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
@@ -25,7 +25,7 @@ export interface TestApp {
   /** The log lines, in both forms. */
   lines: string[];
   /** State of the application between requests: `memory.views.flush()` writes the views of a test. */
-  memory: ProcessMemory;
+  memory: ReturnType<typeof createMemory>;
   /** For services above a single tenant. */
   system: SystemCtx;
   /** The API description, read once for all applications with the same routes. */
@@ -45,14 +45,16 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
 /** By routes, on which alone a description depends; undefined: those of the product. */
 const descriptions = new Map<AppDeps["routes"], Promise<ApiDescription>>();
 
+const createMemory = (db: Database, key: typeof vault, now: () => number) => ({
+  views: new ViewBuffer({ db, notice: () => {} }),
+  writes: createWriteLimiter({ db, vault: key, now, notice: () => {} }),
+});
+
 /** Starts the application with a fake clock; the header `x-test-peer` sets the peer of a request. */
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
-  const memory = {
-    views: new ViewBuffer({ db, notice: () => {} }),
-    writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
-  };
+  const memory = createMemory(db, deps.vault ?? vault, clock.now);
   const common = {
     trustedProxies: [],
     version: "0.0.0-test",
@@ -103,7 +105,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
       descriptions.set(deps.routes, description);
       return description;
     },
-    memory: common.memory,
+    memory,
     async stop() {
       await server.stop(true);
       await Promise.all([memory.views.stop(), memory.writes.stop()]);

@@ -52,6 +52,14 @@ const retired: [pattern: RegExp, term: string][] = [
   [/\b\w*[rR]ehears\w*/, "restore test"],
   [/\btake(?:Store|Owner|Key|Mail|Replica|PublicUrl|Password|Origins)\b/, "resolveStore…"],
   [/\b(?:forEachView|noteLogin|rejectionBuffer)\b/, "forEachAudience, recordLogin, recorder"],
+  [
+    /\b(?:KnownKey|readKnown|SentApp|Arrived|Incoming|isUnsigned)\b/,
+    "ResolvedCredentials, RequestCredentials, RouteRequest, ignoresCredentials",
+  ],
+  [
+    /\b(?:titleRank|compileWalk|isServed|is_cut|forEachView|viewOf\(ctx)\b/,
+    "titleOffset, index-scan, isLocalized, exceeds_bytes, audience",
+  ],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],
 ];
 

@@ -4,16 +4,18 @@ import type { Call, Route } from "../http/route.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
 import { chooseCoding, compress } from "./compression.ts";
 
-export interface Arrived {
+export interface RouteRequest {
   request: Request;
   requestId: string;
   route: Route;
+  /** Of the path, not yet checked. */
+  params: Record<string, string>;
 }
 
 /** Answers a read of the catalogue. If the client's `ETag` is current, it gets 304 and the reply is not read. */
 export async function answerRead(
   { version, publicUrl = "" }: { version: string; publicUrl?: string | undefined },
-  { request, requestId, route }: Arrived,
+  { request, requestId, route }: RouteRequest,
   call: Call,
   headers: Record<string, string>,
 ): Promise<Response> {

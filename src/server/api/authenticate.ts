@@ -2,14 +2,19 @@ import ipaddr from "ipaddr.js";
 import type { Actor, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
 import { AppError, appAuthFailed, forbidden, malformedRequest, notAuthenticated, userTokenInvalid } from "../errors.ts";
-import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
-import type { KnownKey } from "../modules/app-keys/lookup.ts";
+import { type Access, allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/access.ts";
+import type { ResolvedKey } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
 import { verifyToken } from "../modules/tokens/service.ts";
 import { hasScope } from "../security/scopes.ts";
 import type { CountAttempt } from "./attempts.ts";
-import { type AppCredentials, type Sent, type TokenCredentials, tokenCredentialsOf } from "./credentials.ts";
+import {
+  type AppCredentials,
+  type RequestCredentials,
+  type TokenCredentials,
+  tokenCredentialsOf,
+} from "./credentials.ts";
 
 export interface AuthDeps {
   db: Session;
@@ -24,9 +29,9 @@ interface Attempt {
   request: Request;
   requestId: string;
   origin: string | null;
-  sent: Sent;
+  sent: RequestCredentials;
   tenant: Tenant;
-  key: KnownKey | null;
+  key: ResolvedKey | null;
   /** Whether the request was counted as an attempt already, as all of `/auth/` are. */
   isCounted: boolean;
 }
@@ -91,10 +96,11 @@ export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | nul
 }
 
 function isAdmitted(access: readonly Access[], actor: Actor): boolean {
-  for (const way of access) {
-    if (way.kind === "public") return true;
-    if (way.kind === "app" && actor.kind === "app" && (!way.scope || hasScope(actor.scopes, way.scope))) return true;
-    if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer"))
+  for (const method of access) {
+    if (method.kind === "public") return true;
+    if (method.kind === "app" && actor.kind === "app" && (!method.scope || hasScope(actor.scopes, method.scope)))
+      return true;
+    if (method.kind === "token" && actor.kind === "user" && (method.role === undefined || actor.role !== "customer"))
       return true;
   }
   return false;
@@ -103,8 +109,9 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
 /** Throws forbidden naming the lacking scope, or who may use the route. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   if (isAdmitted(access, actor)) return;
-  const missing = actor.kind === "app" && access.find((way) => way.kind === "app")?.scope;
-  const isForUsers = actor.kind === "app" && access.some((way) => way.kind === "token" && way.role === undefined);
+  const missing = actor.kind === "app" && access.find((method) => method.kind === "app")?.scope;
+  const isForUsers =
+    actor.kind === "app" && access.some((method) => method.kind === "token" && method.role === undefined);
   const remedy = isForUsers ? `Sign a user in${missing ? ", or use a key with this scope" : ""}.` : undefined;
   const nobody = isForUsers ? ", and no user is signed in" : "";
   if (missing) throw forbidden(`The key lacks the scope ${missing}${nobody}.`, { remedy });
@@ -113,7 +120,7 @@ export function authorize(access: readonly Access[], actor: Actor): void {
 }
 
 function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
-  if (isUnsigned(access)) return { kind: "visitor" };
+  if (ignoresCredentials(access)) return { kind: "visitor" };
   const { app, user } = attempt.sent;
   if (user.token !== undefined && asksOwnToken(access)) return verifyOwnToken(deps, attempt);
   const failures: AppError[] = [];
@@ -122,7 +129,7 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
     // On a public route a user token names the user that the key acts for, so a wrong one is refused. On others the key
     // comes first, unless only the user can be admitted: a page sends its key with every call.
-    if (actor && (user.token === undefined || (!isOpen(access) && isAdmitted(access, actor)))) return actor;
+    if (actor && (user.token === undefined || (!allowsAnonymous(access) && isAdmitted(access, actor)))) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
   }
@@ -137,7 +144,7 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
     failures.push(requireAuthError(error));
   }
   if (failures.length > 0) throw combineErrors(failures);
-  if (isOpen(access)) return { kind: "visitor" };
+  if (allowsAnonymous(access)) return { kind: "visitor" };
   throw notAuthenticated("No credentials were sent.");
 }
 

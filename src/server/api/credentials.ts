@@ -1,5 +1,5 @@
 import { type AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
-import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
+import { allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 
 /** The query or body may contain these; the query takes precedence. */
@@ -29,7 +29,7 @@ export interface AppCredentials {
 }
 
 /** Errors wait until the store was checked. Null means not sent. */
-type SentApp = { value: AppCredentials } | { error: AppError } | null;
+type KeyCredentials = { value: AppCredentials } | { error: AppError } | null;
 
 /** Parses `Authorization: Bearer <id>:<secret>`. Only ids of users begin with `usr_`. */
 function readBearer(authorization: string | null) {
@@ -41,7 +41,7 @@ function readBearer(authorization: string | null) {
 }
 
 /** Prefers the header (specification, section 5). The error is invalidAppCredentials. */
-function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): SentApp {
+function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): KeyCredentials {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
     if (header.secret === undefined) return { error: invalidAppCredentials(form) };
@@ -53,7 +53,7 @@ function readAppCredentials(header: ReturnType<typeof readBearer>, common: Commo
 
 const visible = /^[\x21-\x7e]{1,256}$/;
 
-function checkForm(appId: string, appSecret: string): SentApp {
+function checkForm(appId: string, appSecret: string): KeyCredentials {
   if (!visible.test(appId)) return { error: invalidAppCredentials("`app_id` is missing or malformed.") };
   if (!visible.test(appSecret)) return { error: invalidAppCredentials("`app_secret` is missing or malformed.") };
   return { value: { appId, appSecret } };
@@ -64,13 +64,13 @@ export interface TokenCredentials {
   token: string;
 }
 
-type SentUser = Partial<Record<"user_id" | "token", string | undefined>>;
+type UserCredentials = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
  * With app credentials, `user_id` without `token` names a user, and is no authentication attempt.
  * @throws invalidTokenParams when one of the two is missing or malformed.
  */
-export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {
+export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): TokenCredentials | null {
   const { user_id: userId, token } = sent;
   if (token === undefined && (userId === undefined || besideApp)) return null;
   if (!userId || !visible.test(userId)) throw invalidTokenParams("`user_id` is missing or malformed.");
@@ -78,22 +78,22 @@ export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCre
   return { userId, token };
 }
 
-export interface Sent {
+export interface RequestCredentials {
   common: Common;
-  app: SentApp;
+  app: KeyCredentials;
   /** The app credentials, even where the route ignores them. */
-  key: SentApp;
-  user: SentUser;
+  key: KeyCredentials;
+  user: UserCredentials;
 }
 
 /** Whether the body can hold the namespace or credentials, and so must be read before they are checked. */
 export function bodyMayCarryCredentials(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;
   if (query.namespace === undefined) return true;
-  if (isUnsigned(route.access)) return false;
+  if (ignoresCredentials(route.access)) return false;
   const header = readBearer(authorization);
   const namesUser = header?.isUser || ("user_id" in query && "token" in query);
-  if ((isOpen(route.access) || asksOwnToken(route.access)) && !namesUser) return true;
+  if ((allowsAnonymous(route.access) || asksOwnToken(route.access)) && !namesUser) return true;
   // Beside a user token in the query or header, the body may hold app credentials, and one valid method is enough.
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
@@ -103,15 +103,15 @@ export function extractCredentials(
   query: Common,
   authorization: string | null,
   body: Record<string, unknown> | undefined,
-): Sent {
+): RequestCredentials {
   const header = readBearer(authorization);
   const { user_id, token } = query;
   const common = body ? { ...popCommonParams(body, route.ownField), ...query } : query;
   const key = readAppCredentials(header, common);
   // The query takes precedence over the header. A body may contain user credentials where the call is about the token
   // itself, and on public routes, where ignoring them would attribute the request to another caller.
-  const inBody = asksOwnToken(route.access) || isOpen(route.access) ? common : undefined;
+  const inBody = asksOwnToken(route.access) || allowsAnonymous(route.access) ? common : undefined;
   const beside = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : inBody;
   const user = { user_id: user_id ?? beside?.user_id, token: token ?? beside?.token };
-  return { common, app: isUnsigned(route.access) ? null : key, key, user };
+  return { common, app: ignoresCredentials(route.access) ? null : key, key, user };
 }

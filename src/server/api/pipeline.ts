@@ -3,10 +3,10 @@ import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.t
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { invalidAppCredentials, invalidTokenParams, namespaceMissing, storeNotFound } from "../errors.ts";
-import { isOpen } from "../http/access.ts";
+import { allowsAnonymous } from "../http/access.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
-import { type CredentialLookup, hasTenant, type Known } from "../modules/app-keys/lookup.ts";
+import { type CredentialLookup, hasTenant, type ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
@@ -14,12 +14,17 @@ import type { Vault } from "../security/vault.ts";
 import { hasNumbers } from "../values/schema.ts";
 import { answerCall } from "./answer-call.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
-import { type Arrived, answerRead } from "./answer-read.ts";
+import { answerRead, type RouteRequest } from "./answer-read.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, dropBody, readBody } from "./body.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./check-input.ts";
-import { bodyMayCarryCredentials, extractCredentials, popCommonParams, type Sent } from "./credentials.ts";
+import {
+  bodyMayCarryCredentials,
+  extractCredentials,
+  popCommonParams,
+  type RequestCredentials,
+} from "./credentials.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
@@ -42,18 +47,13 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   publicUrl?: string | undefined;
 }
 
-interface Incoming extends Arrived {
-  /** Of the path, not yet checked. */
-  params: Record<string, string>;
-}
-
 /** What the steps of a request have found so far, for its error reply and the log. */
 interface Found {
   /** With the address that a server names for its customer. */
   deps: PipelineDeps;
-  sent?: Sent;
+  sent?: RequestCredentials;
   body?: Body | undefined;
-  known?: Known;
+  known?: ResolvedCredentials;
   tenant?: Tenant;
   actor?: Actor;
   authenticatedAt?: number;
@@ -75,7 +75,7 @@ export async function answerRoute(
 ): Promise<Response> {
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
-  const incoming: Incoming = { request, requestId, route, params };
+  const incoming: RouteRequest = { request, requestId, route, params };
   deps.meter.inFlight++;
   let received: Promise<Body> | undefined;
   const receive = (namespace?: string) => {
@@ -99,7 +99,7 @@ export async function answerRoute(
 }
 
 /** Runs the steps in the order of the specification's conventions. Each notes in `found` what it found. */
-async function answer(found: Found, incoming: Incoming, sources: Sources): Promise<Response> {
+async function answer(found: Found, incoming: RouteRequest, sources: Sources): Promise<Response> {
   const { request, requestId, route } = incoming;
   const { sent, query, namespace, known, tenant } = await identify(found, incoming, sources);
   const actor = await admit(found, incoming, { sent, namespace, tenant, key: known.key });
@@ -120,7 +120,7 @@ async function answer(found: Found, incoming: Incoming, sources: Sources): Promi
 }
 
 /** Reads the credentials that were sent, and looks up the store and the key. */
-async function identify(found: Found, { request, route }: Incoming, { receive, find }: Sources) {
+async function identify(found: Found, { request, route }: RouteRequest, { receive, find }: Sources) {
   const { query, common } = parseQuery(request.url, route.query);
   const authorization = request.headers.get("authorization");
   if (bodyMayCarryCredentials(route, common, authorization)) found.body = await receive();
@@ -138,8 +138,11 @@ async function identify(found: Found, { request, route }: Incoming, { receive, f
 /** Counts an attempt, checks credentials and origin, and whether the caller may use the route. */
 async function admit(
   found: Found,
-  { request, requestId, route }: Incoming,
-  { namespace, ...claim }: { sent: Sent; namespace: string; tenant: Tenant; key: Known["key"] },
+  { request, requestId, route }: RouteRequest,
+  {
+    namespace,
+    ...claim
+  }: { sent: RequestCredentials; namespace: string; tenant: Tenant; key: ResolvedCredentials["key"] },
 ): Promise<Actor> {
   const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
   const attempt = { request, requestId, origin: request.headers.get("origin"), isCounted, ...claim };
@@ -156,7 +159,7 @@ async function admit(
   return actor;
 }
 
-async function refuse(found: Found, incoming: Incoming, error: unknown): Promise<Response> {
+async function refuse(found: Found, incoming: RouteRequest, error: unknown): Promise<Response> {
   const { request, requestId } = incoming;
   const { deps, body, tenant } = found;
   const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
@@ -175,15 +178,16 @@ function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean 
   return known !== undefined && (!known.tenant || allowsOrigin(known, origin));
 }
 
-function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {
+function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, namespace = ""): Promise<Body> {
   if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
-  const limits = isOpen(route.access) || actsForVisitors(route) ? publicLimits(deps.bodyLimits) : deps.bodyLimits;
+  const limits =
+    allowsAnonymous(route.access) || actsForVisitors(route) ? publicLimits(deps.bodyLimits) : deps.bodyLimits;
   const isExact = route.body !== undefined && hasNumbers(route.body);
   return readBody(request, limits, deps.bodyMemory, { allowsText: route.plainText, isExact });
 }
 
 /** Errors: those of the credentials that were sent without it (specification, section 7), else namespaceMissing. */
-function requireNamespace({ common: { namespace }, app, user }: Sent, body: Body | undefined): string {
+function requireNamespace({ common: { namespace }, app, user }: RequestCredentials, body: Body | undefined): string {
   if (namespace) return namespace;
   // A body that cannot be read may have held the namespace, so its own error says more.
   if (namespace === undefined && body?.error) throw body.error;
@@ -192,13 +196,13 @@ function requireNamespace({ common: { namespace }, app, user }: Sent, body: Body
   throw namespaceMissing();
 }
 
-function requireActive({ tenant }: Known): Tenant {
+function requireActive({ tenant }: ResolvedCredentials): Tenant {
   if (!tenant) throw storeNotFound();
   if (tenant.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
   return tenant;
 }
 
-function createContext(deps: PipelineDeps, { request, requestId }: Incoming, tenant: Tenant, actor: Actor): Ctx {
+function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
   return {
     db: deps.db,
     tenant,
@@ -214,9 +218,9 @@ function createContext(deps: PipelineDeps, { request, requestId }: Incoming, ten
 }
 
 function checkCall(
-  { route, params }: Incoming,
+  { route, params }: RouteRequest,
   ctx: Ctx,
-  { query, body, common }: { query: Query; body: Body | undefined; common: Sent["common"] },
+  { query, body, common }: { query: Query; body: Body | undefined; common: RequestCredentials["common"] },
 ): Call {
   return {
     ctx,
@@ -230,7 +234,7 @@ function checkCall(
 }
 
 /** Whether the key that was sent, even with a wrong secret, is one of the store and allows a page's origin. */
-function allowsOrigin({ tenant, key }: Known, origin: string): boolean {
+function allowsOrigin({ tenant, key }: ResolvedCredentials, origin: string): boolean {
   return key !== null && key.tenantId === tenant?.id && verifyOrigin(key, origin).allowed;
 }
 

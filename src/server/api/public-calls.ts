@@ -1,6 +1,6 @@
 import type { ProcessMemory, Tenant } from "../context.ts";
 import { AppError, type ErrorKind } from "../errors.ts";
-import { isOpen, isUnsigned } from "../http/access.ts";
+import { allowsAnonymous, ignoresCredentials } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 import { KiB } from "../values/bytes.ts";
 import type { BodyLimits } from "./body.ts";
@@ -10,11 +10,12 @@ const maxBytes = 64 * KiB;
 export const publicLimits = ({ bytes, ms }: BodyLimits): BodyLimits => ({ bytes: Math.min(bytes, maxBytes), ms });
 
 /** Calls of `/auth/` are counted as attempts instead. */
-const isPublicWrite = ({ access, method }: Route) => method !== "GET" && isOpen(access) && !isUnsigned(access);
+const isPublicWrite = ({ access, method }: Route) =>
+  method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
 
 /** Whether a server calls a route for its visitors, and may name their addresses. */
 export const actsForVisitors = (route: Route): boolean =>
-  isPublicWrite(route) || route.access.some((way) => way.kind === "app" && way.scope === "customers:sign-up");
+  isPublicWrite(route) || route.access.some((method) => method.kind === "app" && method.scope === "customers:sign-up");
 
 /** These refusals come before the service counts a write. Some notFound come later and count twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([

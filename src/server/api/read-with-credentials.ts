@@ -1,4 +1,4 @@
-import type { CredentialLookup, Known } from "../modules/app-keys/lookup.ts";
+import type { CredentialLookup, ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 
 /**
  * With a database server the cached store and key are used, and read again together with the data. If they have
@@ -8,8 +8,8 @@ export async function readWithCredentials<T>(
   lookup: CredentialLookup,
   answer: (find: CredentialLookup["find"]) => Promise<T>,
 ): Promise<T> {
-  let used: Known | undefined;
-  let reading: Promise<Known> | undefined;
+  let used: ResolvedCredentials | undefined;
+  let reading: Promise<ResolvedCredentials> | undefined;
   const answered = await answer((namespace, appId) => {
     used = lookup.cached?.(namespace, appId);
     const known = lookup.find(namespace, appId);

@@ -102,7 +102,7 @@ function compilePage(list: KeysetList, shape: Shape): CompiledStatement<PageRow>
     (select json_array(${sorted}, ${id}) ${from} ${page} limit 1 offset ${param("lastIndex")}) as last,
     exists(select 1 ${from} ${page} limit 1 offset ${param("limit")}) as has_more,
     ${isCounted ? sql`(select count(*) ${from} ${matching})` : sql`null`} as total
-    from (select group_concat(rendered) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut
+    from (select group_concat(rendered) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes
       from (select ${bounded} ${joined} ${page} limit ${param("limit")})) as page`);
 }
 

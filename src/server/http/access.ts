@@ -3,7 +3,7 @@ import type { Scope } from "../security/scopes.ts";
 export type Access =
   | { kind: "app"; scope?: Scope }
   | { kind: "token"; role?: "staff"; own?: true }
-  | { kind: "public"; unsigned?: true };
+  | { kind: "public"; noAuth?: true };
 
 export function app(scope: Scope): Access {
   return { kind: "app", scope };
@@ -20,19 +20,19 @@ export const staff: Access = { kind: "token", role: "staff" };
 export const ownToken: Access = { kind: "token", own: true };
 
 /** Credentials that are sent are verified. */
-export const anyone: Access = { kind: "public" };
+export const publicAccess: Access = { kind: "public" };
 
 /**
  * Ignores credentials (specification, section 4, rule 2), because clients send them with every call, and an old token
  * must not prevent a new login.
  */
-export const unsigned: Access = { kind: "public", unsigned: true };
+export const noAuth: Access = { kind: "public", noAuth: true };
 
 // Asked several times a request, so that none of these makes a function each time.
-const isOwnToken = (way: Access) => way.kind === "token" && way.own === true;
-const isPublic = (way: Access) => way.kind === "public";
-const isForUnsigned = (way: Access) => way.kind === "public" && way.unsigned === true;
+const isOwnToken = (method: Access) => method.kind === "token" && method.own === true;
+const isPublic = (method: Access) => method.kind === "public";
+const isNoAuth = (method: Access) => method.kind === "public" && method.noAuth === true;
 
 export const asksOwnToken = (access: readonly Access[]): boolean => access.some(isOwnToken);
-export const isOpen = (access: readonly Access[]): boolean => access.some(isPublic);
-export const isUnsigned = (access: readonly Access[]): boolean => access.some(isForUnsigned);
+export const allowsAnonymous = (access: readonly Access[]): boolean => access.some(isPublic);
+export const ignoresCredentials = (access: readonly Access[]): boolean => access.some(isNoAuth);

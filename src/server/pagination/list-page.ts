@@ -9,7 +9,7 @@ const maxPageBytes = 1024 * 1024;
 export interface MeasuredRow {
   bytes: number | null;
   /** 1 if records with more than `maxBytes` were left out. */
-  is_cut: number | null;
+  exceeds_bytes: number | null;
 }
 
 export interface PageRow extends MeasuredRow {
@@ -69,7 +69,7 @@ export async function readWithinBytes<Row extends MeasuredRow>(
   let maxBytes = Math.floor(maxPageBytes / size);
   for (;;) {
     const row = await read({ limit: size, more: size + 1, lastIndex: size - 1, maxBytes });
-    if (!row?.is_cut) return row;
+    if (!row?.exceeds_bytes) return row;
     const bytes = row.bytes ?? 0;
     if (size === 1 || bytes <= maxPageBytes) maxBytes = Number.MAX_SAFE_INTEGER;
     else {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { routes } from "../../../src/server/api/routes.ts";
-import { anyKey, anyone, isUnsigned } from "../../../src/server/http/access.ts";
+import { anyKey, ignoresCredentials, publicAccess } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { knownScopes } from "../../../src/server/security/scopes.ts";
@@ -86,9 +86,9 @@ onDatabase("file", (suite) => {
       else expect(code).toBe(5206);
     });
 
-    test(`${nameOf(route)} with another store's key is ${isUnsigned(route.access) ? "not refused for it" : "5203"}`, async () => {
+    test(`${nameOf(route)} with another store's key is ${ignoresCredentials(route.access) ? "not refused for it" : "5203"}`, async () => {
       const { code } = await shop.call(requestOf(route), { auth: other.auth, address: newAddress() });
-      if (isUnsigned(route.access)) expect(code).toBe(5102);
+      if (ignoresCredentials(route.access)) expect(code).toBe(5102);
       else expect(code).toBe(5203);
     });
 
@@ -133,7 +133,7 @@ onDatabase("file", (suite) => {
     const open = defineRoute("GET", "/open/", "open", {
       tag: "Open",
       summary: "Open to anyone",
-      access: [anyone],
+      access: [publicAccess],
       reply: { data: Type.Object({ who: Type.String() }) },
       errors: [],
       handle: async ({ ctx }) => reply({ who: ctx.actor.kind }),

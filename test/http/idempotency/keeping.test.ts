@@ -4,7 +4,7 @@ import { takesKey } from "../../../src/server/api/idempotency.ts";
 import { routes } from "../../../src/server/api/routes.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { AppError } from "../../../src/server/errors.ts";
-import { anyone, app } from "../../../src/server/http/access.ts";
+import { app, publicAccess } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { recordAudit } from "../../../src/server/modules/audit/service.ts";
@@ -86,7 +86,7 @@ const trialRoutes = [
   defineRoute("POST", "/open/", "open", {
     ...common,
     summary: "Open to anyone",
-    access: [anyone],
+    access: [publicAccess],
     handle: async () => reply({ run: ++runs }),
   }),
   defineRoute("POST", "/secret/", "tellSecret", {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { routes } from "../../../src/server/api/routes.ts";
-import { isUnsigned } from "../../../src/server/http/access.ts";
+import { ignoresCredentials } from "../../../src/server/http/access.ts";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import { nameOf, rowsOf } from "../../support/isolation.ts";
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  for (const route of routes.filter((one) => isPublic(one) && !isUnsigned(one.access))) {
+  for (const route of routes.filter((one) => isPublic(one) && !ignoresCredentials(one.access))) {
     test(`${nameOf(route)} gives the key of a page no more than a visitor gets`, async () => {
       for (const make of callsOf(route)) {
         const { code } = await send(await make(world));

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { takesKey } from "../../../src/server/api/idempotency.ts";
 import { routes } from "../../../src/server/api/routes.ts";
-import { isUnsigned } from "../../../src/server/http/access.ts";
+import { ignoresCredentials } from "../../../src/server/http/access.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import { newId } from "../../../src/server/values/ids.ts";
 import { type Account, openAccount } from "../../support/account.ts";
@@ -75,8 +75,8 @@ onDatabase("file", (suite) => {
         if (place === "query") calls.push([{ ...call, query: { ...call.query, ...named } }, {}]);
         if (place === "body") calls.push([{ ...call, body: { ...call.body, ...named } }, {}]);
         // Users may make calls about themselves in their own store; calls as other users are below.
-        const others = call.by || isUnsigned(route.access) ? strangers.slice(0, 1) : strangers;
-        if (!isUnsigned(route.access)) repeated += JSON.stringify(call.body ?? {});
+        const others = call.by || ignoresCredentials(route.access) ? strangers.slice(0, 1) : strangers;
+        if (!ignoresCredentials(route.access)) repeated += JSON.stringify(call.body ?? {});
         for (const stranger of others) {
           const tries = stranger.name.endsWith("key") ? [...calls, [bareOf(call), about] as const] : calls;
           for (const [spoken, more] of tries) {
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
       }
     });
 
-    if (!isUnsigned(route.access)) {
+    if (!ignoresCredentials(route.access)) {
       test(`${nameOf(route)} refuses credentials of one store in another`, async () => {
         const call = await make(ours);
         const { namespace } = theirs.shop;
@@ -144,7 +144,7 @@ onDatabase("file", (suite) => {
       if (call.isOwned && route.method === "GET") calls.push(bareOf(call));
       if (place === "query") calls.push({ ...call, query: { ...call.query, ...named } });
       if (place === "body") calls.push({ ...call, body: { ...call.body, ...named } });
-      const isRefused = isUnsigned(route.access) || call.by !== undefined;
+      const isRefused = ignoresCredentials(route.access) || call.by !== undefined;
       for (const spoken of isRefused ? [] : calls) {
         const seen = await makeCall(ours, { ...spoken, by: neighbour });
         expect([...marksIn(textWithoutEcho(spoken, seen))].filter((mark) => marks.has(mark))).toEqual([]);

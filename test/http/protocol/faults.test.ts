@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../../src/server/errors.ts";
-import { anyone, app as appAccess } from "../../../src/server/http/access.ts";
+import { app as appAccess, publicAccess } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
@@ -43,7 +43,7 @@ const routes: Route[] = [
     defineRoute("GET", `/faults/${name}/`, `fault-${name}`, {
       tag: "Faults",
       summary: "Fails",
-      access: [anyone],
+      access: [publicAccess],
       reply: { data: Type.Object({}) },
       errors: [],
       handle: work as never,

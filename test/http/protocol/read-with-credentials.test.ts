@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { readWithCredentials } from "../../../src/server/api/read-with-credentials.ts";
-import type { CredentialLookup, Known } from "../../../src/server/modules/app-keys/lookup.ts";
+import type { CredentialLookup, ResolvedCredentials } from "../../../src/server/modules/app-keys/lookup.ts";
 
-const known = (stored: string): Known => ({ tenant: null, key: null, stored });
+const known = (stored: string): ResolvedCredentials => ({ tenant: null, key: null, stored });
 
 /** Answers with the credentials it got, and counts the reads and the answers. */
-async function readOnce(read: () => Promise<Known>) {
+async function readOnce(read: () => Promise<ResolvedCredentials>) {
   const counts = { reads: 0, answers: 0 };
   const find = () => {
     counts.reads++;

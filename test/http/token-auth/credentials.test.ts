@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { anyone, token as anyToken, staff } from "../../../src/server/http/access.ts";
+import { token as anyToken, publicAccess, staff } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
@@ -30,7 +30,7 @@ const whoRoute = (path: `/${string}/`, id: string, access: Route["access"]) =>
       reply(actor.kind === "user" ? { kind: actor.kind, id: actor.userId, role: actor.role } : { kind: actor.kind }),
   });
 const routes = [
-  whoRoute("/open/", "open", [anyone]),
+  whoRoute("/open/", "open", [publicAccess]),
   whoRoute("/own/", "own", [anyToken]),
   whoRoute("/staff/", "staffOnly", [staff]),
 ];

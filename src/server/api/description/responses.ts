@@ -1,5 +1,5 @@
 import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../../errors.ts";
-import { asksOwnToken, isOpen, isUnsigned } from "../../http/access.ts";
+import { allowsAnonymous, asksOwnToken, ignoresCredentials } from "../../http/access.ts";
 import type { Route } from "../../http/route.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
@@ -31,11 +31,11 @@ function generalErrors({ method, access, errors = [] }: Route): [name: string, k
     return [isRead ? `Read${name}` : name, general.filter((kind) => !hidden.includes(kind) || errors.includes(kind))];
   };
   if (asksOwnToken(access)) return find("OwnTokenError", "tokenNotFound", "tokenExpired");
-  if (isUnsigned(access)) {
+  if (ignoresCredentials(access)) {
     const unread = ["appAuthFailed", "tokenNotFound", "notAuthenticated", "tokenExpired"] as const;
     return find("UnsignedError", ...unread, "userTokenInvalid", "forbidden");
   }
-  if (isOpen(access)) return find("PublicError", "userTokenInvalid", "forbidden");
+  if (allowsAnonymous(access)) return find("PublicError", "userTokenInvalid", "forbidden");
   return find("Error", "userTokenInvalid");
 }
 

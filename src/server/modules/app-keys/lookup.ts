@@ -10,10 +10,10 @@ import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-export type KnownTenant = Tenant & { suspended: number };
+export type ResolvedTenant = Tenant & { suspended: number };
 
 /** A key as the request path needs it, with times in epoch milliseconds. */
-export type KnownKey = ReturnType<typeof toKey>;
+export type ResolvedKey = ReturnType<typeof toKey>;
 
 type KeyRow = Record<"id" | "tenant_id" | "scopes" | "origins" | "secrets", string> &
   Record<"usable" | "enforce_origins" | "allow_no_origin", number> & { expires_at: string | null };
@@ -38,17 +38,17 @@ const selectRevision = statement((q) => q.select({ value: revision.value }).from
 const minKept = 5000;
 
 /** The store and key of a request; null if they do not exist. `stored` is the text of their rows, of a server's database. */
-export interface Known {
-  tenant: KnownTenant | null;
-  key: KnownKey | null;
+export interface ResolvedCredentials {
+  tenant: ResolvedTenant | null;
+  key: ResolvedKey | null;
   stored?: string;
 }
 
 export interface CredentialLookup {
   /** The store of a namespace and, where an id was sent, a key, as currently stored. */
-  find(namespace: string, appId: string | undefined): Known | Promise<Known>;
+  find(namespace: string, appId: string | undefined): ResolvedCredentials | Promise<ResolvedCredentials>;
   /** The same as they were last read from a server's database. */
-  cached?(namespace: string, appId: string | undefined): Known | undefined;
+  cached?(namespace: string, appId: string | undefined): ResolvedCredentials | undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
 }
 
 function lookUpInFile(db: Database): CredentialLookup {
-  const cached = new LruCache<Known>(minKept);
+  const cached = new LruCache<ResolvedCredentials>(minKept);
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
   /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
@@ -99,7 +99,7 @@ function lookUpInFile(db: Database): CredentialLookup {
     if (!isNamespace(namespace)) return { tenant: null, key: null };
     const found = cached.get(name);
     if (found) return found;
-    const known = await readKnown(db, namespace, appId);
+    const known = await readCredentials(db, namespace, appId);
     if (known.tenant && (appId === undefined || known.key)) cached.set(name, known);
     return known;
   }
@@ -114,15 +114,15 @@ function lookUpInFile(db: Database): CredentialLookup {
 }
 
 function lookUpAtServer(db: Database): CredentialLookup {
-  const cached = new LruCache<Known>(minKept);
-  const reading = new Map<string, Promise<Known>>();
+  const cached = new LruCache<ResolvedCredentials>(minKept);
+  const reading = new Map<string, Promise<ResolvedCredentials>>();
   return {
     find(namespace, appId) {
       if (!isNamespace(namespace)) return { tenant: null, key: null };
       const name = `${namespace} ${appId}`;
       const begun = reading.get(name);
       if (begun) return begun;
-      const known = readKnown(db, namespace, appId).then((known) => {
+      const known = readCredentials(db, namespace, appId).then((known) => {
         cached.set(name, known);
         return known;
       });
@@ -134,7 +134,11 @@ function lookUpAtServer(db: Database): CredentialLookup {
   };
 }
 
-async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Known> {
+async function readCredentials(
+  db: Database,
+  namespace: string,
+  appId: string | undefined,
+): Promise<ResolvedCredentials> {
   const reads = [bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
   const [tenants, keys] = await db.batch(reads, "read");

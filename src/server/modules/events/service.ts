@@ -96,7 +96,7 @@ const selectPage = statement((q) =>
       start,
       json: sql<string | null>`json`,
       bytes: sql<number | null>`bytes`,
-      is_cut: sql<number | null>`longest > ${param("maxBytes")}`,
+      exceeds_bytes: sql<number | null>`longest > ${param("maxBytes")}`,
       hasMore: sql`exists(select 1 ${matching} limit 1 offset ${param("limit")})`.mapWith(Boolean),
       last: sql<string | null>`(select id ${matching} limit 1 offset ${param("lastIndex")})`,
       newest: sql<string | null>`(select id from ${events} where ${ofTenant} order by sequence desc limit 1)`,

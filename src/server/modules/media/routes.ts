@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { anyone, app, staff } from "../../http/access.ts";
+import { app, publicAccess, staff } from "../../http/access.ts";
 import { reply, replyFile } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FileParams, Media } from "./model.ts";
@@ -24,7 +24,7 @@ export const mediaRoutes = [
   }),
   defineRoute("GET", "/media/:id/:file", "getMedia", {
     tag,
-    access: [anyone],
+    access: [publicAccess],
     summary: "Get a picture",
     params: FileParams,
     reply: { data: Type.Any(), type: "image/webp" },

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { anyone, app, staff, token } from "../../http/access.ts";
+import { app, publicAccess, staff, token } from "../../http/access.ts";
 import { reply, replyDeleted } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { ListQuery } from "../../pagination/list-query.ts";
@@ -25,7 +25,7 @@ import {
 } from "./registrations/registration-model.ts";
 import { listOwnDevices, removeOwnDevice } from "./registrations/registrations.ts";
 
-const device = { tag: "Notifications", access: [anyone] } as const;
+const device = { tag: "Notifications", access: [publicAccess] } as const;
 const own = { tag: "Notifications", access: [token] } as const;
 const senders = { tag: "Notifications", access: [app("notifications:write"), staff] } as const;
 

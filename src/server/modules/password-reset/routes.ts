@@ -1,10 +1,10 @@
-import { unsigned } from "../../http/access.ts";
+import { noAuth } from "../../http/access.ts";
 import { replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { ForgotPassword, ForgotPasswordReply, ResetPassword, ResetPasswordReply } from "./model.ts";
 import { requestReset, resetPassword } from "./service.ts";
 
-const reset = { tag: "Authentication", access: [unsigned] } as const;
+const reset = { tag: "Authentication", access: [noAuth] } as const;
 
 export const passwordResetRoutes = [
   defineRoute("POST", "/auth/password/forgot/", "forgotPassword", {

@@ -12,14 +12,6 @@ const minSubjects = 50_000;
 /** Subjects whose hash is cached, because hashing takes microseconds. */
 const minHashes = 10_000;
 
-export type WriteLimiter = ReturnType<typeof createWriteLimiter>;
-
-declare module "../../context.ts" {
-  interface ProcessMemory {
-    writes: WriteLimiter;
-  }
-}
-
 /**
  * Counts a public write of the caller, before its work; outside of a server nothing. A server that writes for many
  * visitors names their addresses.

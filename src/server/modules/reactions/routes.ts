@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../errors.ts";
-import { anyone } from "../../http/access.ts";
+import { publicAccess } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
 import { VisitorInput, VisitorQuery } from "../visitors/actor.ts";
@@ -18,7 +18,7 @@ import { getReactions, listReactions, react, unreact } from "./service.ts";
 
 function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
   const path = `/${kind}s/` as const;
-  const open = { tag: `${name}s`, access: [anyone] } as const;
+  const open = { tag: `${name}s`, access: [publicAccess] } as const;
   return [
     defineRoute("GET", path, `get${open.tag}`, {
       ...open,

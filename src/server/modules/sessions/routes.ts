@@ -1,4 +1,4 @@
-import { app, ownToken, token, unsigned } from "../../http/access.ts";
+import { app, noAuth, ownToken, token } from "../../http/access.ts";
 import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Accepted } from "../sign-up/model.ts";
@@ -32,7 +32,7 @@ export const sessionRoutes = [
   defineRoute("POST", "/auth/login/", "login", {
     tag: "Authentication",
     summary: "Log in with email and password, or with a mailed code",
-    access: [unsigned],
+    access: [noAuth],
     query: LoginQuery,
     body: LoginInput,
     reply: { data: LoginSession },

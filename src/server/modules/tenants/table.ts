@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { type AnySQLiteColumn, check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Tenant } from "../../context.ts";
 
 export const tenants = sqliteTable(
   "tenants",
@@ -65,15 +66,12 @@ export const revision = sqliteTable(
 
 const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
 const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
+/** The columns of `ctx.tenant`. */
 export const workFields = {
   ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
   ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },
-};
+} satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
-
-declare module "../../context.ts" {
-  interface Tenant extends Pick<typeof tenants.$inferSelect, keyof typeof workFields> {}
-}
 
 /** `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(

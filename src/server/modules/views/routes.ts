@@ -1,11 +1,11 @@
-import { anyone } from "../../http/access.ts";
+import { publicAccess } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { VisitorQuery } from "../visitors/actor.ts";
 import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
 import { getManyViews, getViews, recordView } from "./service.ts";
 
-const open = { tag: "Views", access: [anyone] } as const;
+const open = { tag: "Views", access: [publicAccess] } as const;
 
 export const viewRoutes = [
   defineRoute("GET", "/views/", "getViews", {

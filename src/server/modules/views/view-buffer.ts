@@ -16,12 +16,6 @@ const maxBatch = 2000;
 const defaultMaxWaiting = 100_000;
 const maxKnown = 50_000;
 
-declare module "../../context.ts" {
-  interface ProcessMemory {
-    views: ViewBuffer;
-  }
-}
-
 interface BufferDeps {
   db: Database;
   /** Called once each time writes begin to fail. */

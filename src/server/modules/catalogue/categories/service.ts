@@ -82,7 +82,7 @@ const readPage = keysetList({
   json: localizedJson(sql`rendered`),
   bytes: sql`octet_length(rendered)`,
   from: sql`from ${categories}`,
-  conditions: { top: sql`${param("top")} and parent_id is null`, isOpen: isVisible },
+  conditions: { top: sql`${param("top")} and parent_id is null`, includesDrafts: isVisible },
   sorts: { position: sql`position` },
 });
 
@@ -91,7 +91,7 @@ export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: 
   const filters = {
     top: isTop ? 1 : undefined,
     parent_id: isTop ? undefined : query.parent_id,
-    isOpen: isCatalogOnly(ctx) ? 0 : undefined,
+    includesDrafts: isCatalogOnly(ctx) ? 0 : undefined,
   };
   const values = { languages: languageChain(lang, ctx.tenant.language) };
   return readPage(ctx, { ...query, sort: "position" }, { filters, values });
@@ -122,7 +122,7 @@ export async function getCategory(ctx: Ctx, named: string, lang?: string): Promi
     tenantId: ctx.tenant.id,
     name: named.normalize("NFC"),
     languages: languageChain(lang, ctx.tenant.language),
-    isOpen: isCatalogOnly(ctx) ? 0 : 1,
+    includesDrafts: isCatalogOnly(ctx) ? 0 : 1,
   });
   if (!category) throw notFound("category", named);
   return category;

@@ -20,14 +20,14 @@ import {
 /** The rows that one statement scans, while other requests wait for milliseconds, and those whose columns it returns. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
-export const rowsOf = (shape: ListPlan) => (hasOrder(shape) || shape.filters.words === undefined ? sizes.scanned : 200);
+export const rowsOf = (plan: ListPlan) => (hasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200);
 
 export interface BatchRow extends PageRow {
   found: number;
   /** Position of the last row scanned, if neither the rows nor the page ended there. */
-  cut: string | null;
+  scanCursor: string | null;
   /** Position of the last scanned row that the caller may see, in the same case. */
-  edge: string | null;
+  lastVisibleCursor: string | null;
 }
 
 export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
@@ -38,10 +38,10 @@ export function measureStatement(column: FilterColumn, filters: ProductFilters):
   });
 }
 
-export function batchStatement(shape: ListPlan): CompiledStatement<BatchRow> {
-  const { key, descending, filters, isContinued, isServed, isOpen } = shape;
-  const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isServed} ${isOpen}`;
-  return compiledOnce(name, () => compileBatch(shape));
+export function batchStatement(plan: ListPlan): CompiledStatement<BatchRow> {
+  const { key, descending, filters, isContinued, isLocalized, includesDrafts } = plan;
+  const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isLocalized} ${includesDrafts}`;
+  return compiledOnce(name, () => compileBatch(plan));
 }
 
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
@@ -59,24 +59,24 @@ export function scanStatement(
 ) {
   return compiledOnce(`scan ${column} ${Object.keys(filters)} ${isContinued} ${part}`, () => {
     const size = part === "facets" ? sizes.returned : sizes.scanned;
-    const { rows, others, cut } = indexRows({ column, filters, descending: true, isContinued, size });
+    const { rows, others, scanCursor } = indexRows({ column, filters, descending: true, isContinued, size });
     const matches = part ? sql`json_group_array(${returned[part]})` : sql`null`;
-    return statement<{ found: number; cut: string | null; matches: string | null }>(sql`
-      select count(*) as found, ${cut} as cut, ${matches} as matches
+    return statement<{ found: number; scanCursor: string | null; matches: string | null }>(sql`
+      select count(*) as found, ${scanCursor} as scanCursor, ${matches} as matches
       from (${rows}) as near ${others.length > 0 || part === "facets" ? sql`${joinedProducts} where ${and(others)}` : sql``}`);
   });
 }
 
-function compileBatch(shape: ListPlan): CompiledStatement<BatchRow> {
-  const { key, descending, filters, isContinued, isOpen } = shape;
+function compileBatch(plan: ListPlan): CompiledStatement<BatchRow> {
+  const { key, descending, filters, isContinued, includesDrafts } = plan;
   const column = sortColumns[key] as FilterColumn;
-  const walk = indexRows({ column, filters, descending, isContinued, size: rowsOf(shape), isSorted: hasOrder(shape) });
-  const { rows, others, cut, isVisible } = walk;
+  const index = indexRows({ column, filters, descending, isContinued, size: rowsOf(plan), isSorted: hasOrder(plan) });
+  const { rows, others, scanCursor, isVisible } = index;
   const reverse = directionOf(!descending);
   // A cursor must not reveal the title or price of a product that is not published.
-  const edge =
-    isOpen || isVisible
-      ? cut
+  const lastVisibleCursor =
+    includesDrafts || isVisible
+      ? scanCursor
       : sql`(select json_array(near.value, id) from (${rows}) as near ${joinedProducts}
           where status = 'published' order by near.value ${reverse}, id ${reverse} limit 1)`;
   const isFull = sql`(select count(*) from found) > ${param("limit")}`;
@@ -87,15 +87,15 @@ function compileBatch(shape: ListPlan): CompiledStatement<BatchRow> {
       (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
       ${isFull} as has_more,
       (select count(*) from found) as found,
-      case when ${isFull} then null else ${cut} end as cut,
-      case when ${isFull} then null else ${edge} end as edge,
+      case when ${isFull} then null else ${scanCursor} end as scanCursor,
+      case when ${isFull} then null else ${lastVisibleCursor} end as lastVisibleCursor,
       null as total
-    from ${joinedFound(shape)}`);
+    from ${joinedFound(plan)}`);
 }
 
 const joinedProducts = sql`cross join products on products.row_number = near.number`;
 
-interface IndexWalk extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
+interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
   /** Whether the rows are those of the search index, if it has any of the filters. Default: yes. */
@@ -103,9 +103,9 @@ interface IndexWalk extends Pick<ListPlan, "filters" | "descending" | "isContinu
 }
 
 /** The rows of an index in order, their last position, and the conditions that the index does not have. */
-function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVisible: boolean } {
-  const { column, filters, descending, isContinued, size, isSorted = true } = walk;
-  if (filters.terms !== undefined && isSorted) return searchRows(walk);
+function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]; isVisible: boolean } {
+  const { column, filters, descending, isContinued, size, isSorted = true } = scan;
+  if (filters.terms !== undefined && isSorted) return searchRows(scan);
   const direction = directionOf(descending);
   const tenant = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
   const isByStatus = column === "status" || (column === "created_at" && filters.status !== undefined);
@@ -119,7 +119,7 @@ function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVis
   const max = sql.raw(String(size));
   return {
     rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from} limit ${max}`,
-    cut: sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
+    scanCursor: sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
     others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
     isVisible: isByStatus,
   };
@@ -129,15 +129,15 @@ function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVis
  * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
  * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
  */
-function searchRows({ filters, descending, isContinued }: IndexWalk) {
-  const rank = sql`cast(${param("rank")} as integer)`;
+function searchRows({ filters, descending, isContinued }: IndexScan) {
+  const offset = sql`cast(${param("titleOffset")} as integer)`;
   const [passed, kept] = descending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
-  const after = isContinued ? sql`and rowid ${passed} cast(${param("value")} as integer) - ${rank}` : sql``;
+  const after = isContinued ? sql`and rowid ${passed} cast(${param("value")} as integer) - ${offset}` : sql``;
   return {
-    rows: sql`select rowid as number, rowid + ${rank} as value from product_search
-      where product_search match ${param("match")} ${after} and rowid ${kept} cast(${param("low")} as integer)
+    rows: sql`select rowid as number, rowid + ${offset} as value from product_search
+      where product_search match ${param("match")} ${after} and rowid ${kept} cast(${param("lastRow")} as integer)
       order by rowid ${directionOf(descending)} limit 1000000000`,
-    cut: sql`${param("cut")}`,
+    scanCursor: sql`${param("scanCursor")}`,
     others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters, "words")],
     // A row number reveals nothing about a product.
     isVisible: true,

@@ -16,14 +16,14 @@ const lookUps = 50;
 const isKnown = sql`exists (select 1 from
   (select rowid from product_search where product_search match asked.value order by rowid desc limit 50) as hit
   cross join ${products} as p on p.row_number = hit.rowid
-  where p.tenant_id = ${param("tenantId")} and p.deleted_at is null and (${param("isOpen")} or p.status = 'published'))`;
+  where p.tenant_id = ${param("tenantId")} and p.deleted_at is null and (${param("includesDrafts")} or p.status = 'published'))`;
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
 /** The places of expressions that some visible product has (`known` 1), or none (0). */
 export async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
   const asked = JSON.stringify(expressions);
-  const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
+  const values = { tenantId: ctx.tenant.id, includesDrafts: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
   return (await all(ctx.db, select, values)).map(({ place }) => place);
 }
 

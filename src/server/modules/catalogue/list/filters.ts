@@ -31,15 +31,10 @@ export async function readFilters(
   query: ProductListQuery,
   words: SearchWord[] | undefined,
 ): Promise<ProductFilters | null> {
-  const { status } = query;
-  const isOpen = !isCatalogOnly(ctx);
-  if (!isOpen && status !== undefined && status !== "published") {
-    throw forbidden("Customers and pages can list published products only.");
-  }
   // Most lists have no range; looking for each by name would cost a tenth of the page.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
-  if (!isOpen) filters.status = "published";
-  else if (status !== undefined) filters.status = status;
+  const status = readStatus(ctx, query);
+  if (status !== undefined) filters.status = status;
   if (query.slug !== undefined) filters.slug = query.slug.normalize("NFC");
   if (query.ids !== undefined) filters.ids = JSON.stringify(parseIds(query.ids));
   if (query.available) filters.available = 1;
@@ -55,6 +50,12 @@ export async function readFilters(
   return filters;
 }
 
+function readStatus(ctx: Ctx, { status }: ProductListQuery) {
+  if (!isCatalogOnly(ctx)) return status;
+  if (status === undefined || status === "published") return "published";
+  throw forbidden("Customers and pages can list published products only.");
+}
+
 async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[]> {
   const { tag: tags, category, option, on_sale: onSale } = query;
   const terms: string[] = [];
@@ -64,8 +65,12 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
     terms.push(...tags.map((tag) => term("tag", tag)));
   }
   if (category !== undefined) {
-    const isOpen = isCatalogOnly(ctx) ? 0 : 1;
-    const rows = await all(ctx.db, selectBelow, { tenantId: ctx.tenant.id, name: category.normalize("NFC"), isOpen });
+    const includesDrafts = isCatalogOnly(ctx) ? 0 : 1;
+    const rows = await all(ctx.db, selectBelow, {
+      tenantId: ctx.tenant.id,
+      name: category.normalize("NFC"),
+      includesDrafts,
+    });
     if (rows.length === 0) throw invalidField("category", unknownCategory);
     filters.categories = JSON.stringify(rows.map(({ id }) => id));
     terms.push(`(${rows.map(({ id }) => term("category", id)).join(" OR ")})`);

@@ -9,20 +9,20 @@ import type { ProductSortKey } from "./model.ts";
 
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
-/** The rows of a page: an index in sort order (`walk`), one column's index, or a few named rows. */
-export type Source = "walk" | FilterColumn | "ids" | "slug" | "numbers";
+/** Where a page gets its rows: an index in sort order (`index-scan`), one column's index, or a few named rows. */
+export type Source = "index-scan" | FilterColumn | "ids" | "slug" | "numbers";
 
 export interface ListPlan {
   key: ProductSortKey;
   descending: boolean;
   filters: ProductFilters;
   isContinued: boolean;
-  /** Whether the caller sees whole products, and drafts. */
-  isOpen: boolean;
+  /** Whether the caller sees drafts, and all fields of products. */
+  includesDrafts: boolean;
   /** Whether the statement counts all matches; only for few. */
   isCounted: boolean;
   /** Whether texts are translated; otherwise rows are passed through as stored. */
-  isServed: boolean;
+  isLocalized: boolean;
 }
 
 export const ranges = [
@@ -43,7 +43,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
 };
 
 /** More than any row number: an order by relevance adds it to those of products with all words in a title. */
-export const titleRank = 2 ** 50;
+export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
   created_at: "products_by_created",
@@ -121,49 +121,49 @@ export interface PageRow extends CommonRow {
 }
 
 /** Page, last position and whether more follow are one statement, and so one snapshot. */
-export function pageStatement(shape: ListPlan, source: Source): CompiledStatement<PageRow> {
-  const { key, descending, filters, isContinued, isCounted, isServed, isOpen } = shape;
-  const flags = [isContinued, isCounted, isServed, isOpen].join(" ");
+export function pageStatement(plan: ListPlan, source: Source): CompiledStatement<PageRow> {
+  const { key, descending, filters, isContinued, isCounted, isLocalized, includesDrafts } = plan;
+  const flags = [isContinued, isCounted, isLocalized, includesDrafts].join(" ");
   const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${flags}`;
-  return compiledOnce(name, () => (source === "walk" ? compileWalk(shape) : compileSorted(shape, source)));
+  return compiledOnce(name, () => (source === "index-scan" ? compileIndexScan(plan) : compileSorted(plan, source)));
 }
 
 /** The keys are sorted first; the wide rows are read for the page only. */
-function compileSorted(shape: ListPlan, source: Source): CompiledStatement<PageRow> {
-  const column = sortColumn(shape);
+function compileSorted(plan: ListPlan, source: Source): CompiledStatement<PageRow> {
+  const column = sortColumn(plan);
   return statement<PageRow>(sql`with found as materialized (
-      select row_number as number, id, ${column} as value ${orderedRows(shape, source)} limit ${param("more")})
+      select row_number as number, id, ${column} as value ${orderedRows(plan, source)} limit ${param("more")})
     select page.*,
       (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
       (select count(*) from found) > ${param("limit")} as has_more,
-      ${total(shape, source)} as total
-    from ${joinedFound(shape)}`);
+      ${total(plan, source)} as total
+    from ${joinedFound(plan)}`);
 }
 
 /** If one index has the order and all matches, walking it three times is cheapest. */
-function compileWalk(shape: ListPlan): CompiledStatement<PageRow> {
-  const from = orderedRows(shape, "walk");
+function compileIndexScan(plan: ListPlan): CompiledStatement<PageRow> {
+  const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,
-      (select json_array(${sql.raw(sortColumns[shape.key])}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
+      (select json_array(${sql.raw(sortColumns[plan.key])}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
       exists(select 1 ${from} limit 1 offset ${param("limit")}) as has_more,
-      ${total(shape, "walk")} as total
-    from ${joinedRows(shape, sql`${from} limit ${param("limit")}`)}`);
+      ${total(plan, "index-scan")} as total
+    from ${joinedRows(plan, sql`${from} limit ${param("limit")}`)}`);
 }
 
-export function joinedFound(shape: ListPlan): SQL {
+export function joinedFound(plan: ListPlan): SQL {
   return joinedRows(
-    shape,
+    plan,
     sql`from (select number from found limit ${param("limit")}) as listed
       cross join products on products.row_number = listed.number`,
   );
 }
 
 /** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
-function joinedRows({ isServed, isOpen }: ListPlan, rows: SQL): SQL {
-  const audience = isOpen ? "staff" : "public";
+function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
+  const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
-  const json = isServed ? localizedJson(document) : document;
-  const [ofRow, ofPage] = isServed
+  const json = isLocalized ? localizedJson(document) : document;
+  const [ofRow, ofPage] = isLocalized
     ? [
         sql`${localizedLanguage} as tag`,
         sql`min(tag) as first_language, max(tag) as last_language, 0 as needsLocalization`,
@@ -171,35 +171,35 @@ function joinedRows({ isServed, isOpen }: ListPlan, rows: SQL): SQL {
     : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as needsLocalization`];
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
-  return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
+  return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
     ${ofPage}, (${newestEvents[audience]}) as state
     from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
 }
 
-function total(shape: ListPlan, source: Source): SQL {
-  return shape.isCounted ? sql`(select count(*) ${matching(shape, source)})` : sql`null`;
+function total(plan: ListPlan, source: Source): SQL {
+  return plan.isCounted ? sql`(select count(*) ${matching(plan, source)})` : sql`null`;
 }
 
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
 /** The column of the order: the row number if the search index, from which another page may come, has it. */
-function sortColumn(shape: ListPlan): SQL {
-  if (shape.key === "relevance") return sql`(row_number + ${sql.raw(String(titleRank))} * ${inTitles})`;
-  return sql.raw(hasOrder(shape) ? "row_number" : sortColumns[shape.key]);
+function sortColumn(plan: ListPlan): SQL {
+  if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
+  return sql.raw(hasOrder(plan) ? "row_number" : sortColumns[plan.key]);
 }
 
-function orderedRows(shape: ListPlan, source: Source): SQL {
-  const direction = directionOf(shape.descending);
-  const column = sortColumn(shape);
-  const after = afterPosition(column, shape.descending, shape.isContinued).map((one) => sql` and ${one}`);
-  return sql`${matching(shape, source)}${sql.join(after)} order by ${column} ${direction}, id ${direction}`;
+function orderedRows(plan: ListPlan, source: Source): SQL {
+  const direction = directionOf(plan.descending);
+  const column = sortColumn(plan);
+  const after = afterPosition(column, plan.descending, plan.isContinued).map((one) => sql` and ${one}`);
+  return sql`${matching(plan, source)}${sql.join(after)} order by ${column} ${direction}, id ${direction}`;
 }
 
-function matching(shape: ListPlan, source: Source): SQL {
-  const { key, descending, filters, isContinued } = shape;
-  const column = source === "walk" ? sortColumns[key] : source;
-  const isByStatus = source === "walk" && key === "created_at" && filters.status !== undefined;
+function matching(plan: ListPlan, source: Source): SQL {
+  const { key, descending, filters, isContinued } = plan;
+  const column = source === "index-scan" ? sortColumns[key] : source;
+  const isByStatus = source === "index-scan" && key === "created_at" && filters.status !== undefined;
   const index = indexes[isByStatus ? "status" : column];
   const table = sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
   // The plus keeps SQLite from using an index for a column.
@@ -212,7 +212,7 @@ function matching(shape: ListPlan, source: Source): SQL {
     conditions.push(sql`${sql.raw(source === "ids" ? "" : "+")}id in (select value from json_each(${param("ids")}))`);
   }
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
-  const isAfter = isContinued && !hasOrder(shape) && column === sortColumns[key];
+  const isAfter = isContinued && !hasOrder(plan) && column === sortColumns[key];
   const passed = passedEnd(descending, isAfter);
   conditions.push(...rangeConditions(filters, column, passed));
   conditions.push(...otherConditions(filters, source === "numbers" ? "words" : column));

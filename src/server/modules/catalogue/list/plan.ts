@@ -15,7 +15,7 @@ import {
   type Source,
   sortColumns,
 } from "./page-statement.ts";
-import { nextWindow } from "./search-window.ts";
+import { nextWindow, type SearchWindow, type WindowOptions } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
 const fewMatches = 200;
@@ -34,68 +34,96 @@ const windows = { first: 200, later: 2000 };
 type Values = Record<string, unknown> & { limit: number };
 
 /** Few matches of a filter are sorted; otherwise batches of rows are scanned in sort order, of a few thousand each. */
-export async function findPage(ctx: Ctx, shape: ListPlan, values: Values): Promise<PageRow | undefined> {
-  const page = (source: Source, more: object = {}) => get(ctx.db, pageStatement(shape, source), { ...values, ...more });
-  const { filters } = shape;
+export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
+  const { filters } = plan;
   const named = uniqueFilter(filters);
-  if (named !== undefined) return page(named);
+  if (named !== undefined) return readPage(ctx, plan, named, values);
   const isSearch = filters.terms !== undefined;
-  const columns = filteredColumns(filters, isSearch ? undefined : sortColumns[shape.key]);
-  if (!isSearch && columns.length === 0 && !filters.available) return page("walk");
-  const find = (max: number) => rarestColumn(ctx, filters, columns, max);
-  const few = await find(fewMatches);
-  if (few !== undefined) return page(few);
-  if (hasOrder(shape)) return fillPage(ctx, shape, values);
-  const collect = async (isBrief: boolean) => {
-    const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
-    const { found, isWhole, matches } = await scan(ctx, filters, options);
-    return isWhole && found <= maxSorted ? page("numbers", { numbers: JSON.stringify(matches) }) : undefined;
-  };
-  const rare = isSearch ? await collect(true) : undefined;
+  const columns = filteredColumns(filters, isSearch ? undefined : sortColumns[plan.key]);
+  if (!isSearch && columns.length === 0 && !filters.available) return readPage(ctx, plan, "index-scan", values);
+  const few = await rarestColumn(ctx, filters, columns, fewMatches);
+  if (few !== undefined) return readPage(ctx, plan, few, values);
+  if (hasOrder(plan)) return fillPage(ctx, plan, values);
+  return isSearch ? findSearched(ctx, plan, values) : findFiltered(ctx, plan, values, columns);
+}
+
+/** Finds a page of a search in another order than that of the search index. */
+async function findSearched(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
+  const rare = await sortMatches(ctx, plan, values, true);
   if (rare !== undefined) return rare;
-  const first = await get(ctx.db, batchStatement(shape), values);
-  if (!first?.cut || first.is_cut) return first;
-  const some = isSearch ? undefined : await find(maxSorted);
-  const sorted = isSearch ? await collect(false) : some && (await page(some));
-  return sorted ?? fillPage(ctx, shape, values, first);
+  const first = await get(ctx.db, batchStatement(plan), values);
+  if (!first?.scanCursor || first.exceeds_bytes) return first;
+  return (await sortMatches(ctx, plan, values, false)) ?? fillPage(ctx, plan, values, first);
+}
+
+async function findFiltered(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
+  const first = await get(ctx.db, batchStatement(plan), values);
+  if (!first?.scanCursor || first.exceeds_bytes) return first;
+  const some = await rarestColumn(ctx, plan.filters, columns, maxSorted);
+  return some === undefined ? fillPage(ctx, plan, values, first) : readPage(ctx, plan, some, values);
+}
+
+function readPage(ctx: Ctx, plan: ListPlan, source: Source, values: Values): Promise<PageRow | undefined> {
+  return get(ctx.db, pageStatement(plan, source), values);
+}
+
+/** Sorts the matches of a search whose order the search index does not have. Returns undefined for too many. */
+async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: boolean) {
+  const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
+  const { found, isWhole, matches } = await scan(ctx, plan.filters, options);
+  if (!isWhole || found > maxSorted) return undefined;
+  return readPage(ctx, plan, "numbers", { ...values, numbers: JSON.stringify(matches) });
 }
 
 /** Adds batches until the page is full, or enough have been scanned. Those of the search index are its windows. */
-async function fillPage(ctx: Ctx, shape: ListPlan, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
-  const { filters, descending, key } = shape;
-  let page = first;
-  let last = first?.edge ?? null;
-  for (let batches = first ? 1 : 0; !page || (page.cut !== null && page.found < values.limit); batches++) {
+async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
+  const begun = first ?? (await readBatch(ctx, plan, values));
+  if (!begun || begun.exceeds_bytes) return begun;
+  let page = begun;
+  for (let batches = 1; page.scanCursor !== null && page.found < values.limit; batches++) {
     // The page can only end at a row that the caller may see.
-    if (page && batches * rowsOf(shape) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
-    if (batches > 0) await yieldToEventLoop(ctx.tenant.id, ctx);
-    const [value, id] = page?.cut ? (JSON.parse(page.cut) as [string | number, string]) : [values.value, values.id];
-    const after = value === undefined ? undefined : Number(value);
-    const size = batches === 0 ? windows.first : windows.later;
-    const options = { descending, after, size, isRanked: key === "relevance" };
-    const window = hasOrder(shape) ? await nextWindow(ctx, filters, options) : {};
-    if (window === undefined) return page;
-    const limit = values.limit - (page?.found ?? 0);
-    const bounds = { limit, more: limit + 1, lastIndex: limit - 1 };
-    const statement = batchStatement({ ...shape, isContinued: value !== undefined });
-    const next = await get(ctx.db, statement, { ...values, ...bounds, ...window, value, id });
-    if (!next || next.is_cut) return next;
-    last = next.edge ?? last;
-    page = page ? joinBatches(page, next) : next;
+    const last = page.lastVisibleCursor;
+    if (batches * rowsOf(plan) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
+    await yieldToEventLoop(ctx.tenant.id, ctx);
+    const next = await readBatch(ctx, plan, values, page);
+    if (next === undefined) return page;
+    if (next.exceeds_bytes) return next;
+    page = joinBatches(page, next);
   }
-  return page.cut === null ? page : { ...page, has_more: 1 };
+  return page.scanCursor === null ? page : { ...page, has_more: 1 };
 }
 
+/** Reads the first batch, or the one behind a page. Returns undefined if no window of a search follows. */
+async function readBatch(ctx: Ctx, plan: ListPlan, values: Values, page?: BatchRow): Promise<BatchRow | undefined> {
+  const { filters, descending, key } = plan;
+  const [value, id] = page?.scanCursor ? parsePosition(page.scanCursor) : [values.value, values.id];
+  const after = value === undefined ? undefined : Number(value);
+  const size = page ? windows.later : windows.first;
+  const options = { descending, after, size, isRanked: key === "relevance" };
+  const window = await windowOf(ctx, hasOrder(plan) ? filters : {}, options);
+  if (window === undefined) return undefined;
+  const limit = values.limit - (page?.found ?? 0);
+  const bounds = { limit, more: limit + 1, lastIndex: limit - 1 };
+  const statement = batchStatement({ ...plan, isContinued: value !== undefined });
+  return get(ctx.db, statement, { ...values, ...bounds, ...window, value, id });
+}
+
+type Position = [value: string | number, id: string];
+const parsePosition = (cursor: string) => JSON.parse(cursor) as Position;
+
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
-  // Of the first batch: what the page shows is never older than its state.
+  const lastVisibleCursor = next.lastVisibleCursor ?? page.lastVisibleCursor;
+  // The state is that of the first batch: what the page shows is never older than its state.
   const { state } = page;
-  if (page.json === null) return { ...next, state };
-  if (next.json === null) return { ...next, ...page, last: next.last, cut: next.cut, has_more: next.has_more };
+  if (page.json === null) return { ...next, state, lastVisibleCursor };
+  const { last, scanCursor, has_more } = next;
+  if (next.json === null) return { ...page, last, scanCursor, has_more, lastVisibleCursor };
   const tags = [page.first_language, page.last_language, next.first_language, next.last_language] as string[];
   tags.sort();
   return {
     ...next,
     state,
+    lastVisibleCursor,
     json: `${page.json},${next.json}`,
     first_language: tags[0] as string,
     last_language: tags[3] as string,
@@ -130,31 +158,56 @@ export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "fac
   return scan(ctx, filters, { by, part, max: maxCounted });
 }
 
+interface ScanOptions {
+  by: FilterColumn;
+  part?: "numbers" | "facets" | undefined;
+  max: number;
+  isBrief?: boolean;
+}
+
 /** Scans until there are more than `max` matches. With `isBrief`, one window of a search only if nothing follows it. */
-async function scan(
-  ctx: Ctx,
-  filters: ProductFilters,
-  scan: { by: FilterColumn; part?: "numbers" | "facets" | undefined; max: number; isBrief?: boolean },
-) {
-  const { by, part, max, isBrief } = scan;
-  const size = part === "facets" ? sizes.returned : sizes.scanned;
+async function scan(ctx: Ctx, filters: ProductFilters, scan: ScanOptions) {
+  const { max, isBrief } = scan;
+  const size = scan.part === "facets" ? sizes.returned : sizes.scanned;
   const matches: unknown[] = [];
   let found = 0;
-  let after: [string | number, string] | undefined;
+  let position: Position | undefined;
   for (let batches = 1; ; batches++) {
-    if (after) await yieldToEventLoop(ctx.tenant.id, ctx);
-    const bounds = { descending: true, after: after && Number(after[0]), size: size + 1 };
-    const window = filters.terms === undefined ? {} : await nextWindow(ctx, filters, bounds);
+    if (batches > 1) await yieldToEventLoop(ctx.tenant.id, ctx);
+    const bounds = { descending: true, after: position && Number(position[0]), size: size + 1 };
+    const window = await windowOf(ctx, filters, bounds);
     if (window === undefined) return { found, isWhole: true, matches };
-    if (isBrief && "cut" in window && window.cut !== null) return { found, isWhole: false, matches };
-    const values = { ...filters, ...window, tenantId: ctx.tenant.id, value: after?.[0], id: after?.[1] };
-    const row = await get(ctx.db, scanStatement(by, filters, { isContinued: after !== undefined, part }), values);
-    found += row?.found ?? 0;
-    if (row?.matches) matches.push(...(JSON.parse(row.matches) as unknown[]));
-    after = row?.cut ? (JSON.parse(row.cut) as [string | number, string]) : undefined;
-    if (after === undefined) return { found, isWhole: true, matches };
+    if (isBrief && window.scanCursor != null) return { found, isWhole: false, matches };
+    const batch = await readScan(ctx, filters, { ...scan, window, position });
+    found += batch.found;
+    matches.push(...batch.matches);
+    position = batch.position;
+    if (position === undefined) return { found, isWhole: true, matches };
     if (found > max || batches >= maxScans) return { found, isWhole: false, matches };
   }
+}
+
+async function readScan(
+  ctx: Ctx,
+  filters: ProductFilters,
+  { by, part, window, position }: Pick<ScanOptions, "by" | "part"> & { window: object; position: Position | undefined },
+) {
+  const values = { ...filters, ...window, tenantId: ctx.tenant.id, value: position?.[0], id: position?.[1] };
+  const row = await get(ctx.db, scanStatement(by, filters, { isContinued: position !== undefined, part }), values);
+  return {
+    found: row?.found ?? 0,
+    matches: JSON.parse(row?.matches ?? "[]") as unknown[],
+    position: row?.scanCursor ? parsePosition(row.scanCursor) : undefined,
+  };
+}
+
+/** The next window of a search; empty for other filters, undefined if nothing follows. */
+async function windowOf(
+  ctx: Ctx,
+  filters: ProductFilters,
+  options: WindowOptions,
+): Promise<Partial<SearchWindow> | undefined> {
+  return filters.terms === undefined ? {} : nextWindow(ctx, filters, options);
 }
 
 /** The columns with filters that neither the sort column's index nor the search index has. */

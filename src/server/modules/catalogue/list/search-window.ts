@@ -2,10 +2,10 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, compiledOnce, param, statement } from "../../../db/statement.ts";
 import type { ProductFilters } from "./filters.ts";
-import { directionOf, titleRank } from "./page-statement.ts";
+import { directionOf, firstTitlePosition } from "./page-statement.ts";
 import { blocksOf } from "./search-words.ts";
 
-interface WindowOptions {
+export interface WindowOptions {
   descending: boolean;
   /** The position after which it begins; undefined at the beginning. */
   after: number | undefined;
@@ -15,14 +15,14 @@ interface WindowOptions {
   isRanked?: boolean;
 }
 
-interface SearchWindow {
+export interface SearchWindow {
   match: string;
   /** Positions are row numbers plus this. */
-  rank: number;
+  titleOffset: number;
   /** The last row number that it can have. */
-  low: number;
+  lastRow: number;
   /** The position at its end; null if nothing follows. */
-  cut: string | null;
+  scanCursor: string | null;
 }
 
 const selectSpans = (descending: boolean, isContinued: boolean) =>
@@ -36,40 +36,59 @@ const selectSpans = (descending: boolean, isContinued: boolean) =>
   });
 
 /**
- * The next window of a search, in which its rarest word or term has at most `size` rows; undefined if nothing follows.
- * The expression has all words and the rarest term; the other terms are checked on the rows. To intersect two of them,
- * FTS5 seeks in each in turn, from its very beginning, so the blocks of the window are part of the expression.
+ * Reads the next rows of each expression, at most `size`: how many, and the positions where they begin and end. Positions
+ * grow in the direction of the backwards scan, so the nearest end is the smallest number.
  */
+async function readSpans(ctx: Ctx, expressions: readonly string[], { descending, after, size }: WindowOptions) {
+  const values = { expressions: JSON.stringify(expressions), size, after };
+  const rows = await all(ctx.db, selectSpans(descending, after !== undefined), values);
+  return rows.map(({ span }, place) => {
+    const [least, most, count] = JSON.parse(span) as [number, number, number];
+    return { place, count, begin: descending ? most : -least, end: descending ? least : -most };
+  });
+}
+
+/** Returns the next window of a search (see README.md); undefined if nothing follows. */
 export async function nextWindow(
   ctx: Ctx,
   filters: ProductFilters,
   options: WindowOptions,
 ): Promise<SearchWindow | undefined> {
   const { descending, after, size, isRanked = false } = options;
-  const isInTitles = isRanked && (after === undefined || after > titleRank);
-  const rank = isInTitles ? titleRank : 0;
-  const read = (name: "words" | "titles" | "terms") => JSON.parse(filters[name] ?? "[]") as string[];
-  const titles = read("titles");
-  const fixed = [...read("words"), ...(isInTitles ? titles : [])];
-  const expressions = [...fixed, ...read("terms")];
-  const values = { expressions: JSON.stringify(expressions), size, after: after && after - rank };
-  const spans = (await all(ctx.db, selectSpans(descending, after !== undefined), values)).map(({ span }, place) => {
-    const [least, most, count] = JSON.parse(span) as [number, number, number];
-    return { place, count, begin: descending ? most : -least, end: descending ? least : -most };
-  });
-  // All rows of the rest come after this position.
-  if (spans.some(({ count }) => count === 0))
-    return isInTitles ? nextWindow(ctx, filters, { ...options, after: titleRank }) : undefined;
-  const [rarest] = spans.slice(fixed.length).sort((a, b) => a.count - b.count || a.end - b.end);
-  const parts = rarest ? [...fixed, expressions[rarest.place]] : fixed;
-  const isWhole = spans.some(({ count }) => count < size);
+  const isInTitles = isRanked && (after === undefined || after > firstTitlePosition);
+  const titleOffset = isInTitles ? firstTitlePosition : 0;
+  const [words, titles, terms] = (["words", "titles", "terms"] as const).map(
+    (name) => JSON.parse(filters[name] ?? "[]") as string[],
+  ) as [string[], string[], string[]];
+  const required = isInTitles ? [...words, ...titles] : words;
+  const expressions = [...required, ...terms];
+  const spans = await readSpans(ctx, expressions, { descending, size, after: after && after - titleOffset });
+  if (spans.some(({ count }) => count === 0)) {
+    return isInTitles ? nextWindow(ctx, filters, { ...options, after: firstTitlePosition }) : undefined;
+  }
+  const [rarest] = spans.slice(required.length).sort((a, b) => a.count - b.count || a.end - b.end);
+  const parts = rarest ? [...required, expressions[rarest.place] as string] : required;
+  const isLast = spans.some(({ count }) => count < size);
   const [begin, end] = [Math.min(...spans.map((span) => span.begin)), Math.min(...spans.map((span) => span.end))];
-  const blocks = isWhole || parts.length === 1 ? undefined : blocksOf(ctx.tenant.id, Math.abs(begin), Math.abs(end));
+  const blocks = isLast || parts.length === 1 ? undefined : blocksOf(ctx.tenant.id, Math.abs(begin), Math.abs(end));
   const match = [...parts, ...(blocks === undefined ? [] : [blocks])].join(" AND ");
-  const low = isWhole ? (descending ? 0 : titleRank) : Math.abs(end);
-  const cut = !isWhole ? low + rank : isInTitles ? titleRank : null;
   return {
     match: isRanked && !isInTitles ? `(${match}) NOT (${titles.join(" AND ")})` : match,
-    ...{ rank, low, cut: cut === null ? null : JSON.stringify([cut, ""]) },
+    titleOffset,
+    ...(isLast ? lastBounds(descending, isInTitles) : boundsAt(Math.abs(end), titleOffset)),
   };
+}
+
+const boundsAt = (lastRow: number, titleOffset: number) => ({ lastRow, scanCursor: cursorAt(lastRow + titleOffset) });
+
+/** The last window goes on to the end of the index. Behind the one of titles come the products without all words there. */
+function lastBounds(descending: boolean, isInTitles: boolean) {
+  return {
+    lastRow: descending ? 0 : firstTitlePosition,
+    scanCursor: isInTitles ? cursorAt(firstTitlePosition) : null,
+  };
+}
+
+function cursorAt(position: number): string {
+  return JSON.stringify([position, ""]);
 }

@@ -15,13 +15,13 @@ const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words and runs of them; the joint is optional, because a required one would make the expression quadratic. */
-const run = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
-const joints = /['’._-]/g;
+/** Words and runs of them; the connector is optional, because a required one would make the expression quadratic. */
+const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
+const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
 
-/** Texts are folded in pieces, as one character can become eighteen. They end between words, unless one is longer. */
-const piece = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
+/** Texts are folded in chunks, as one character can become eighteen. They end between words, unless one is longer. */
+const chunk = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
 /** More marks on a letter than any language has: putting them in order takes time that grows with their square. */
 const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
@@ -96,22 +96,22 @@ export function indexTokens(tenantId: string, texts: readonly string[], titles: 
 /** Each word once; `t-shirt` is also found as `tshirt`. */
 function* wordsOf(texts: readonly string[]): Generator<string> {
   const seen = new Set<string>();
-  for (const folded of foldPieces(texts)) {
-    for (const found of folded.match(run) ?? []) {
+  for (const folded of foldChunks(texts)) {
+    for (const found of folded.match(wordRun) ?? []) {
       if (seen.has(found)) continue;
       seen.add(found);
-      const words = found.split(joints);
+      const words = found.split(connectors);
       yield* words;
       if (words.length > 1) yield words.join("");
     }
   }
 }
 
-function* foldPieces(texts: readonly string[]): Generator<string> {
+function* foldChunks(texts: readonly string[]): Generator<string> {
   let left = maxCharacters;
   for (const text of texts) {
     let leftOfText = Math.min(left, maxFolded(text));
-    for (const [part] of text.matchAll(piece)) {
+    for (const [part] of text.matchAll(chunk)) {
       if (leftOfText <= 0) break;
       const folded = foldText(part).slice(0, leftOfText);
       const used = Math.max(part.length, folded.length);
@@ -151,27 +151,29 @@ export interface SearchWord {
 
 /** The words of `q`, all of which a product must have; further ones than `maxSearched` are not looked for. */
 export function searchWords(tenantId: string, q: string): SearchWord[] {
-  const tag = tagOf(tenantId);
-  const words = new Map<string, SearchWord>();
-  for (const found of (foldText(q).match(run) ?? []).flatMap((joined) => joined.split(joints))) {
-    for (const { text, isUnspaced } of splitScripts(found)) {
-      const letters = [...text];
-      if (!isUnspaced) {
-        const word = cutWord(text);
-        const [stem, begun] = [stemOf(word), `"${tag}${word}"`];
-        // All words with its stem begin with it, unless its last letter can stand for another. One token takes half the time.
-        const isEnough = stem === word && !word.endsWith("i");
-        const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
-        words.set(word, { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` });
-      } else {
-        const pairs = letters.slice(1).map((letter, i) => letters[i] + letter);
-        for (const pair of letters.length === 1 ? letters : pairs) {
-          words.set(pair, { anywhere: `"${tag}${pair}"`, inTitle: `"${tag}${pair}"` });
-        }
-      }
-    }
-  }
-  return [...words.values()].slice(0, maxSearched);
+  const parts = (foldText(q).match(wordRun) ?? []).flatMap((joined) => joined.split(connectors)).flatMap(splitScripts);
+  const words = parts.flatMap(({ text, isUnspaced }) =>
+    isUnspaced ? pairsOf(tenantId, text) : searchWord(tenantId, cutWord(text)),
+  );
+  return [...new Map(words.map((word) => [word.anywhere, word])).values()].slice(0, maxSearched);
+}
+
+function searchWord(tenantId: string, word: string): SearchWord {
+  const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
+  // All words with its stem begin with it, unless its last letter can stand for another. One token takes half the time.
+  const isEnough = stem === word && !word.endsWith("i");
+  const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
+  return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };
+}
+
+/** The pairs of neighbouring characters in a text without spaces. */
+function pairsOf(tenantId: string, text: string): SearchWord[] {
+  const letters = [...text];
+  const pairs = letters.length === 1 ? letters : letters.slice(1).map((letter, i) => letters[i] + letter);
+  return pairs.map((pair) => {
+    const token = `"${tagOf(tenantId)}${pair}"`;
+    return { anywhere: token, inTitle: token };
+  });
 }
 
 function cutWord(text: string): string {

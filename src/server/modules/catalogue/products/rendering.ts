@@ -42,7 +42,7 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${ownStock}, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** The parts of a record that a caller sees: those that `isCatalogOnly` describes, or all. */
+/** Who reads a record: the public sees what `isCatalogOnly` describes, staff all of it. */
 export type Audience = "public" | "staff";
 
 export function audienceOf(ctx: Pick<Ctx, "actor">): Audience {
