@@ -58,11 +58,4 @@ onDatabase("file", (suite) => {
     expect(rows[0]?.hashes).toBe(rows[0]?.n as number);
     expect((await verifyAudit(system)).intact).toBe(true);
   });
-
-  test("the same address has another hash in each row, so that erased ones cannot be compared", async () => {
-    for (let n = 0; n < 2; n++)
-      await recordAudit({ ...suite.app.system, client: { ip: "192.0.2.10" } }, { event: "login.failed" });
-    const { rows } = await execute("select address_hash from audit_log where address = '192.0.2.10'");
-    expect(new Set(rows.map((row) => row.address_hash)).size).toBe(2);
-  });
 });

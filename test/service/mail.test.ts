@@ -11,7 +11,7 @@ import {
   queueMail,
   recordSent,
 } from "../../src/server/modules/mail/outbox.ts";
-import { listMail, retryMail } from "../../src/server/modules/mail/service.ts";
+import { retryMail } from "../../src/server/modules/mail/service.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { createClock } from "../support/clock.ts";
@@ -107,12 +107,6 @@ onEachDatabase((suite) => {
     expect({ rows: await outbox(), received: smtp.received }).toEqual({ rows: [], received: [] });
   });
 
-  suite.testOnFile("a mail without a value that its text needs is not queued", async () => {
-    const { queue, outbox } = await openPost(suite);
-    expect(await failureOf(queue({ values: {} }))).toBeInstanceOf(TypeError);
-    expect(await outbox()).toEqual([]);
-  });
-
   describe("to an address", () => {
     suite.testOnFile(
       "is sent to the active user who has it at that time, in their language and by their name",
@@ -125,14 +119,6 @@ onEachDatabase((suite) => {
         expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
       },
     );
-
-    suite.testOnFile("uses the requested language rather than the user's", async () => {
-      const { queue, sender, smtp, addUser, email } = await openPost(suite);
-      await addUser({ lang: "de" });
-      await queue({ to: { emailKey: email }, language: "es-MX" });
-      await sender.runUntilIdle();
-      expect(smtp.received[0]?.mail.text).toStartWith("Hola:");
-    });
 
     for (const [who, status] of [
       ["nobody", undefined],
@@ -226,30 +212,6 @@ onEachDatabase((suite) => {
       expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
     });
 
-    suite.testOnFile("does not replace sent or failed mail", async () => {
-      const { queue, sender, outbox, email, addUser, behave } = await openPost(suite);
-      await addUser();
-      await queue(about(email));
-      await sender.runUntilIdle();
-      behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
-      await queue(about(email));
-      await sender.runUntilIdle();
-      await queue(about(email));
-      expect((await outbox()).map(({ status }) => status).toSorted()).toEqual(["failed", "queued", "sent"]);
-    });
-
-    suite.testOnFile("replaces nothing and is not queued when its transaction is rolled back", async () => {
-      const { ctx, queue, outbox, email } = await openPost(suite);
-      const id = await queue(about(email));
-      await failureOf(
-        inTransaction(ctx, async (tx) => {
-          await queueMail(tx, { kind: "reset_code", values: { code }, ...about(email) });
-          throw new Error("the act failed");
-        }),
-      );
-      expect(await outbox()).toMatchObject([{ id, status: "queued", values: { code } }]);
-    });
-
     test("replaces the others, so that the last of many concurrent ones waits alone", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
@@ -272,14 +234,6 @@ onEachDatabase((suite) => {
         { id: held.id, status: "sent" },
         { id, status: "queued" },
       ]);
-    });
-
-    suite.testOnFile("is found by a keyed hash; the database contains no address", async () => {
-      const { ctx, queue, email } = await openPost(suite);
-      await queue(about(email));
-      const { rows } = await ctx.db.execute("select * from mail_outbox");
-      expect(rows[0]?.subject_key).toMatch(/^[0-9a-f]{64}$/);
-      expect(JSON.stringify(rows)).not.toContain(email);
     });
   });
 
@@ -528,45 +482,9 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
       await next.stop(0);
     });
-
-    suite.testOnFile("releases mail that was claimed but not sent yet", async () => {
-      const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
-      const { db } = suite.app;
-      let stopped: Promise<void> | undefined;
-      const sender = openSender({
-        batch: (stmts, mode) => db.batch(stmts, mode),
-        transaction: (fn) => db.transaction(fn),
-        async execute(stmt) {
-          if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
-            stopped = sender.stop(0);
-            // This timer fires after the one of `stop`.
-            await new Promise((resolve) => setTimeout(resolve, 10));
-          }
-          return db.execute(stmt);
-        },
-      });
-      await queue();
-      await sender.runUntilIdle();
-      await stopped;
-      expect(smtp.received).toEqual([]);
-      const [row] = await outbox();
-      expect(row).toMatchObject({ status: "queued", next_attempt_at: new Date(clock.now()).toISOString() });
-    });
   });
 
   describe("mail commands", () => {
-    suite.testOnFile("retry a failed mail from its first attempt on", async () => {
-      const { ctx, queue, sender, outbox, behave, smtp } = await openPost(suite);
-      behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
-      const id = await queue();
-      await sender.runUntilIdle();
-      behave(() => undefined);
-      expect(await retryMail(ctx, { which: [id, id] })).toBe(1);
-      expect(await outbox()).toMatchObject([{ status: "queued", attempts: 0 }]);
-      await sender.runUntilIdle();
-      expect(smtp.received).toHaveLength(1);
-    });
-
     test("retry all given ids or none, and never another store's", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       const { ctx, queue, sender, outbox, behave } = one;
@@ -602,41 +520,6 @@ onEachDatabase((suite) => {
       expect((await other.outbox()).map(({ status }) => status)).toEqual(["failed", "failed"]);
       await expireMail(one.ctx);
       expect((await one.outbox())[1]).not.toHaveProperty("values");
-    });
-
-    suite.testOnFile("list mail with masked recipients and without codes by default, of the given store", async () => {
-      const [one, other] = [await openPost(suite), await openPost(suite)];
-      const id = await one.queue();
-      await other.queue();
-      const { namespace } = one.ctx.tenant;
-      const filter = { namespace, limit: 10 };
-      const [hidden, ...more] = await listMail(one.ctx, filter);
-      expect(more).toEqual([]);
-      expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a…@example.org", status: "queued" });
-      expect(hidden).not.toHaveProperty("code");
-      const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
-      expect(shown).toMatchObject({ to: one.email, code });
-      const all = await listMail(one.ctx, { limit: 10, showCodesOf: namespace });
-      expect(all.map((mail) => [mail.namespace, mail.code]).toSorted()).toEqual(
-        [
-          [namespace, code],
-          [other.ctx.tenant.namespace, undefined],
-        ].toSorted(),
-      );
-      await one.sender.runUntilIdle();
-      const [sent] = await listMail(one.ctx, {
-        ...filter,
-        status: "sent",
-        showRecipients: true,
-        showCodesOf: namespace,
-      });
-      expect(sent).toMatchObject({ to: "a…@example.org", next_attempt_at: null });
-      expect(sent).not.toHaveProperty("code");
-      expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
-      expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({
-        code: 5301,
-      });
-      expect(await failureOf(listMail(one.ctx, { limit: 1001 }))).toMatchObject({ code: 5102 });
     });
   });
 

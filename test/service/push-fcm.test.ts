@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createFcmProvider } from "../../src/server/modules/notifications/providers/fcm.ts";
 import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { certificate } from "../support/certificate.ts";
-import { failureOf } from "../support/failure.ts";
 import { type FcmService, startFcmService } from "../support/fcm-service.ts";
 import { attemptPush, pushOptions, type ReadAnswer } from "../support/push-options.ts";
 
@@ -149,19 +148,6 @@ test("a rejected account keeps messages waiting, and its key is not in the error
   service.tokenAnswers.push({ status: 200, body: { access_token: 7 } });
   expect((await deliver()).error).toContain("without an access token");
   expect(await deliver()).toEqual(sent);
-});
-
-test("a network failure returns an answer, an aborted attempt rejects", async () => {
-  const unreached = createFcmProvider(service.account, {
-    now: () => now,
-    origin: "https://127.0.0.1:1",
-    ca: certificate,
-  });
-  expect(await attemptPush(unreached, target, payload)).toMatchObject({ status: null, isGone: false });
-  const stop = new AbortController();
-  stop.abort(new Error("stopped"));
-  const aborted = attemptPush(unreached, target, payload, pushOptions(stop.signal));
-  expect(await failureOf(aborted)).toHaveProperty("message", "stopped");
 });
 
 test("nothing is sent to a server with an untrusted certificate", async () => {

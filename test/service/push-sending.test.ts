@@ -7,13 +7,10 @@ import { pushPolicy } from "../../src/server/modules/notifications/sending/deliv
 import {
   claimPushes,
   fanOut,
-  type PushTask,
   purgeMessages,
   purgePushes,
   purgeRegistrations,
-  pushClaims,
 } from "../../src/server/modules/notifications/sending/queue.ts";
-import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { certificate } from "../support/certificate.ts";
@@ -29,18 +26,6 @@ const dayMs = 86_400_000;
 const status = (code: number, headers: Record<string, string> = {}) => {
   return (response: ServerResponse) => response.writeHead(code, headers).end();
 };
-
-test("the tests' own browser reads the example of RFC 8291, appendix A", () => {
-  const { decrypt, keys } = createBrowser({
-    privateKey: "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94",
-    auth: "BTBZMqHH6r4Tts7J_aSIgg",
-  });
-  expect(keys.p256dh).toBe("BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4");
-  const body =
-    "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl" +
-    "7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN";
-  expect(decrypt(Buffer.from(body, "base64url"))).toBe("When I grow up, I want to be a watermelon");
-});
 
 onEachDatabase((suite) => {
   test("a message reaches every browser of the store once, encrypted and signed, with its time to live", async () => {
@@ -154,20 +139,6 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a browser that registers again while its old subscription is found to be gone keeps its registration", async () => {
-    const { service, register, queue, sender, registrations, rows } = await openPushes(suite, {
-      answer: async (response) => {
-        await suite.app.db.execute("update push_registrations set target = 'sealed anew'");
-        response.writeHead(410).end();
-      },
-    });
-    const id = await register({ target: service.subscribe().subscription });
-    await queue();
-    await sender.runUntilIdle();
-    expect((await registrations()).map((row) => row.id)).toEqual([id]);
-    expect(await rows("select status from push_deliveries")).toEqual([{ status: "dropped" }]);
-  });
-
   test("two concurrent engines send each message once", async () => {
     const { service, register, queue, openSender, deliveries, clock } = await openPushes(suite);
     const browsers = Array.from({ length: 12 }, () => service.subscribe());
@@ -258,19 +229,6 @@ onDatabase("file", (suite) => {
     for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
-  test("an expired message is not sent", async () => {
-    const { service, register, queue, sender, deliveries, clock } = await openPushes(suite);
-    await register({ target: service.subscribe().subscription });
-    await queue({ expiresAt: clock.now() + 60_000 });
-    await queue({ expiresAt: clock.now() - 1 });
-    clock.advance(30_000);
-    await fanOut({ db: suite.app.db, now: clock.now });
-    clock.advance(30_000);
-    expect(await sender.runUntilIdle()).toBe(0);
-    expect(service.received).toEqual([]);
-    expect((await deliveries()).map((row) => [row.status, row.attempts])).toEqual([["expired", 1]]);
-  });
-
   test("a platform without a provider fails at once with the missing setting, which is logged once", async () => {
     const { register, queue, sender, deliveries, notices } = await openPushes(suite);
     await register({ platform: "android", target: { token: "a:b" } });
@@ -319,18 +277,6 @@ onDatabase("file", (suite) => {
       ["dropped", "the registration was removed"],
     ]);
     expect(service.received).toEqual([]);
-  });
-
-  test("a suspended store sends nothing until it is resumed", async () => {
-    const { service, register, queue, sender, shop, ctx, clock } = await openPushes(suite);
-    await register({ target: service.subscribe().subscription });
-    await queue();
-    await fanOut({ db: suite.app.db, now: clock.now });
-    await suspendTenant(suite.app.system, shop.namespace);
-    expect(await sender.runUntilIdle()).toBe(0);
-    expect(await claimPushes(ctx, ctx.tenant.id, 8)).toEqual([]);
-    await resumeTenant(suite.app.system, shop.namespace);
-    expect(await sender.runUntilIdle()).toBe(1);
   });
 
   const refused: [string, string, Record<string, string[]>][] = [
@@ -427,22 +373,6 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "sent", attempts: 2 }]);
   });
 
-  test("a delivery released after its lease ended stays with the process that claimed it since", async () => {
-    const { service, register, queue, clock, deliveries, ctx } = await openPushes(suite);
-    await register({ target: service.subscribe().subscription });
-    await queue();
-    await fanOut(ctx);
-    const claim = () => claimPushes(ctx, ctx.tenant.id, 8);
-    const release = (tasks: PushTask[]) => ctx.db.batch(tasks.map((task) => pushClaims.released(task, clock.now())));
-    const late = await claim();
-    clock.advance(leaseMs);
-    const [current] = await claim();
-    await release(late);
-    expect(await deliveries()).toMatchObject([{ attempts: 2, leased_until: current?.lease }]);
-    await release([current as PushTask]);
-    expect(await deliveries()).toMatchObject([{ attempts: 1, leased_until: null }]);
-  });
-
   test("an engine that stops releases interrupted deliveries, and their attempts do not count", async () => {
     const hanging = await openPushService(() => {});
     const { register, queue, sender, deliveries } = await openPushes(suite);
@@ -452,17 +382,6 @@ onDatabase("file", (suite) => {
     await until("the attempt", () => hanging.received.length === 1);
     await sender.stop(0);
     expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, leased_until: null }]);
-  });
-
-  test("deliveries that are being claimed when an engine stops are released too", async () => {
-    const hanging = await openPushService(() => {});
-    const { register, queue, sender, deliveries } = await openPushes(suite);
-    for (let n = 0; n < 5; n++) await register({ target: hanging.subscribe().subscription });
-    await queue();
-    await sender.poll();
-    await sender.stop(0);
-    const kept = (await deliveries()) as unknown as { leased_until: string | null; attempts: number }[];
-    expect(kept.map((row) => [row.attempts, row.leased_until])).toEqual(Array.from({ length: 5 }, () => [0, null]));
   });
 
   test("a message to ten thousand devices is fanned out in batches, once for each", async () => {

@@ -1,15 +1,9 @@
 import { expect, test } from "bun:test";
-import { createECDH, randomBytes } from "node:crypto";
+import { createECDH } from "node:crypto";
 import type { PushPlatform } from "../../src/server/config/push-config.ts";
 import { AppError } from "../../src/server/errors.ts";
-import {
-  openTarget,
-  type Subscription,
-  sealTarget,
-  type Target,
-} from "../../src/server/modules/notifications/providers/provider.ts";
+import type { Subscription } from "../../src/server/modules/notifications/providers/provider.ts";
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
-import { createVault } from "../../src/server/security/vault.ts";
 import { newAppleToken, newGoogleToken, newSubscription } from "../support/registrations.ts";
 
 const usual = newSubscription();
@@ -103,29 +97,11 @@ test("allowed private endpoints may be on this machine, by name or address, and 
 });
 
 const malformedEndpoints = [
-  ...["", " ", "x", "push.example.com/x", "//push.example.com/x", "https:", "https:/", "https://", "https:///x"],
-  ...["http://push.example.com/x", "ftp://push.example.com/x", "ws://push.example.com/", "file:///etc/passwd"],
-  ...["javascript:alert(1)", "data:text/plain,x", "https:push.example.com/x", "https:\\\\push.example.com\\x"],
-  ...["https://push.example.com\\@127.0.0.1/x", "https://user@push.example.com/", "https://a:b@push.example.com/"],
-  ...[
-    "https://:b@push.example.com/",
-    "https://push.example.com/#x",
-    "https://push.example.com/#",
-    " https://push.example.com/",
-  ],
-  ...[
-    "https://push.example.com/ x",
-    "https://push.example.com/\n",
-    "https://push.exam\tple.com/",
-    "https://push.example.com/é",
-  ],
-  ...[
-    "https://push.example.com:99999/",
-    "https://push.example.com:x/",
-    "https://push_.exa mple.com/",
-    "https://[::1/x",
-  ],
-  ...["https://%/x", "https://push.example.com/\u0000", "https://1.2.3.4.5/", "https://256.1.1.1/", "https://0x/x/"],
+  ...["", "x", "//push.example.com/x", "https://", "http://push.example.com/x", "ws://push.example.com/"],
+  ...["javascript:alert(1)", "https:push.example.com/x", "https:\\\\push.example.com\\x", "https://push.example.com/é"],
+  ...["https://push.example.com\\@127.0.0.1/x", "https://user@push.example.com/", "https://:b@push.example.com/"],
+  ...["https://push.example.com/#x", " https://push.example.com/", "https://push.exam\tple.com/", "https://[::1/x"],
+  ...["https://push.example.com:99999/", "https://1.2.3.4.5/", "https://push.example.com/\u0000"],
   `https://push.example.com/${"x".repeat(2000)}`,
 ];
 test.each(malformedEndpoints)("an invalid endpoint is refused: %j", (endpoint) => {
@@ -166,11 +142,7 @@ test("an invalid point of P-256 is refused as a public key", () => {
 });
 
 test("an authentication secret of any other length than 16 bytes is refused", () => {
-  for (let length = 0; length <= 64; length++) {
-    const auth = randomBytes(length).toString("base64url");
-    if (length !== 16) expect([auth, ofKeys({ auth })]).toEqual([auth, "subscription.keys.auth"]);
-  }
-  for (const auth of ["A".repeat(21), "A".repeat(23), `${"A".repeat(21)}!`, `${"A".repeat(22)} `, "=".repeat(22)]) {
+  for (const auth of ["", "A".repeat(21), "A".repeat(23), `${"A".repeat(21)}!`, `${"A".repeat(22)} `]) {
     expect([auth, ofKeys({ auth })]).toEqual([auth, "subscription.keys.auth"]);
   }
 });
@@ -181,12 +153,7 @@ test("an Apple token is hex of 32 to 100 bytes, in any case", () => {
     const isGood = digits >= 64 && digits <= 200 && digits % 2 === 0;
     expect(outcome("ios", { token })).toEqual(isGood ? { token: token.toLowerCase() } : "token");
   }
-  for (const token of [
-    `${newAppleToken().slice(1)}g`,
-    `${newAppleToken()}\n`,
-    `<${newAppleToken()}>`,
-    newGoogleToken(),
-  ]) {
+  for (const token of [`${newAppleToken().slice(1)}g`, `${newAppleToken()}\n`, newGoogleToken()]) {
     expect(outcome("ios", { token })).toBe("token");
   }
 });
@@ -217,20 +184,4 @@ test("a platform accepts only its own kind of target", () => {
     expect(outcome(platform, { subscription: usual })).toBe("subscription");
     expect(outcome(platform, { subscription: usual, token })).toBe("subscription");
   }
-});
-
-test("a sealed target can be opened only for its registration and with its key", () => {
-  const vault = createVault(() => "one secret, long enough for a vault");
-  const target: Target = { endpoint: usual.endpoint, keys: usual.keys };
-  const sealed = sealTarget(vault, "reg_a", target);
-  expect(sealed).not.toContain("push");
-  expect(openTarget(vault, "reg_a", sealed)).toEqual(target);
-  expect(openTarget(vault, "reg_b", sealed)).toBeNull();
-  expect(
-    openTarget(
-      createVault(() => "another secret, long enough as well"),
-      "reg_a",
-      sealed,
-    ),
-  ).toBeNull();
 });

@@ -251,18 +251,6 @@ onEachDatabase((suite) => {
     expect(await countRows("resource_counts", `resource_id = '${other.id}' and views = 5`)).toBe(1);
   });
 
-  test("the doctor finds no errors while the store is in use", async () => {
-    const { shop, id } = await open();
-    const work = Array.from({ length: 8 }, async () => {
-      await look(shop, id, 5);
-      await flush();
-    });
-    const looks = Array.from({ length: 4 }, () => findInconsistencies(suite.app.system, { namespace: shop.namespace }));
-    for (const { inconsistencies } of await Promise.all(looks)) expect(inconsistencies).toEqual([]);
-    await Promise.all(work);
-    expect(await countOf(shop, id)).toBe(40);
-  });
-
   async function tenantOf({ namespace }: Shop): Promise<{ id: string }> {
     const { rows } = await suite.app.db.execute({
       sql: "select id from tenants where namespace = ?",

@@ -2,7 +2,6 @@ import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
-import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -35,24 +34,6 @@ onDatabase("file", (suite) => {
     expect(held.filter((response) => response.closed)).toEqual([]);
     await sender.stop(0);
     await run;
-  });
-
-  test("a store that is suspended while an event is sent sends no further ones until it is resumed", async () => {
-    const held: ServerResponse[] = [];
-    const { record, sender, receiver, shop } = await openHook(suite, {
-      answer: (response) => (held.length > 0 ? response.writeHead(204).end() : held.push(response)),
-    });
-    for (let i = 0; i < 3; i++) await record();
-    await sender.poll();
-    await until("the first is being sent", () => receiver.received.length === 1);
-    await suspendTenant(suite.app.system, shop.namespace);
-    // Its answer makes room for the next event of the webhook.
-    held[0]?.writeHead(204).end();
-    await sender.runUntilIdle();
-    expect(receiver.received).toHaveLength(1);
-    await resumeTenant(suite.app.system, shop.namespace);
-    await sender.runUntilIdle();
-    expect(receiver.received).toHaveLength(3);
   });
 
   test("a receiver that is down gets one message at a time, with longer pauses, until it is back", async () => {

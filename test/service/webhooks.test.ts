@@ -86,23 +86,6 @@ onEachDatabase((suite) => {
     expect(notices).toEqual([expect.stringContaining("events stay queued"), expect.stringContaining("failed: 503")]);
   });
 
-  suite.testOnFile("a receiver that is back gets the events that it missed", async () => {
-    let isDown = true;
-    const { record, sender, receiver, deliveries, skipToNext, notices } = await openHook(suite, {
-      answer: (response) => response.writeHead(isDown ? 500 : 200).end(),
-    });
-    await record();
-    await sender.runUntilIdle();
-    isDown = false;
-    await skipToNext();
-    expect(await sender.runUntilIdle()).toBe(1);
-    expect(receiver.received).toHaveLength(2);
-    expect(await deliveries()).toMatchObject([
-      { status: "delivered", attempts: 2, last_error: null, last_status: 200 },
-    ]);
-    expect(notices.at(-1)).toContain("accepts events again");
-  });
-
   test("several senders in several processes send each event once", async () => {
     const { record, openSender, receiver, deliveries } = await openHook(suite);
     const again = await suite.database.openAgain();
@@ -281,18 +264,6 @@ onDatabase("file", (suite) => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  test("an engine that stops releases interrupted deliveries, and their attempts do not count", async () => {
-    const { record, openSender, deliveries, receiver } = await openHook(suite, { answer: () => {} });
-    await record();
-    const sender = openSender();
-    const run = sender.runUntilIdle();
-    await until("it is being sent", () => receiver.received.length === 1);
-    await sender.stop(0);
-    await run;
-    expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, last_error: null }]);
-    expect(await sender.runUntilIdle()).toBe(0);
-  });
-
   test("a private address is not connected to unless allowed, also if a name resolves to it", async () => {
     const { record, ctx, openSender, receiver } = await openHook(suite);
     const { webhook_id } = await addWebhook(ctx, { url: `https://rebinding.example:${receiver.port}/` });
@@ -330,16 +301,6 @@ onDatabase("file", (suite) => {
       `localhost.:${secure.port}`,
       `localhost:${secure.port}`,
     ]);
-  });
-
-  test("an untrusted certificate is refused", async () => {
-    const { record, ctx, openSender } = await openHook(suite);
-    const secure = await openReceiver(undefined, { secure: true });
-    await addWebhook(ctx, { url: secure.url, allowPrivate: true });
-    await record();
-    await openSender().runUntilIdle();
-    expect((await listWebhooks(ctx))[1]).toMatchObject({ delivered: 0, waiting: 1 });
-    expect(secure.received).toEqual([]);
   });
 
   test("the next address of a name is tried when the first is unreachable", async () => {

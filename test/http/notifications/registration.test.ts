@@ -314,18 +314,6 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(post, { body: web() })).status).toBe(201);
   });
 
-  test("a device that registers stays, also when the clock was set back", async () => {
-    const shop = await suite.shop();
-    const customer = await openAccount(shop);
-    for (let n = 0; n < 50; n++) await registerWith(customer.call);
-    suite.app.clock.advance(-3_600_000);
-    const last = await registerWith(customer.call);
-    suite.app.clock.advance(3_600_000);
-    const ids = await idsIn(shop.namespace);
-    expect(ids).toHaveLength(50);
-    expect(ids).toContain(last.id);
-  });
-
   runScenarios(suite, [
     {
       name: "a query may contain the secret of a removal",

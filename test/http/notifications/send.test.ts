@@ -227,18 +227,3 @@ onDatabase("file", (suite) => {
     return (await suite.app.db.execute({ sql, args: [namespace] })).rows;
   }
 });
-
-const push = { allowPrivate: false, platforms: ["web", "ios", "android"] as const };
-
-onDatabase(
-  "file",
-  (suite) => {
-    test("with an account for each platform no device is undeliverable", async () => {
-      const shop = await suite.shop();
-      for (const platform of push.platforms) await addDevice(shop, { platform });
-      const { data } = await shop.call<Accepted>(send, { body: { ...sale, everyone: true } });
-      expect([data.recipients, data.undeliverable]).toEqual([{ web: 1, ios: 1, android: 1 }, []]);
-    });
-  },
-  { push },
-);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type ApiReply, type CallOptions, createClient, newAddress } from "../../support/client.ts";
@@ -132,19 +131,6 @@ onEachDatabase((suite) => {
     for (const request of ["POST /likes/", "POST /views/", "POST /bookmarks/", "POST /notifications/register/"]) {
       expect(await send({}, request)).toBe(5107);
     }
-  });
-
-  test("a limit can be changed while the server runs, and 0 removes it", async () => {
-    const shop = await open({ addressWrites: 1 });
-    const address = newAddress();
-    const like = about("POST /likes/");
-    expect(answerOf(await like(shop, { address }))).toEqual(fine);
-    expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
-    await updateTenant(suite.app.system, shop.namespace, { addressWrites: 2 });
-    expect(answerOf(await like(shop, { address }))).toEqual(fine);
-    expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
-    await updateTenant(suite.app.system, shop.namespace, { addressWrites: 0 });
-    for (let n = 0; n < 5; n++) expect(answerOf(await like(shop, { address }))).toEqual(fine);
   });
 
   test("two processes share the limits, and no table but the audit log identifies callers", async () => {

@@ -89,18 +89,6 @@ for (const kind of ["file", "server"] as const) {
       expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([1, [1]]);
     });
 
-    test("likes concurrent with the deletion of their product are counted or refused", async () => {
-      const shop = await suite.shop();
-      const { id } = await shop.createProduct();
-      const [, ...likes] = await Promise.all([
-        shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } }),
-        ...Array.from({ length: 20 }, () => reacting(shop.callAnonymously, "/likes/", {}).add(id)),
-      ]);
-      const counted = likes.filter(({ status }) => status === 200).length;
-      expect(likes.filter(({ code }) => code === 5301)).toHaveLength(20 - counted);
-      expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([counted, [counted]]);
-    });
-
     test("deleting a store deletes its thousands of likes, and keeps those of others", async () => {
       const [shop, other] = [await suite.shop(), await suite.shop()];
       const ids: string[] = [];

@@ -4,7 +4,7 @@ import { issueToken } from "../../../src/server/modules/tokens/service.ts";
 import { newId } from "../../../src/server/values/ids.ts";
 import { openAccount } from "../../support/account.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
-import { becomeVisitor, ofProduct, type Reacting, type ReactionPath, reacting } from "../../support/reactions.ts";
+import { becomeVisitor, ofProduct, type Reacting, reacting } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 const visitorForm = /^vis_[0-9a-hjkmnp-tv-z]{26}-[0-9a-f]{64}$/;
@@ -212,19 +212,6 @@ onEachDatabase((suite) => {
       expect((await shop.callAnonymously(`POST ${path}`, { namespace: "nobody", body: of })).code).toBe(5215);
     });
   }
-
-  suite.testOnFile("likes and bookmarks, and those of other stores, are counted separately", async () => {
-    const shop = await suite.shop();
-    const { id } = await shop.createProduct();
-    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
-    const as = (path: ReactionPath) => reacting(shop.callAnonymously, path, { visitor });
-    expect(await stateOf(as("/bookmarks/"), id)).toEqual([false, 0]);
-    await as("/bookmarks/").add(id);
-    await as("/likes/").remove(id);
-    expect(await stateOf(as("/bookmarks/"), id)).toEqual([true, 1]);
-    expect((await as("/likes/").list()).data).toEqual([]);
-    expect((await as("/bookmarks/").list()).data.map((one) => one.resource_id)).toEqual([id]);
-  });
 
   test("deleting a user removes their likes and bookmarks from the counts", async () => {
     const shop = await suite.shop();

@@ -97,23 +97,6 @@ onEachDatabase((suite) => {
     expect((await send("POST /likes/", "text/plain")).code).toBe(5103);
   });
 
-  suite.testOnFile("a cached count is not returned for another product or store, nor after a change", async () => {
-    const { shop, call, id } = await open();
-    const { id: other } = await shop.createProduct();
-    const elsewhere = await suite.shop();
-    const how = { address: newAddress() };
-    for (const viewed of [id, other]) await viewProduct(call, viewed, how);
-    await viewProduct(call, id);
-    await flush();
-    const counts = [id, other, id].map((viewed) => viewProduct(call, viewed, how));
-    expect((await Promise.all(counts)).map(({ data }) => data.count)).toEqual([2, 1, 2]);
-    expect((await viewProduct(elsewhere.callAnonymously, id, how)).code).toBe(5301);
-    await shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } });
-    expect((await viewProduct(call, id, how)).code).toBe(5301);
-    await shop.call(`PATCH /products/${id}/`, { body: { status: "published" } });
-    expect((await viewProduct(call, id, how)).data).toEqual({ active: true, count: 2 });
-  });
-
   suite.testOnFile(
     "known bots get a reply and are not counted; libraries, apps and empty agents count as people",
     async () => {
