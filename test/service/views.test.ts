@@ -218,7 +218,7 @@ onEachDatabase((suite) => {
     );
     const found = async (fix: boolean) => {
       const { inconsistencies } = await findInconsistencies(suite.app.system, { namespace, fix });
-      const views = inconsistencies.filter(({ check }) => ["days", "views"].includes(check));
+      const views = inconsistencies.filter(({ check }) => ["days", "resources"].includes(check));
       return views
         .map(({ subject, field, is, should, fixed }) => JSON.stringify([subject, field, is, should, fixed]))
         .sort();
@@ -247,7 +247,7 @@ onEachDatabase((suite) => {
       expect(shown.data.views_count).toBe(count);
     }
     const acts = await listAudit(suite.app.system, { event: "doctor.fixed", namespace });
-    expect(acts.map(({ details }) => details?.check)).toContain("views");
+    expect(acts.map(({ details }) => details?.check)).toContain("resources");
     expect(await countRows("resource_counts", `resource_id = '${other.id}' and views = 5`)).toBe(1);
   });
 
