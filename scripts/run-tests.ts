@@ -1,6 +1,6 @@
 // The whole check: every step runs even when an earlier one fails. `--randomize [--seed=N]` runs the tests in random order.
 // With paths of tests, only these run.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { installChromium } from "./install-chromium.ts";
@@ -13,6 +13,8 @@ mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
 // Half of a test's time is waiting for timers, disks and other processes.
 const workers = navigator.hardwareConcurrency * 2;
+/** Folders whose tests start processes: how long their files take, compared with others of the same length. */
+const slowness: Record<string, number> = { browser: 500, tooling: 10, binary: 5, cli: 2, db: 2 };
 
 interface Outcome {
   code: number;
@@ -46,13 +48,28 @@ async function runCheck(title: string, args: string[]): Promise<StepResult> {
   return { title, passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, ms: performance.now() - started };
 }
 
+/** Says which files take long, so that they start first, and no worker ends alone with one of them. */
+function writeTimings(): string {
+  const paths = [...new Bun.Glob("test/*/**/*.test.ts").scanSync(root)];
+  const weigh = (path: string) => Bun.file(join(root, path)).size * (slowness[path.split("/")[1] as string] ?? 1);
+  const path = join(scratch, "timings.json");
+  writeFileSync(path, JSON.stringify({ version: 1, files: Object.fromEntries(paths.map((one) => [one, weigh(one)])) }));
+  return path;
+}
+
 /** Runs test files; failures are shown in full as they happen, then a line for each folder of tests. */
 async function runTests(args: string[], executable: string | undefined): Promise<StepResult> {
   const started = performance.now();
   const report = join(scratch, "tests.xml");
   // A busy machine gets time: a test that measures time states its own limit. `bun test` runs no exit handlers, so
   // servers that tests share would outlive it without --no-orphans.
-  const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
+  const flags = [
+    "--timeout=20000",
+    "--no-orphans",
+    "--reporter=junit",
+    `--reporter-outfile=${report}`,
+    `--timings=${writeTimings()}`,
+  ];
   const { code } = await runBun(
     ["test", "--only-failures", `--parallel=${workers}`, "--no-isolate", ...flags, ...args],
     // Found on the search path, the executable calls itself `bodega` in the commands that it suggests.

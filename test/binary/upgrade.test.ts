@@ -55,11 +55,11 @@ async function readVersions() {
 /** Writes products while a command runs, and for a moment before and after it. */
 async function underLoad(work: () => ReturnType<Binary["run"]>) {
   const { namespace, auth } = await serveShop();
-  const load = startLoad({ url: unit.url, namespace, auth, clients: 8, persistent: true });
-  await until("some products", () => load.created.length > 100);
+  const load = startLoad({ url: unit.url, namespace, auth, clients: 2, persistent: true });
+  await until("some products", () => load.created.length > 30);
   const outcome = await work();
   const before = load.created.length;
-  await until("more products", () => load.created.length > before + 100);
+  await until("more products", () => load.created.length > before + 30);
   await load.stop();
   return { outcome, load };
 }
@@ -83,7 +83,7 @@ test(
     const lost = load.created.filter((id) => !earlier.has(id));
     expect(lost.length).toBeGreaterThan(0);
     // Those that were written before the migration are there.
-    expect(lost.length).toBeLessThan(load.created.length - 100);
+    expect(lost.length).toBeLessThan(load.created.length - 30);
     expect(existsSync(back.kept)).toBe(true);
   },
   timeoutMs,

@@ -135,9 +135,12 @@ await client.call("GET /products/{id}/");
 await client.call("GET /nothing/");
 `;
 
-test.each(["typescript-5", "typescript"])(
+test.each([
+  ["typescript-5", { module: "nodenext" }],
+  ["typescript", { module: "esnext", moduleResolution: "bundler" }],
+])(
   "the types hold, and narrow errors by code, with the strictest options of %s",
-  async (compiler) => {
+  async (compiler, how) => {
     writeFileSync(join(project, "use.ts"), use);
     const strict = [
       "strict",
@@ -147,14 +150,14 @@ test.each(["typescript-5", "typescript"])(
       "isolatedModules",
       "verbatimModuleSyntax",
       "noEmit",
+      // The compiler's own types are not those of the package.
+      "skipDefaultLibCheck",
     ];
-    for (const how of [{ module: "nodenext" }, { module: "esnext", moduleResolution: "bundler" }]) {
-      const options = Object.fromEntries(strict.map((name) => [name, true]));
-      const compilerOptions = { ...options, ...how, target: "es2022", lib: ["ES2022", "DOM"], types: [] };
-      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
-      const tsc = join(root, "node_modules", compiler, "bin", "tsc");
-      expect(await run([process.execPath, tsc])).toEqual({ exitCode: 0, output: "" });
-    }
+    const options = Object.fromEntries(strict.map((name) => [name, true]));
+    const compilerOptions = { ...options, ...how, target: "es2022", lib: ["ES2022", "DOM"], types: [] };
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
+    const tsc = join(root, "node_modules", compiler, "bin", "tsc");
+    expect(await run([process.execPath, tsc])).toEqual({ exitCode: 0, output: "" });
   },
   60_000,
 );
