@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
@@ -169,16 +169,6 @@ test("a dry run of a large file reads all of it", async () => {
       "Dry run: nothing was saved.",
     ],
   ]);
-});
-
-test("an export appears complete, and replaces a file only with --yes", async () => {
-  await json("product", "import", "-n", "demo", fileOf("one.csv", "sku,title,price\nONE,One,1\n"));
-  const path = join(dir, "out.ndjson");
-  const args = ["product", "export", "-n", "demo", "--output", path];
-  const { exported } = await json<{ exported: number }>(...args);
-  expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(exported);
-  expect((await run(args)).code).not.toBe(0);
-  expect((await run([...args, "--yes"])).code).toBe(0);
 });
 
 test("an export of some columns can be edited and imported while the stock changes; a dry run lists what it would do", async () => {

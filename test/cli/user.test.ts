@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { makeDir, openCli } from "./run-bodega.ts";
+import { openCli } from "./run-bodega.ts";
 
 const { json, failure, run } = openCli();
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -84,31 +82,6 @@ describe("a new password", () => {
     expect(stdout.match(/^Password +(\S{16,})$/gm)).toHaveLength(1);
     expect(stderr).toContain("warning: Save this password now");
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
-  });
-
-  test("is written to a new file that only its owner can read, and not to the screen", async () => {
-    const path = join(makeDir(), "password");
-    const { stdout } = await run(line("--save-password-to", path, "--json"));
-    const secret = readFileSync(path, "utf8");
-    expect(secret).toMatch(/^\S{16,}\n$/);
-    expect(stdout).not.toContain(secret.trim());
-    expect(JSON.parse(stdout)).toMatchObject({ role: "customer", password_file: path });
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-  });
-
-  test("does not replace a file, and leaves none behind without a user", async () => {
-    const path = join(makeDir(), "password");
-    const { code } = await run(
-      ["user", "create", "-n", "nobody", "--email", newEmail(), "--random-password"].concat("--save-password-to", path),
-    );
-    expect({ code, file: statSync(path, { throwIfNoEntry: false }) }).toEqual({ code: 3, file: undefined });
-    writeFileSync(path, "precious");
-    const email = newEmail();
-    const create = ["user", "create", "-n", "demo", "--email", email, "--random-password", "--save-password-to", path];
-    const refused = await failure(...create);
-    expect(refused.code).toBe(4);
-    expect(readFileSync(path, "utf8")).toBe("precious");
-    expect(await failure("user", "show", "-n", "demo", email)).toMatchObject({ code: 3 });
   });
 
   test.concurrent.each([

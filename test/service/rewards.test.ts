@@ -61,26 +61,6 @@ onEachDatabase((suite) => {
     while ((await expireDuePoints(suite.app.system)) > 0);
   });
 
-  test("spending uses the oldest lots first, as many as it needs", async () => {
-    const { userId, booked, check, ctx } = await openLedger();
-    for (const [index, points] of [5, 7, 11, 2].entries()) {
-      ctx.tenant.pointsDays = index + 1;
-      await booked((tx) => earnPoints(tx, { userId, points, source: `earn-${index}` }));
-    }
-    expect(await booked((tx) => spendPoints(tx, { userId, points: 13, source: "spend" }))).toBe(13);
-    expect(await check()).toBe(12);
-    const { rows } = await suite.app.db.execute({
-      sql: "select remaining from reward_lots where user_id = ? order by sequence",
-      args: [userId],
-    });
-    expect(rows.map(({ remaining }) => remaining)).toEqual([0, 0, 10, 2]);
-    expect(await failureOf(booked((tx) => spendPoints(tx, { userId, points: 13, source: "more" })))).toMatchObject({
-      code: 5305,
-    });
-    expect(await booked((tx) => spendPoints(tx, { userId, points: 12, source: "rest" }))).toBe(12);
-    expect(await check()).toBe(0);
-  });
-
   test("a source is booked once, with any other values", async () => {
     const { userId, booked, check } = await openLedger();
     expect(await booked((tx) => earnPoints(tx, { userId, points: 5, source: "a" }))).toBe(5);
@@ -110,22 +90,6 @@ onEachDatabase((suite) => {
     );
     const taken = (await Promise.all(acts)).reduce((sum, points) => sum + points, 0);
     expect(await check()).toBe(100 - taken);
-  });
-
-  test("points spent on an order keep their remaining lifetime when they are returned", async () => {
-    const { userId, booked, check } = await openLedger(10);
-    const orderId = "ord_test";
-    await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
-    suite.app.clock.advance(8 * days);
-    await booked((tx) => spendPoints(tx, { userId, points: 10, source: redeemed, orderId }));
-    suite.app.clock.advance(5 * days);
-    await booked((tx) => returnPoints(tx, { userId, points: 10, source: "cancel", orderId }));
-    suite.app.clock.advance(2 * days - 1);
-    await expireDuePoints(suite.app.system);
-    expect(await check()).toBe(10);
-    suite.app.clock.advance(1);
-    await expireDuePoints(suite.app.system);
-    expect(await check()).toBe(0);
   });
 
   test("old and young points of one order come back each with its own lifetime, the young ones first", async () => {
@@ -158,20 +122,6 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(9 * days);
     await expireDuePoints(suite.app.system);
     expect(await check()).toBe(0);
-  });
-
-  test("returned points are spent before those that expire later", async () => {
-    const { userId, booked, remaining } = await openLedger(100);
-    const orderId = "ord_test";
-    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
-    suite.app.clock.advance(90 * days);
-    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "young" }));
-    const lots = await remaining();
-    await booked((tx) => spendPoints(tx, { userId, points: 150, source: redeemed, orderId }));
-    await booked((tx) => returnPoints(tx, { userId, points: 150, source: "cancel", orderId }));
-    expect(await remaining()).toEqual(lots);
-    await booked((tx) => spendPoints(tx, { userId, points: 100, source: "redeem" }));
-    expect(await remaining()).toEqual(lots.slice(1));
   });
 
   test("reversing what an order earned leaves points that expire earlier", async () => {
@@ -236,17 +186,6 @@ onEachDatabase((suite) => {
       expect([seed, step, await remaining()]).toEqual([seed, step, inOrder()]);
       expect(await check()).toBe(inOrder().reduce((sum, [, more]) => sum + more, 0));
     }
-  });
-
-  test("returned points without an expiry have none", async () => {
-    const { userId, booked, check } = await openLedger(null);
-    const orderId = "ord_test";
-    await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
-    await booked((tx) => spendPoints(tx, { userId, points: 4, source: redeemed, orderId }));
-    await booked((tx) => returnPoints(tx, { userId, points: 4, source: "cancel", orderId }));
-    suite.app.clock.advance(10_000 * days);
-    await expireDuePoints(suite.app.system);
-    expect(await check()).toBe(10);
   });
 
   test("concurrent background jobs expire each lot once", async () => {

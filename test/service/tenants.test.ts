@@ -227,13 +227,6 @@ onEachDatabase((suite) => {
     expect(await failureOf(deleteTenant(ctx, doomed.namespace))).toMatchObject({ code: 5301 });
   });
 
-  suite.testOnFile("an unknown tenant is 5301 for every function", async () => {
-    for (const work of [getTenant, suspendTenant, resumeTenant, deleteTenant]) {
-      expect(await failureOf(work(ctx, "no-such-store"))).toMatchObject({ code: 5301 });
-    }
-    expect(await failureOf(updateTenant(ctx, "no-such-store", { title: "A" }))).toMatchObject({ code: 5301 });
-  });
-
   suite.testOnFile("tenants are listed by name", async () => {
     for (let n = 0; n < 3; n++) await createTenant(ctx, { namespace: newNamespace() });
     const names = (await listTenants(ctx)).map(({ namespace }) => namespace);
