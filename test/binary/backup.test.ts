@@ -6,7 +6,6 @@ import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
-import { childrenOf, hasProc, isRunning } from "./processes.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
@@ -63,40 +62,6 @@ test("a restore is refused while a server runs, and the server keeps running", a
   expect((await binary.run("db", "restore", backup, "--dry-run")).code).toBe(0);
   expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
 });
-
-if (hasProc)
-  describe("an interrupted backup", () => {
-    /** A backup that waits because its pipe is full, and its process. */
-    async function startBlocked() {
-      const env = { ...binary.env, BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "never-in-arguments" };
-      const command = Bun.spawn([binary.path, "db", "backup", "--to", "-"], {
-        cwd: binary.dir,
-        env,
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      const staging = join(defaultDataDir(binary.dir), "backups");
-      await until("the copy", () => listHidden(staging).length > 0);
-      const maker = await until("the process that makes it", () => childrenOf(command.pid)[0]);
-      return { command, maker, staging };
-    }
-
-    test("fails and leaves no files when its process is killed, and had no secret in its arguments", async () => {
-      const { command, maker, staging } = await startBlocked();
-      expect(readFileSync(`/proc/${maker}/cmdline`, "utf8")).not.toContain("never-in-arguments");
-      process.kill(maker, "SIGKILL");
-      const words = await command.stderr.text();
-      expect({ code: await command.exited, words }).toEqual({ code: 4, words: expect.stringContaining("SIGKILL") });
-      expect(listHidden(staging)).toEqual([]);
-    });
-
-    test("ends and leaves no files when the command is killed", async () => {
-      const { command, maker, staging } = await startBlocked();
-      command.kill("SIGKILL");
-      await command.exited;
-      await until("the end of the process that makes it", () => !isRunning(maker));
-      expect(listHidden(staging)).toEqual([]);
-    });
-  });
 
 test("a server makes scheduled backups, keeps the configured number, and logs them", async () => {
   const to = makeDir();

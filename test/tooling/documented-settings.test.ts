@@ -7,7 +7,7 @@ import { settingNames } from "../../src/server/config/env-file.ts";
 const root = join(import.meta.dir, "../..");
 
 /** Variables by which the program's processes talk to each other; nobody sets them. */
-const internal = ["BODEGA_BACKUP_JOB", "BODEGA_CONFIG", "BODEGA_WORKER"];
+const internal = ["BODEGA_CONFIG", "BODEGA_WORKER"];
 
 /** Variables of the runtime and of the terminal, which have no `_FILE` form, as one that commands read themselves. */
 const plain = ["BODEGA_NAMESPACE", "BUN_TMPDIR", "NODE_EXTRA_CA_CERTS", "NO_COLOR"];

@@ -43,10 +43,6 @@ export function makeBackupsFolder(dataDir: string): string {
   return folder;
 }
 
-export function stagingFolder(dataDir: string, id: string): string {
-  return join(backupsFolder(dataDir), `.staging-${id}`);
-}
-
 /**
  * Parses `-`, a directory, a file that ends in `.tar.gz`, `s3://bucket/prefix`, or an object. Throws validationFailed.
  */

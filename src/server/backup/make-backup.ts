@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { accessSync, constants, createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, createReadStream, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -16,22 +17,27 @@ import { openStorage } from "../object-store/open-storage.ts";
 import { type BackupUpload, type ObjectStorage, storageError } from "../object-store/storage.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { packArchive, peekManifest } from "./archive.ts";
+import type { BackupReport, BackupStep } from "./backup-report.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
-import type { BackupJob, BackupReport, BackupStep } from "./job.ts";
+import { recordResult } from "./last.ts";
 import {
+  type BackupLocation,
   backupsFolder,
   formatLocation,
   listBackups,
   makeBackupName,
   makeBackupsFolder,
-  stagingFolder,
 } from "./location.ts";
 import { damaged, type Manifest } from "./manifest.ts";
 import { findSchemaFaults, type Inspection, inspectIntact } from "./restore/inspect.ts";
 import { removeStaleRestores } from "./restore/temp-dir.ts";
 
-interface BackupOptions extends BackupJob {
+interface BackupOptions {
+  location: BackupLocation;
+  /** How many backups of this database stay in the location; undefined keeps all. */
+  keep: number | undefined;
+  includeKey: boolean;
   version: string;
   actor: Actor;
   stdout: Writable;
@@ -40,24 +46,38 @@ interface BackupOptions extends BackupJob {
 }
 
 /**
- * Verifying the copy blocks the process, so a backup must run in its own.
+ * Makes a backup and records the result. Verifying the copy blocks the process, so a server runs a command for it.
  * @throws notFound without a database, unavailable when the location or the disk cannot be used, validationFailed when
  * the copy is damaged.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
+  const at = () => new Date().toISOString();
+  try {
+    const report = await writeBackup(config, options);
+    const success = { at: at(), place: report.backup, bytes: report.bytes };
+    recordResult(config.dataDir, "backup", { last_success: success, last_failure: null });
+    return report;
+  } catch (error) {
+    if (error instanceof AppError && error.kind !== "notFound")
+      recordResult(config.dataDir, "backup", { last_failure: { at: at(), message: error.message } });
+    throw error;
+  }
+}
+
+async function writeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
   requireDatabaseFile(config);
   const key = options.includeKey ? requireKey(config) : undefined;
   const storage = location.kind === "stdout" ? undefined : openStorage(location.place, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
-  const staging = stagingFolder(config.dataDir, options.id);
+  const staging = join(backupsFolder(config.dataDir), ".staging");
   const createdAt = new Date();
   const name = location.name ?? makeBackupName(createdAt);
   try {
     makeStaging(config.dataDir, staging);
     await removeStaleRestores(config.dataDir);
-    const upload = (await storage?.upload(name, options.id, signal)) ?? uploadTo(options.stdout);
+    const upload = (await storage?.upload(name, idOf(config), signal)) ?? uploadTo(options.stdout);
     try {
       const copy = join(staging, "bodega.db");
       await copyDatabase(config, copy, options);
@@ -112,6 +132,11 @@ function requireKey(config: Config): string {
   return key;
 }
 
+/** Names the unfinished upload of a data directory, which its next backup replaces. */
+function idOf({ dataDir }: Config): string {
+  return createHash("sha256").update(`${hostname()}:${dataDir}`).digest("hex").slice(0, 16);
+}
+
 function uploadTo(stdout: Writable): BackupUpload {
   let bytes = 0;
   const sink = new Writable({
@@ -123,19 +148,15 @@ function uploadTo(stdout: Writable): BackupUpload {
   return { sink, finish: async () => bytes, discard: async () => {} };
 }
 
-async function openLock(dataDir: string): Promise<FileLock> {
-  try {
-    accessSync(dataDir, constants.W_OK);
-    return new FileLock(await loadLibsql(), join(dataDir, "backup.lock"));
-  } catch (error) {
-    throw storageError(error, dataDir, "A backup needs to write to");
-  }
-}
-
 /** Waits until no other backup of the data directory runs, so that unfinished files are known to be abandoned. */
 async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
   makeDataDir(dataDir);
-  const lock = await openLock(dataDir);
+  try {
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    throw storageError(error, dataDir, "A backup needs to write to");
+  }
+  const lock = new FileLock(await loadLibsql(), join(dataDir, "backup.lock"));
   for (let isFirst = true; !lock.tryExclusive(); isFirst = false) {
     if (isFirst) onStep({ step: "waiting" });
     await Bun.sleep(50);
@@ -148,9 +169,8 @@ function makeStaging(dataDir: string, staging: string): void {
   const folder = backupsFolder(dataDir);
   try {
     makeBackupsFolder(dataDir);
-    for (const name of readdirSync(folder)) {
-      if (name.startsWith(".staging-")) rmSync(join(folder, name), { recursive: true, force: true });
-    }
+    // A killed process left it.
+    rmSync(staging, { recursive: true, force: true });
     mkdirSync(staging, { mode: 0o700 });
   } catch (error) {
     throw storageError(error, folder, "The database cannot be copied to");

@@ -1,22 +1,23 @@
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
-import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openStorage } from "../object-store/open-storage.ts";
 import { formatBytes } from "../values/bytes.ts";
-import type { BackupStep } from "./job.ts";
-import { readLast } from "./last.ts";
+import type { BackupReport } from "./backup-report.ts";
+import { readLast, recordResult } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
-import { type BackupRun, runBackup } from "./run-backup.ts";
+import { type CommandRun, runServerCommand } from "./server-command.ts";
 
 const retryMs = 5 * 60_000;
+/** A place that never answers must not block later backups. */
+const timeoutMs = 4 * 3_600_000;
 /**
  * The first backup waits until the last one is old enough, so that restarts neither add backups nor postpone them.
  * @throws validationFailed when the destination cannot take several backups, or has no account.
  */
 export function startBackups(
   config: Config & { backupEveryMs: number },
-  { command, env, notice }: Pick<BackupRun, "command" | "env"> & Pick<LogWriter, "notice">,
+  { command, env, notice }: CommandRun & Pick<LogWriter, "notice">,
 ): { stop(): Promise<void> } {
   const { backupEveryMs: everyMs, backupKeep: keep } = config;
   const location = parseDestination(config.backupTo ?? backupsFolder(config.dataDir), "--backup-to");
@@ -29,27 +30,21 @@ export function startBackups(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  const onStep = ({ step }: BackupStep) => {
-    if (step === "waiting") notice("info", "the backup waits until another backup of this data directory ends");
-  };
-
   async function backUp(): Promise<void> {
-    let delayMs = everyMs;
-    try {
-      const run = { config, command, env, location, keep, includeKey: false, by: "server" as const };
-      const report = await runBackup({ ...run, onStep, signal });
-      delayMs = Math.max(0, Date.parse(report.created_at) + everyMs - Date.now());
-      const { backup, bytes, removed, warnings } = report;
-      const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
-      notice("info", `backup made: ${backup} (${formatBytes(bytes)}${old})`);
-      for (const warning of warnings) notice("warn", `the backup ${backup} is complete, but ${warning}`);
-    } catch (error) {
-      if (signal.aborted) return;
-      delayMs = Math.min(retryMs, everyMs);
-      const reason = error instanceof AppError ? error.message : String(error);
-      notice("warn", `the backup failed, next attempt in ${Math.ceil(delayMs / 1000)} s: ${reason}`);
+    const words = ["db", "backup", "--to", location.place, ...(keep === undefined ? [] : ["--keep", String(keep)])];
+    const { stdout, failure } = await runServerCommand(config, words, { command, env, signal, timeoutMs });
+    if (signal.aborted) return;
+    if (failure !== undefined) {
+      const delayMs = Math.min(retryMs, everyMs);
+      recordResult(config.dataDir, "backup", { last_failure: { at: new Date().toISOString(), message: failure } });
+      notice("warn", `the backup failed, next attempt in ${Math.ceil(delayMs / 1000)} s: ${failure}`);
+      return schedule(delayMs);
     }
-    if (!signal.aborted) schedule(delayMs);
+    const { backup, bytes, removed, warnings, created_at }: BackupReport = JSON.parse(stdout);
+    const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
+    notice("info", `backup made: ${backup} (${formatBytes(bytes)}${old})`);
+    for (const warning of warnings) notice("warn", `the backup ${backup} is complete, but ${warning}`);
+    schedule(Math.max(0, Date.parse(created_at) + everyMs - Date.now()));
   }
 
   function schedule(delayMs: number): void {
@@ -65,7 +60,7 @@ export function startBackups(
   return {
     async stop() {
       clearTimeout(timer);
-      stopping.abort(new Error("The server stops."));
+      stopping.abort();
       await running;
     },
   };

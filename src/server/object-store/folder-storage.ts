@@ -1,4 +1,4 @@
-import { createReadStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { createReadStream, realpathSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
@@ -7,15 +7,8 @@ import { syncFile } from "../db/local/sync-file.ts";
 import { createPacer } from "./pacer.ts";
 import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
-/** After this time an unfinished file belongs to a process that was killed. */
-const staleMs = 24 * 3_600_000;
-const partialForm = /^\.bodega-backup-[0-9a-f]+\.partial$/;
 /** The beginning of an archive: enough for its manifest, compressed. */
 export const headBytes = 64 * 1024;
-
-export function partialPath(folder: string, id: string): string {
-  return join(folder, `.bodega-backup-${id}.partial`);
-}
 
 /** Backups within `dataDir` get its owner, so that a server of that account can read and remove them. */
 export function openFolder(folder: string, dataDir?: string): ObjectStorage {
@@ -57,10 +50,9 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       if (isOwned && first !== undefined) {
         for (let one = folder; one.length >= first.length; one = dirname(one)) chownLike(one, dataDir);
       }
-      await removeStale(folder);
-      const partial = partialPath(folder, id);
+      const partial = join(folder, `.bodega-backup-${id}.partial`);
       // Opened now, so that a missing permission is reported before the database is copied.
-      const file = await open(partial, "wx", 0o600);
+      const file = await open(partial, "w", 0o600);
       if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);
     },
@@ -122,13 +114,4 @@ function uploadTo(file: FileHandle, partial: string, path: string, signal: Abort
 async function syncFolder(folder: string): Promise<void> {
   const entries = await open(folder, "r").catch(() => open(dirname(folder), "r"));
   await entries.sync().finally(() => entries.close());
-}
-
-async function removeStale(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!partialForm.test(name)) continue;
-    const path = join(folder, name);
-    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - madeAt > staleMs) rmSync(path, { force: true });
-  }
 }

@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import type { BackupRun } from "../backup/run-backup.ts";
+import type { CommandRun } from "../backup/server-command.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import type { MediaStore } from "../context.ts";
@@ -40,7 +40,7 @@ const purgeMs = 60_000;
 const checkFileMs = 1000;
 const durabilityMs = 5000;
 
-export interface JobOptions extends Pick<BackupRun, "command" | "env"> {
+export interface JobOptions extends CommandRun {
   version: string;
   /** Null when the server's key is not the database's: then nothing is delivered. */
   vault: Vault | null;

@@ -1,16 +1,15 @@
 import { readLast, recordResult } from "../backup/last.ts";
 import { restoreTestPlace } from "../backup/location.ts";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
-import type { BackupRun } from "../backup/run-backup.ts";
-import { type Config, inheritConfig } from "../config/config.ts";
-import { workingDir } from "../config/data-dir.ts";
+import { type CommandRun, runServerCommand } from "../backup/server-command.ts";
+import type { Config } from "../config/config.ts";
 import type { LogWriter } from "../logging/logger.ts";
 
 const pollMs = 10 * 60_000;
 const hour = 3_600_000;
-const maxTestMs = 2 * hour;
+const timeoutMs = 2 * hour;
 
-type Deps = Pick<BackupRun, "command" | "env"> & Pick<LogWriter, "notice"> & { now?: () => number };
+type Deps = CommandRun & Pick<LogWriter, "notice"> & { now?: () => number };
 
 /** Tests a restore in a process of its own: a day after the last success, an hour after a failure. */
 export function startRestoreTests(config: Config, { command, env, notice, now = Date.now }: Deps) {
@@ -28,26 +27,17 @@ export function startRestoreTests(config: Config, { command, env, notice, now = 
   }
 
   async function run(): Promise<void> {
-    const child = Bun.spawn([...command, "db", "test-restore"], {
-      ...workingDir(dataDir),
-      env: inheritConfig(config, env),
-      stdio: ["ignore", "ignore", "ignore"],
-      // The child ends when this channel closes.
-      ipc() {},
-      detached: true,
-      ...{ signal: stopping.signal, timeout: maxTestMs, killSignal: "SIGKILL" },
+    const { signal } = stopping;
+    const { failure: message } = await runServerCommand(config, ["db", "test-restore"], {
+      command,
+      env,
+      signal,
+      timeoutMs,
     });
-    await child.exited;
     await removeStaleRestores(dataDir);
-    if (stopping.signal.aborted) return;
-    if (child.exitCode === 0) return notice("info", `a restore from ${place} was tested and succeeded`);
-    const killed = {
-      at: new Date(now()).toISOString(),
-      place,
-      message: `Its process was ended by ${child.signalCode}.`,
-    };
-    if (child.signalCode !== null) recordResult(dataDir, "restore-test", { last_failure: killed });
-    const { message } = readLast(dataDir, "restore-test").last_failure ?? {};
+    if (signal.aborted) return;
+    if (message === undefined) return notice("info", `a restore from ${place} was tested and succeeded`);
+    recordResult(dataDir, "restore-test", { last_failure: { at: new Date().toISOString(), place, message } });
     notice("warn", `the restore test failed, next attempt in an hour: ${message}`);
   }
 

@@ -1,11 +1,12 @@
-import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
-import { ownCommand } from "../../../server/config/own-command.ts";
+import { setPriority } from "node:os";
+import type { BackupReport, BackupStep } from "../../../server/backup/backup-report.ts";
 import { formatBytes } from "../../../server/values/bytes.ts";
-import { requireDatabase } from "../../context/context.ts";
+import { accountName } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
+import { buildInfo } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";
@@ -13,6 +14,8 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 
 const halfway = 50;
+/** Lower than the server's, but not the lowest: the WAL grows for as long as the backup copies. */
+const lowPriority = 5;
 
 export default defineCommand({
   description: "Back up the database; a server may be running",
@@ -50,15 +53,11 @@ export default defineCommand({
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
-    const { readJob } = await import("../../../server/backup/job.ts");
-    const job = readJob(console.env);
-    if (job !== undefined) return (await import("./backup-process.ts")).runBackupJob(job, config);
     const { parseDestination, backupsFolder, formatLocation } = await import("../../../server/backup/location.ts");
     const location = parseDestination(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
     const { keep } = args;
     const isStdout = location.kind === "stdout";
     if (isStdout) refuseOnScreen(console);
-    requireDatabase(args, console);
     if (keep !== undefined && (isStdout || location.name !== undefined)) {
       throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
     }
@@ -66,10 +65,14 @@ export default defineCommand({
       const path = formatLocation(location);
       if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
     }
-    const { runBackup } = await import("../../../server/backup/run-backup.ts");
-    const work = { config, location, keep, includeKey: args["include-key"], command: ownCommand, env: console.env };
+    const { makeBackup } = await import("../../../server/backup/make-backup.ts");
+    setPriority(lowPriority);
+    const actor = process.connected
+      ? ({ kind: "server" } as const)
+      : ({ kind: "terminal", account: accountName() } as const);
+    const options = { location, keep, includeKey: args["include-key"], version: buildInfo.version, actor };
     const report = await showProgress(console, (onStep, signal) =>
-      runBackup({ ...work, by: "terminal", onStep, signal }),
+      makeBackup(config, { ...options, stdout: process.stdout, onStep, signal }),
     );
     await printReport(console, report, isStdout);
   },
@@ -80,7 +83,10 @@ async function showProgress(
   work: (onStep: (step: BackupStep) => void, signal: AbortSignal) => Promise<BackupReport>,
 ): Promise<BackupReport> {
   const stop = new AbortController();
-  console.onInterrupt(() => stop.abort(new CancelledError()));
+  const cancel = () => stop.abort(new CancelledError());
+  console.onInterrupt(cancel);
+  // The server that started it stops or has ended.
+  process.once("disconnect", cancel);
   return withProgress(console, 2 * halfway, (show) =>
     work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;

@@ -30,7 +30,8 @@ export const directory = {
     } catch (error) {
       const code = errnoOf(error);
       if (code === "ENOENT") return databaseUrl ? [] : [finding("error", dataDir, missing, command("init"))];
-      const remedy = "Give it to this account, or name the right directory with --data-dir.";
+      const other = "Give it to this account, or name the right directory with --data-dir.";
+      const remedy = code === "EROFS" ? "Mount its disk read-write." : other;
       return [
         finding("error", dataDir, `This account cannot read and write the directory ${dataDir} (${code}).`, remedy),
       ];
