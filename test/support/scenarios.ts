@@ -9,7 +9,7 @@ export interface ApiScenario {
   name: string;
   /** `"GET /products/"`. */
   request: string;
-  send?: CallOptions | ((shop: Shop) => CallOptions | Promise<CallOptions>);
+  send?: undefined | CallOptions | ((shop: Shop) => CallOptions | Promise<CallOptions>);
   /** The status of a success, or the code of an error, which determines its status. */
   expect: 200 | 201 | number;
   /** Exactly the names in `details`. */
@@ -18,6 +18,27 @@ export interface ApiScenario {
   has?: string[];
   lacks?: string[];
   check?: (reply: ApiReply<never>, shop: Shop) => void | Promise<void>;
+}
+
+/** A name, what is sent, the outcome, then the field that the reply names, or the fields, or further expectations. */
+export type ScenarioRow = [
+  name: string,
+  send: ApiScenario["send"],
+  expect: number,
+  ...more: (string | string[] | Pick<ApiScenario, "has" | "lacks" | "check">)[],
+];
+
+/** The scenarios of one request. */
+export function scenariosOf(request: string, rows: readonly ScenarioRow[]): ApiScenario[] {
+  const read = (more: ScenarioRow[3]) =>
+    typeof more === "string" || Array.isArray(more) ? { fields: [more].flat() } : more;
+  return rows.map(([name, send, expect, ...more]) => ({
+    name,
+    request,
+    send,
+    expect,
+    ...Object.assign({}, ...more.map(read)),
+  }));
 }
 
 /**

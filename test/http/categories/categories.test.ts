@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 interface Category {
@@ -37,57 +37,45 @@ async function plant(shop: Shop) {
 }
 
 const scenarios: ApiScenario[] = [
-  {
-    name: "a title is enough for a category",
-    request: "POST /categories/",
-    send: { body: { title: "Täglich Brot" } },
-    expect: 201,
-    check: ({ data, headers }) => {
-      expect(headers.get("ETag")).toBe('"1"');
-      expect(data).toMatchObject({
-        ...{ parent_id: null, slug: "taglich-brot", title: "Täglich Brot", description: null, translations: {} },
-        ...{ position: 0, published: true, lang: "en", version: 1 },
-      });
-    },
-  },
-  {
-    name: "a category without a title is 5102",
-    request: "POST /categories/",
-    send: { body: {} },
-    expect: 5102,
-    fields: ["title"],
-  },
-  {
-    name: "a category in a category that does not exist is 5102",
-    request: "POST /categories/",
-    send: { body: { title: "Shirts", parent_id: absent } },
-    expect: 5102,
-    fields: ["parent_id"],
-  },
-  {
-    name: "a slug with capitals is 5102",
-    request: "POST /categories/",
-    send: { body: { title: "Shirts", slug: "Shirts" } },
-    expect: 5102,
-    fields: ["slug"],
-  },
-  {
-    name: "a taken slug is 5302",
-    request: "POST /categories/",
-    send: async (shop) => {
-      await make(shop, { title: "Taken", slug: "taken" });
-      return { body: { title: "Other", slug: "taken" } };
-    },
-    expect: 5302,
-    fields: ["slug"],
-  },
-  {
-    name: "translations into the category's own language are 5102",
-    request: "POST /categories/",
-    send: { body: { title: "Shirts", translations: { en: { title: "Shirts" } } } },
-    expect: 5102,
-    fields: ["translations.en"],
-  },
+  ...scenariosOf("POST /categories/", [
+    [
+      "a title is enough for a category",
+      { body: { title: "Täglich Brot" } },
+      201,
+      {
+        check: ({ data, headers }) => {
+          expect(headers.get("ETag")).toBe('"1"');
+          expect(data).toMatchObject({
+            ...{ parent_id: null, slug: "taglich-brot", title: "Täglich Brot", description: null, translations: {} },
+            ...{ position: 0, published: true, lang: "en", version: 1 },
+          });
+        },
+      },
+    ],
+    ["a category without a title is 5102", { body: {} }, 5102, "title"],
+    [
+      "a category in a category that does not exist is 5102",
+      { body: { title: "Shirts", parent_id: absent } },
+      5102,
+      "parent_id",
+    ],
+    ["a slug with capitals is 5102", { body: { title: "Shirts", slug: "Shirts" } }, 5102, "slug"],
+    [
+      "a taken slug is 5302",
+      async (shop) => {
+        await make(shop, { title: "Taken", slug: "taken" });
+        return { body: { title: "Other", slug: "taken" } };
+      },
+      5302,
+      "slug",
+    ],
+    [
+      "translations into the category's own language are 5102",
+      { body: { title: "Shirts", translations: { en: { title: "Shirts" } } } },
+      5102,
+      "translations.en",
+    ],
+  ]),
   { name: "a category that does not exist is 5301", request: `GET /categories/${absent}/`, expect: 5301 },
   { name: "an unknown sort is 5102", request: "GET /categories/", send: { query: { sort: "price" } }, expect: 5102 },
 ];

@@ -7,7 +7,7 @@ import { addWebhook } from "../../../src/server/modules/webhooks/service.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
-import { runScenarios } from "../../support/scenarios.ts";
+import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 interface FeedEvent {
@@ -31,42 +31,15 @@ async function record(shop: Shop, type: EventType, subject = "prod_1"): Promise<
 
 onEachDatabase((suite) => {
   runScenarios(suite, [
-    { name: "an empty feed has no cursor", request: "GET /events/", expect: 200, has: ['"next_cursor":null'] },
-    {
-      name: "an unknown `after` is 5100",
-      request: "GET /events/",
-      send: { query: { after: unknownId } },
-      expect: 5100,
-    },
-    { name: "an empty `after` is 5100", request: "GET /events/", send: { query: { after: "" } }, expect: 5100 },
-    {
-      name: "a malformed `after` is 5100",
-      request: "GET /events/",
-      send: { query: { after: "' or 1 --" } },
-      expect: 5100,
-      has: ["Start again"],
-    },
-    {
-      name: "unknown types are 5102",
-      request: "GET /events/",
-      send: { query: { types: "order.*,lamp.lit" } },
-      expect: 5102,
-      fields: ["types"],
-    },
-    {
-      name: "a limit of 101 is 5102",
-      request: "GET /events/",
-      send: { query: { limit: 101 } },
-      expect: 5102,
-      fields: ["limit"],
-    },
-    {
-      name: "an unknown name in fields is 5102",
-      request: "GET /events/",
-      send: { query: { fields: "id,secret" } },
-      expect: 5102,
-      fields: ["fields"],
-    },
+    ...scenariosOf("GET /events/", [
+      ["an empty feed has no cursor", undefined, 200, { has: ['"next_cursor":null'] }],
+      ["an unknown `after` is 5100", { query: { after: unknownId } }, 5100],
+      ["an empty `after` is 5100", { query: { after: "" } }, 5100],
+      ["a malformed `after` is 5100", { query: { after: "' or 1 --" } }, 5100, { has: ["Start again"] }],
+      ["unknown types are 5102", { query: { types: "order.*,lamp.lit" } }, 5102, "types"],
+      ["a limit of 101 is 5102", { query: { limit: 101 } }, 5102, "limit"],
+      ["an unknown name in fields is 5102", { query: { fields: "id,secret" } }, 5102, "fields"],
+    ]),
   ]);
 
   test("the feed has the store's committed changes, oldest first", async () => {

@@ -11,7 +11,7 @@ import {
   type RegistrationReply,
   registerWith,
 } from "../../support/registrations.ts";
-import { runScenarios } from "../../support/scenarios.ts";
+import { runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const path = "/notifications/register/";
@@ -314,6 +314,12 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(post, { body: web() })).status).toBe(201);
   });
 
+  const at = (endpoint: string) => () => ({ body: web({ subscription: newSubscription(endpoint) }) });
+  const android = (length: number) => () => ({
+    body: { platform: "android", token: newGoogleToken().padEnd(length, "x") },
+  });
+  const topics = (all: string[]) => () => ({ body: web({ topics: all }) });
+  const twenty = Array.from({ length: 20 }, (_, n) => `${"t".repeat(62)}${n + 10}`);
   runScenarios(suite, [
     {
       name: "a query may contain the secret of a removal",
@@ -335,132 +341,59 @@ onDatabase("file", (suite) => {
       expect: 5102,
       fields: ["management_secret"],
     },
-    {
-      name: "app credentials register for no user",
-      request: post,
-      send: () => ({ body: web({ user_id: newId("usr") }) }),
-      expect: 5102,
-      fields: ["user_id"],
-    },
-    {
-      name: "a platform must be one of the three",
-      request: post,
-      send: () => ({ body: web({ platform: "windows" }) }),
-      expect: 5102,
-      fields: ["platform"],
-    },
-    {
-      name: "a body must name its platform and what that needs",
-      request: post,
-      send: { body: {} },
-      expect: 5102,
-      fields: ["platform"],
-    },
-    {
-      name: "a browser needs a subscription",
-      request: post,
-      send: { body: { platform: "web" } },
-      expect: 5102,
-      fields: ["subscription"],
-    },
-    {
-      name: "a phone needs a token",
-      request: post,
-      send: { body: { platform: "ios" } },
-      expect: 5102,
-      fields: ["token"],
-    },
-    {
-      name: "a token that is not a string is not ignored",
-      request: post,
-      send: { body: { platform: "ios", token: 5 } },
-      expect: 5102,
-      fields: ["token"],
-    },
-    {
-      name: "a field of a subscription that is unknown is refused",
-      request: post,
-      send: () => ({ body: web({ subscription: { ...newSubscription(), extra: 1 } }) }),
-      expect: 5102,
-      fields: ["subscription.extra"],
-    },
-    {
-      name: "an invalid point as key is named, and not repeated",
-      request: post,
-      send: () => ({
-        body: web({ subscription: { ...newSubscription(), keys: { p256dh: "B".repeat(87), auth: "A".repeat(22) } } }),
-      }),
-      expect: 5102,
-      fields: ["subscription.keys.p256dh"],
-      lacks: ["BBBB"],
-    },
-    {
-      name: "an endpoint on a private network is refused",
-      request: post,
-      send: () => ({ body: web({ subscription: newSubscription("https://169.254.169.254/x") }) }),
-      expect: 5102,
-      fields: ["subscription.endpoint"],
-      lacks: ["169.254"],
-    },
-    {
-      name: "an endpoint without TLS is refused",
-      request: post,
-      send: () => ({ body: web({ subscription: newSubscription("http://push.example.com/x") }) }),
-      expect: 5102,
-      fields: ["subscription.endpoint"],
-    },
-    ...["80", "8080", "25", "65535"].map((port) => ({
-      name: `an endpoint on port ${port} is refused`,
-      request: post,
-      send: () => ({ body: web({ subscription: newSubscription(`https://push.example.com:${port}/x`) }) }),
-      expect: 5102 as const,
-      fields: ["subscription.endpoint"],
-    })),
-    ...["443", "8443"].map((port) => ({
-      name: `an endpoint on port ${port} is accepted`,
-      request: post,
-      send: () => ({ body: web({ subscription: newSubscription(`https://push.example.com:${port}/x`) }) }),
-      expect: 201 as const,
-    })),
-    {
-      name: "a token of more than 512 characters is refused",
-      request: post,
-      send: () => ({ body: { platform: "android", token: newGoogleToken().padEnd(513, "x") } }),
-      expect: 5102,
-      fields: ["token"],
-    },
-    {
-      name: "a token of 512 characters is accepted",
-      request: post,
-      send: () => ({ body: { platform: "android", token: newGoogleToken().padEnd(512, "x") } }),
-      expect: 201,
-    },
-    {
-      name: "a language must be one",
-      request: post,
-      send: () => ({ body: web({ lang: "no language" }) }),
-      expect: 5102,
-      fields: ["lang"],
-    },
-    ...["Sale", "", "-sale", ".", "a b", "é", "x".repeat(65), "*", "sale/1"].map((topic) => ({
-      name: `${JSON.stringify(topic)} is no topic`,
-      request: post,
-      send: () => ({ body: web({ topics: ["good", topic] }) }),
-      expect: 5102 as const,
-      fields: ["topics.1"],
-    })),
-    {
-      name: "more than twenty topics are too many",
-      request: post,
-      send: () => ({ body: web({ topics: Array.from({ length: 21 }, (_, n) => `t${n}`) }) }),
-      expect: 5102,
-      fields: ["topics"],
-    },
-    {
-      name: "twenty of the longest topics fit",
-      request: post,
-      send: () => ({ body: web({ topics: Array.from({ length: 20 }, (_, n) => `${"t".repeat(62)}${n + 10}`) }) }),
-      expect: 201,
-    },
+    ...scenariosOf(post, [
+      ["app credentials register for no user", () => ({ body: web({ user_id: newId("usr") }) }), 5102, "user_id"],
+      ["a platform must be one of the three", () => ({ body: web({ platform: "windows" }) }), 5102, "platform"],
+      ["a body must name its platform and what that needs", { body: {} }, 5102, "platform"],
+      ["a browser needs a subscription", { body: { platform: "web" } }, 5102, "subscription"],
+      ["a phone needs a token", { body: { platform: "ios" } }, 5102, "token"],
+      ["a token that is not a string is not ignored", { body: { platform: "ios", token: 5 } }, 5102, "token"],
+      [
+        "a field of a subscription that is unknown is refused",
+        () => ({ body: web({ subscription: { ...newSubscription(), extra: 1 } }) }),
+        5102,
+        "subscription.extra",
+      ],
+      [
+        "an invalid point as key is named, and not repeated",
+        () => ({
+          body: web({ subscription: { ...newSubscription(), keys: { p256dh: "B".repeat(87), auth: "A".repeat(22) } } }),
+        }),
+        5102,
+        "subscription.keys.p256dh",
+        { lacks: ["BBBB"] },
+      ],
+      [
+        "an endpoint on a private network is refused",
+        at("https://169.254.169.254/x"),
+        5102,
+        "subscription.endpoint",
+        { lacks: ["169.254"] },
+      ],
+      ["an endpoint without TLS is refused", at("http://push.example.com/x"), 5102, "subscription.endpoint"],
+      ...["80", "8080", "25", "65535"].map(
+        (port): ScenarioRow => [
+          `an endpoint on port ${port} is refused`,
+          at(`https://push.example.com:${port}/x`),
+          5102,
+          "subscription.endpoint",
+        ],
+      ),
+      ...["443", "8443"].map(
+        (port): ScenarioRow => [
+          `an endpoint on port ${port} is accepted`,
+          at(`https://push.example.com:${port}/x`),
+          201,
+        ],
+      ),
+      ["a token of more than 512 characters is refused", android(513), 5102, "token"],
+      ["a token of 512 characters is accepted", android(512), 201],
+      ["a language must be one", () => ({ body: web({ lang: "no language" }) }), 5102, "lang"],
+      ...["Sale", "", "-sale", ".", "a b", "é", "x".repeat(65), "*", "sale/1"].map(
+        (topic): ScenarioRow => [`${JSON.stringify(topic)} is no topic`, topics(["good", topic]), 5102, "topics.1"],
+      ),
+      ["more than twenty topics are too many", topics([...twenty, "more"]), 5102, "topics"],
+      ["twenty of the longest topics fit", topics(twenty), 201],
+    ]),
   ]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { addDevice } from "../../support/devices.ts";
 import type { Shop } from "../../support/factories.ts";
-import { runScenarios } from "../../support/scenarios.ts";
+import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const send = "POST /notifications/send/";
@@ -35,24 +35,11 @@ onDatabase("file", (suite) => {
   });
 
   runScenarios(suite, [
-    {
-      name: "a message to a topic is accepted",
-      request: send,
-      send: { body: { ...sale, topic: "sale" } },
-      expect: 201,
-    },
-    {
-      name: "a message to everyone is accepted",
-      request: send,
-      send: { body: { ...sale, everyone: true } },
-      expect: 201,
-    },
-    {
-      name: "a path of the shop may be where it leads",
-      request: send,
-      send: { body: { ...sale, topic: "a", url: "/sale?x=1" } },
-      expect: 201,
-    },
+    ...scenariosOf(send, [
+      ["a message to a topic is accepted", { body: { ...sale, topic: "sale" } }, 201],
+      ["a message to everyone is accepted", { body: { ...sale, everyone: true } }, 201],
+      ["a path of the shop may be where it leads", { body: { ...sale, topic: "a", url: "/sale?x=1" } }, 201],
+    ]),
     wrong("a message without recipients", sale, "topic"),
     wrong("a message to a topic and to everyone", { ...sale, topic: "sale", everyone: true }, "topic"),
     wrong("a message to a topic and a user", { ...sale, topic: "sale", user_id: "usr_x" }, "topic"),
@@ -84,19 +71,15 @@ onDatabase("file", (suite) => {
     wrong("five weeks", { ...sale, topic: "sale", ttl: 2_419_201 }, "ttl"),
     wrong("an unknown field", { ...sale, topic: "sale", badge: 1 }, "badge"),
     wrong("an invalid language", { ...sale, topic: "sale", lang: "!" }, "lang"),
-    {
-      name: "two users are refused",
-      request: send,
-      send: { query: { user_id: "usr_a" }, body: { ...sale, customer_id: "usr_b" } },
-      expect: 5102,
-      fields: ["customer_id"],
-    },
-    {
-      name: "an unknown user is unknown",
-      request: send,
-      send: { body: { ...sale, customer_id: "usr_x" } },
-      expect: 5301,
-    },
+    ...scenariosOf(send, [
+      [
+        "two users are refused",
+        { query: { user_id: "usr_a" }, body: { ...sale, customer_id: "usr_b" } },
+        5102,
+        "customer_id",
+      ],
+      ["an unknown user is unknown", { body: { ...sale, customer_id: "usr_x" } }, 5301],
+    ]),
     { name: "an unknown message is unknown", request: `GET /notifications/messages/${unknownId}/`, expect: 5301 },
     { name: "a malformed id is unknown", request: "GET /notifications/messages/x/", expect: 5301 },
     {

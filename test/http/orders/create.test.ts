@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { countOrderRows, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
 
@@ -25,140 +25,107 @@ function itemsWith(item: Record<string, unknown>) {
 
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 const scenarios: ApiScenario[] = [
-  { name: "an order of one product is complete", request: "POST /orders/", send: bodyWith({}), expect: 201 },
-  { name: "no items", request: "POST /orders/", send: { body: {} }, expect: 5102, fields: ["items"] },
-  {
-    name: "an empty list of items",
-    request: "POST /orders/",
-    send: { body: { items: [] } },
-    expect: 5102,
-    fields: ["items"],
-  },
-  {
-    name: "101 items",
-    request: "POST /orders/",
-    send: { body: { items: Array.from({ length: 101 }, () => ({ product_id: absent, quantity: 1 })) } },
-    expect: 5102,
-    fields: ["items"],
-  },
-  ...[0, -1, 1.5, 1_000_001, "2", null].map(
-    (quantity): ApiScenario => ({
-      name: `a quantity of ${JSON.stringify(quantity)}`,
-      request: "POST /orders/",
-      send: itemsWith({ quantity }),
-      expect: 5102,
-      fields: ["items.0.quantity"],
-    }),
-  ),
-  {
-    name: "an item without product and variant",
-    request: "POST /orders/",
-    send: { body: { items: [{ quantity: 1 }] } },
-    expect: 5102,
-    fields: ["items.0.product_id"],
-  },
-  ...[absent, "prod_x", "nonsense\u0000"].map(
-    (product_id): ApiScenario => ({
-      name: `a product that does not exist: ${JSON.stringify(product_id)}`,
-      request: "POST /orders/",
-      send: { body: { items: [{ product_id, quantity: 1 }] } },
-      expect: 5102,
-      fields: ["items.0.product_id"],
-    }),
-  ),
-  {
-    name: "an unknown variant",
-    request: "POST /orders/",
-    send: { body: { items: [{ variant_id: absent.replace("prod", "var"), quantity: 1 }] } },
-    expect: 5102,
-    fields: ["items.0.variant_id"],
-  },
-  ...(["draft", "archived"] as const).map(
-    (status): ApiScenario => ({
-      name: `a product that is ${status}`,
-      request: "POST /orders/",
-      send: bodyWith({}, { status }),
-      expect: 5102,
-      fields: ["items.0.product_id"],
-    }),
-  ),
-  {
-    name: "more than the stock, with the number left",
-    request: "POST /orders/",
-    send: async (shop) => {
-      const { id } = await shop.createProduct({ stock: 3 });
-      return { body: { items: [{ product_id: id, quantity: 4 }] } };
-    },
-    expect: 5304,
-    fields: ["items.0.quantity"],
-    has: ["only 3 in stock"],
-  },
-  {
-    name: "more than the stock on two lines together",
-    request: "POST /orders/",
-    send: async (shop) => {
-      const other = await shop.createProduct();
-      const { id } = await shop.createProduct({ stock: 3 });
-      const line = { product_id: id, quantity: 2 };
-      return { body: { items: [{ product_id: other.id, quantity: 1 }, line, line] } };
-    },
-    expect: 5304,
-    fields: ["items.1.quantity"],
-  },
-  {
-    name: "a sum that is not exact",
-    request: "POST /orders/",
-    send: async (shop) => {
-      const { id } = await shop.createProduct({ price: 9_000_000_000 });
-      return { body: { items: [{ product_id: id, quantity: 1_000_000 }] } };
-    },
-    expect: 5102,
-    fields: ["items.0.quantity"],
-  },
-  {
-    name: "lines whose sum is not exact",
-    request: "POST /orders/",
-    send: async (shop) => {
-      const { id } = await shop.createProduct({ price: 70_000_000_000_000 });
-      const line = { product_id: id, quantity: 1 };
-      return { body: { items: [line, line] } };
-    },
-    expect: 5102,
-    fields: ["items"],
-  },
-  ...(
+  ...scenariosOf("POST /orders/", [
+    ["an order of one product is complete", bodyWith({}), 201],
+    ["no items", { body: {} }, 5102, "items"],
+    ["an empty list of items", { body: { items: [] } }, 5102, "items"],
     [
-      [{ shipping: -1 }, "shipping"],
-      [{ shipping: 1.999 }, "shipping"],
-      [{ tax: "1" }, "tax"],
-      [{ use_points: 1 }, "use_points"],
-      [{ use_points: -1 }, "use_points"],
-      [{ note: " " }, "note"],
-      [{ note: "a\u0000b" }, "note"],
-      [{ shipping_address: {} }, "shipping_address"],
-      [{ shipping_address: { ...address, country: "pt" } }, "shipping_address.country"],
-      [{ shipping_address: { ...address, line1: " " } }, "shipping_address.line1"],
-      [{ customer_id: "usr_01h455vb4pex5vsknk084sn02q" }, "customer_id"],
-      [{ user_id: "usr_01h455vb4pex5vsknk084sn02q" }, "user_id"],
-      [{ discount: 5 }, "discount"],
-      [{ total: 5 }, "total"],
-    ] as const
-  ).map(
-    ([fields, field]): ApiScenario => ({
-      name: JSON.stringify(fields),
-      request: "POST /orders/",
-      send: bodyWith(fields),
-      expect: 5102,
-      has: [field],
-    }),
-  ),
-  {
-    name: "a price or title given by the caller",
-    request: "POST /orders/",
-    send: itemsWith({ price: 0.01, title: "Cheap" }),
-    expect: 5102,
-    fields: ["items.0.price", "items.0.title"],
-  },
+      "101 items",
+      { body: { items: Array.from({ length: 101 }, () => ({ product_id: absent, quantity: 1 })) } },
+      5102,
+      "items",
+    ],
+    ...[0, -1, 1.5, 1_000_001, "2", null].map(
+      (quantity): ScenarioRow => [
+        `a quantity of ${JSON.stringify(quantity)}`,
+        itemsWith({ quantity }),
+        5102,
+        "items.0.quantity",
+      ],
+    ),
+    ["an item without product and variant", { body: { items: [{ quantity: 1 }] } }, 5102, "items.0.product_id"],
+    ...[absent, "prod_x", "nonsense\u0000"].map(
+      (product_id): ScenarioRow => [
+        `a product that does not exist: ${JSON.stringify(product_id)}`,
+        { body: { items: [{ product_id, quantity: 1 }] } },
+        5102,
+        "items.0.product_id",
+      ],
+    ),
+    [
+      "an unknown variant",
+      { body: { items: [{ variant_id: absent.replace("prod", "var"), quantity: 1 }] } },
+      5102,
+      "items.0.variant_id",
+    ],
+    ...(["draft", "archived"] as const).map(
+      (status): ScenarioRow => [`a product that is ${status}`, bodyWith({}, { status }), 5102, "items.0.product_id"],
+    ),
+    [
+      "more than the stock, with the number left",
+      async (shop) => {
+        const { id } = await shop.createProduct({ stock: 3 });
+        return { body: { items: [{ product_id: id, quantity: 4 }] } };
+      },
+      5304,
+      "items.0.quantity",
+      { has: ["only 3 in stock"] },
+    ],
+    [
+      "more than the stock on two lines together",
+      async (shop) => {
+        const other = await shop.createProduct();
+        const { id } = await shop.createProduct({ stock: 3 });
+        const line = { product_id: id, quantity: 2 };
+        return { body: { items: [{ product_id: other.id, quantity: 1 }, line, line] } };
+      },
+      5304,
+      "items.1.quantity",
+    ],
+    [
+      "a sum that is not exact",
+      async (shop) => {
+        const { id } = await shop.createProduct({ price: 9_000_000_000 });
+        return { body: { items: [{ product_id: id, quantity: 1_000_000 }] } };
+      },
+      5102,
+      "items.0.quantity",
+    ],
+    [
+      "lines whose sum is not exact",
+      async (shop) => {
+        const { id } = await shop.createProduct({ price: 70_000_000_000_000 });
+        const line = { product_id: id, quantity: 1 };
+        return { body: { items: [line, line] } };
+      },
+      5102,
+      "items",
+    ],
+    ...(
+      [
+        [{ shipping: -1 }, "shipping"],
+        [{ shipping: 1.999 }, "shipping"],
+        [{ tax: "1" }, "tax"],
+        [{ use_points: 1 }, "use_points"],
+        [{ use_points: -1 }, "use_points"],
+        [{ note: " " }, "note"],
+        [{ note: "a\u0000b" }, "note"],
+        [{ shipping_address: {} }, "shipping_address"],
+        [{ shipping_address: { ...address, country: "pt" } }, "shipping_address.country"],
+        [{ shipping_address: { ...address, line1: " " } }, "shipping_address.line1"],
+        [{ customer_id: "usr_01h455vb4pex5vsknk084sn02q" }, "customer_id"],
+        [{ user_id: "usr_01h455vb4pex5vsknk084sn02q" }, "user_id"],
+        [{ discount: 5 }, "discount"],
+        [{ total: 5 }, "total"],
+      ] as const
+    ).map(([fields, field]): ScenarioRow => [JSON.stringify(fields), bodyWith(fields), 5102, { has: [field] }]),
+    [
+      "a price or title given by the caller",
+      itemsWith({ price: 0.01, title: "Cheap" }),
+      5102,
+      ["items.0.price", "items.0.title"],
+    ],
+  ]),
 ];
 
 onEachDatabase((suite) => {

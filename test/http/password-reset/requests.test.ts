@@ -3,7 +3,7 @@ import { goodPassword, otherPassword } from "../../support/account.ts";
 import type { ApiReply } from "../../support/client.ts";
 import { newAddress } from "../../support/client.ts";
 import { readOutbox } from "../../support/mail.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const forgot = "POST /auth/password/forgot/";
@@ -15,81 +15,42 @@ const good = { email, code: "012345", password: otherPassword };
 const send = (body: unknown, more = {}) => ({ body, auth: null, address: newAddress(), ...more });
 
 const scenarios: ApiScenario[] = [
-  {
-    name: "forgot accepts an address",
-    request: forgot,
-    send: () => send({ email }),
-    expect: 200,
-    check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }),
-  },
-  { name: "forgot accepts a language", request: forgot, send: () => send({ email, language: "pt-br" }), expect: 200 },
-  { name: "forgot accepts what is no address", request: forgot, send: () => send({ email: "nobody" }), expect: 200 },
-  { name: "forgot without email is 5102", request: forgot, send: () => send({}), expect: 5102, fields: ["email"] },
-  {
-    name: "forgot with an endless email is 5102",
-    request: forgot,
-    send: () => send({ email: `${"a".repeat(400)}@example.com` }),
-    expect: 5102,
-    fields: ["email"],
-  },
-  {
-    name: "forgot with what is no language is 5102",
-    request: forgot,
-    send: () => send({ email, language: "not a language" }),
-    expect: 5102,
-    fields: ["language"],
-  },
-  {
-    name: "forgot with an unknown field is 5102",
-    request: forgot,
-    send: () => send({ email, password: goodPassword }),
-    expect: 5102,
-    fields: ["password"],
-    lacks: [goodPassword],
-  },
-  { name: "forgot without a body is 5102", request: forgot, send: () => send(undefined), expect: 5102 },
-  { name: "reset with a code that was never sent is 5216", request: reset, send: () => send(good), expect: 5216 },
-  {
-    name: "reset of what is no address is 5216",
-    request: reset,
-    send: () => send({ ...good, email: "x" }),
-    expect: 5216,
-  },
-  {
-    name: "reset without any field is 5102 and names all",
-    request: reset,
-    send: () => send({}),
-    expect: 5102,
-    fields: ["code", "email", "password"],
-  },
-  {
-    name: "reset with a number as code is 5102, since zeros at its beginning would be lost",
-    request: reset,
-    send: () => send({ ...good, code: 123456 }),
-    expect: 5102,
-    fields: ["code"],
-    lacks: [otherPassword],
-  },
-  {
-    name: "reset with anything but six digits is 5216, like a wrong code",
-    request: reset,
-    send: () => send({ ...good, code: "12345" }),
-    expect: 5216,
-  },
-  {
-    name: "reset with an endless code is 5102",
-    request: reset,
-    send: () => send({ ...good, code: "1".repeat(65) }),
-    expect: 5102,
-    fields: ["code"],
-  },
-  {
-    name: "reset with an endless password is 5102",
-    request: reset,
-    send: () => send({ ...good, password: "Aa1!".repeat(300) }),
-    expect: 5102,
-    fields: ["password"],
-  },
+  ...scenariosOf(forgot, [
+    [
+      "forgot accepts an address",
+      () => send({ email }),
+      200,
+      { check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }) },
+    ],
+    ["forgot accepts a language", () => send({ email, language: "pt-br" }), 200],
+    ["forgot accepts what is no address", () => send({ email: "nobody" }), 200],
+    ["forgot without email is 5102", () => send({}), 5102, "email"],
+    ["forgot with an endless email is 5102", () => send({ email: `${"a".repeat(400)}@example.com` }), 5102, "email"],
+    ["forgot with what is no language is 5102", () => send({ email, language: "not a language" }), 5102, "language"],
+    [
+      "forgot with an unknown field is 5102",
+      () => send({ email, password: goodPassword }),
+      5102,
+      "password",
+      { lacks: [goodPassword] },
+    ],
+    ["forgot without a body is 5102", () => send(undefined), 5102],
+  ]),
+  ...scenariosOf(reset, [
+    ["reset with a code that was never sent is 5216", () => send(good), 5216],
+    ["reset of what is no address is 5216", () => send({ ...good, email: "x" }), 5216],
+    ["reset without any field is 5102 and names all", () => send({}), 5102, ["code", "email", "password"]],
+    [
+      "reset with a number as code is 5102, since zeros at its beginning would be lost",
+      () => send({ ...good, code: 123456 }),
+      5102,
+      "code",
+      { lacks: [otherPassword] },
+    ],
+    ["reset with anything but six digits is 5216, like a wrong code", () => send({ ...good, code: "12345" }), 5216],
+    ["reset with an endless code is 5102", () => send({ ...good, code: "1".repeat(65) }), 5102, "code"],
+    ["reset with an endless password is 5102", () => send({ ...good, password: "Aa1!".repeat(300) }), 5102, "password"],
+  ]),
 ];
 
 onDatabase("file", (suite) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
-import { runScenarios } from "../../support/scenarios.ts";
+import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 19.99 };
@@ -79,54 +79,41 @@ onDatabase("file", (suite) => {
   });
 
   runScenarios(suite, [
-    { name: "a title is required", request, send: { body: { price: 1 } }, expect: 5102, fields: ["title"] },
-    { name: "a price is required", request, send: { body: { title: "A" } }, expect: 5102, fields: ["price"] },
-    { name: "an empty object misses both", request, send: { body: {} }, expect: 5102, fields: ["price", "title"] },
-    { name: "an empty body misses both", request, expect: 5102, fields: ["price", "title"] },
-    {
-      name: "an unknown field is refused by name, and nothing is created",
-      request,
-      send: { body: { ...lamp, colour: "not-to-be-echoed" } },
-      expect: 5102,
-      fields: ["colour"],
-      lacks: ["not-to-be-echoed"],
-      check: async (_, { call }) => expect((await call("GET /products/")).data).toEqual([] as never),
-    },
-    {
-      name: "computed fields are refused in a body",
-      request,
-      send: { body: { ...lamp, id: "prod_1", price_minor: 1, version: 7 } },
-      expect: 5102,
-      fields: ["id", "price_minor", "version"],
-    },
-    {
-      name: "an unknown query parameter is refused by name",
-      request,
-      send: { body: lamp, query: { dry_run: "1" } },
-      expect: 5102,
-      fields: ["dry_run"],
-    },
-    {
-      name: "the six common parameters in the body are not fields of the product",
-      request,
-      send: ({ namespace }) => ({ body: { ...lamp, namespace, lang: "de", user_id: "usr_1" } }),
-      expect: 201,
-      has: ['"lang":"de"'],
-      lacks: ["usr_1"],
-    },
-    {
-      name: "an invalid language is refused",
-      request,
-      send: { body: lamp, query: { lang: "not a language" } },
-      expect: 5102,
-      fields: ["lang"],
-    },
-    {
-      name: "lang in the query beats lang in the body",
-      request,
-      send: { body: { ...lamp, lang: "de" }, query: { lang: "es" } },
-      expect: 201,
-      has: ['"lang":"es"'],
-    },
+    ...scenariosOf(request, [
+      ["a title is required", { body: { price: 1 } }, 5102, "title"],
+      ["a price is required", { body: { title: "A" } }, 5102, "price"],
+      ["an empty object misses both", { body: {} }, 5102, ["price", "title"]],
+      ["an empty body misses both", undefined, 5102, ["price", "title"]],
+      [
+        "an unknown field is refused by name, and nothing is created",
+        { body: { ...lamp, colour: "not-to-be-echoed" } },
+        5102,
+        "colour",
+        {
+          lacks: ["not-to-be-echoed"],
+          check: async (_, { call }) => expect((await call("GET /products/")).data).toEqual([] as never),
+        },
+      ],
+      [
+        "computed fields are refused in a body",
+        { body: { ...lamp, id: "prod_1", price_minor: 1, version: 7 } },
+        5102,
+        ["id", "price_minor", "version"],
+      ],
+      ["an unknown query parameter is refused by name", { body: lamp, query: { dry_run: "1" } }, 5102, "dry_run"],
+      [
+        "the six common parameters in the body are not fields of the product",
+        ({ namespace }) => ({ body: { ...lamp, namespace, lang: "de", user_id: "usr_1" } }),
+        201,
+        { has: ['"lang":"de"'], lacks: ["usr_1"] },
+      ],
+      ["an invalid language is refused", { body: lamp, query: { lang: "not a language" } }, 5102, "lang"],
+      [
+        "lang in the query beats lang in the body",
+        { body: { ...lamp, lang: "de" }, query: { lang: "es" } },
+        201,
+        { has: ['"lang":"es"'] },
+      ],
+    ]),
   ]);
 });

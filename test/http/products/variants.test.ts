@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ProductReply, Shop, VariantReply } from "../../support/factories.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 const missing = "var_01h455vb4pex5vsknk084sn02q";
@@ -348,70 +348,65 @@ onEachDatabase((suite) => {
     ["colour", { title: "x", colour: "red" }],
   ];
   runScenarios(suite, [
-    ...bad.map(
-      ([field, body]): ApiScenario => ({
-        name: `a variant with a bad ${field} is refused and named: ${JSON.stringify(body).slice(0, 60)}`,
-        request: "POST /products/",
-        send: { body: { title: "A", price: 1, variants: [{ title: "good" }, body] } },
-        expect: 5102,
-        fields: [`variants.1.${field}`],
-      }),
-    ),
-    {
-      name: "the same SKU twice in one list is 5302",
-      request: "POST /products/",
-      send: {
-        body: {
-          title: "A",
-          price: 1,
-          variants: [
-            { title: "x", sku: "a" },
-            { options: { a: "b" }, sku: "a" },
-          ],
+    ...scenariosOf("POST /products/", [
+      ...bad.map(
+        ([field, body]): ScenarioRow => [
+          `a variant with a bad ${field} is refused and named: ${JSON.stringify(body).slice(0, 60)}`,
+          { body: { title: "A", price: 1, variants: [{ title: "good" }, body] } },
+          5102,
+          `variants.1.${field}`,
+        ],
+      ),
+      [
+        "the same SKU twice in one list is 5302",
+        {
+          body: {
+            title: "A",
+            price: 1,
+            variants: [
+              { title: "x", sku: "a" },
+              { options: { a: "b" }, sku: "a" },
+            ],
+          },
         },
-      },
-      expect: 5302,
-      fields: ["variants.1.sku"],
-    },
-    {
-      name: "the same options twice in one list are 5302",
-      request: "POST /products/",
-      send: {
-        body: { title: "A", price: 1, variants: [{ options: { a: "1", b: "2" } }, { options: { b: "2", a: "1" } }] },
-      },
-      expect: 5302,
-      fields: ["variants.1.options"],
-    },
-    {
-      name: "101 variants are refused",
-      request: "POST /products/",
-      send: {
-        body: { title: "A", price: 1, variants: Array.from({ length: 101 }, (_, n) => ({ options: { n: `${n}` } })) },
-      },
-      expect: 5102,
-      fields: ["variants"],
-    },
-    {
-      name: "a product with variants has no stock of its own",
-      request: "POST /products/",
-      send: { body: { title: "A", price: 1, stock: 1, variants: [{ title: "x" }] } },
-      expect: 5102,
-      fields: ["stock"],
-    },
-    {
-      name: "a product with variants has no SKU of its own",
-      request: "POST /products/",
-      send: { body: { title: "A", price: 1, sku: "a", variants: [{ title: "x" }] } },
-      expect: 5102,
-      fields: ["sku"],
-    },
-    {
-      name: "an empty list of variants is a product without any",
-      request: "POST /products/",
-      send: { body: { title: "A", price: 1, sku: "a", stock: 1, variants: [] } },
-      expect: 201,
-      has: ['"variants":[]', '"stock":1'],
-    },
+        5302,
+        "variants.1.sku",
+      ],
+      [
+        "the same options twice in one list are 5302",
+        {
+          body: { title: "A", price: 1, variants: [{ options: { a: "1", b: "2" } }, { options: { b: "2", a: "1" } }] },
+        },
+        5302,
+        "variants.1.options",
+      ],
+      [
+        "101 variants are refused",
+        {
+          body: { title: "A", price: 1, variants: Array.from({ length: 101 }, (_, n) => ({ options: { n: `${n}` } })) },
+        },
+        5102,
+        "variants",
+      ],
+      [
+        "a product with variants has no stock of its own",
+        { body: { title: "A", price: 1, stock: 1, variants: [{ title: "x" }] } },
+        5102,
+        "stock",
+      ],
+      [
+        "a product with variants has no SKU of its own",
+        { body: { title: "A", price: 1, sku: "a", variants: [{ title: "x" }] } },
+        5102,
+        "sku",
+      ],
+      [
+        "an empty list of variants is a product without any",
+        { body: { title: "A", price: 1, sku: "a", stock: 1, variants: [] } },
+        201,
+        { has: ['"variants":[]', '"stock":1'] },
+      ],
+    ]),
     {
       name: "variants are not a field of PATCH",
       request: "PATCH /products/prod_01h455vb4pex5vsknk084sn02q/",

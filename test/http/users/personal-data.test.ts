@@ -7,7 +7,7 @@ import { goodPassword, openAccount, otherPassword } from "../../support/account.
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { registerWith } from "../../support/registrations.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { deliverMail } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { readUsers } from "../../support/users.ts";
@@ -21,20 +21,15 @@ const asUser = async (shop: Shop, body?: object) => {
   return { auth: null, query: { user_id: id, token }, address: newAddress(), ...(body && { body }) };
 };
 const scenarios: ApiScenario[] = [
-  {
-    name: "erasing without a password is 5102",
-    request: erase,
-    send: (shop) => asUser(shop, {}),
-    expect: 5102,
-    fields: ["password"],
-  },
-  {
-    name: "erasing with a wrong password is 5212",
-    request: erase,
-    send: (shop) => asUser(shop, { password: otherPassword }),
-    expect: 5212,
-    lacks: [otherPassword],
-  },
+  ...scenariosOf(erase, [
+    ["erasing without a password is 5102", (shop) => asUser(shop, {}), 5102, "password"],
+    [
+      "erasing with a wrong password is 5212",
+      (shop) => asUser(shop, { password: otherPassword }),
+      5212,
+      { lacks: [otherPassword] },
+    ],
+  ]),
 ];
 
 onDatabase("file", (suite) => {

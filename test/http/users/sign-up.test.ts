@@ -6,7 +6,7 @@ import { type ApiReply, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { otherCode, requestCode, reset } from "../../support/password-reset.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { codeIn, deliverMail, readCode, signUp, verify } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { makeUser, readUsers } from "../../support/users.ts";
@@ -17,79 +17,42 @@ const good = { email, password: goodPassword };
 const send = (body: unknown, more = {}) => ({ body, address: newAddress(), ...more });
 
 const scenarios: ApiScenario[] = [
-  {
-    name: "a sign-up is accepted, and says that its address must be verified",
-    request,
-    send: () => send({ ...good, name: "Ada" }),
-    expect: 200,
-    lacks: [goodPassword],
-    check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true, next: "verify" }),
-  },
-  {
-    name: "a sign-up without fields names them",
-    request,
-    send: () => send({}),
-    expect: 5102,
-    fields: ["email", "password"],
-  },
-  {
-    name: "a sign-up with an invalid email is 5102",
-    request,
-    send: () => send({ ...good, email: "nobody" }),
-    expect: 5102,
-    fields: ["email"],
-  },
-  {
-    name: "a sign-up with a weak password is 5217",
-    request,
-    send: () => send({ ...good, password: "Short-1" }),
-    expect: 5217,
-    fields: ["password"],
-    lacks: ["Short-1"],
-  },
-  {
-    name: "a sign-up with an empty password is 5217",
-    request,
-    send: () => send({ ...good, password: "" }),
-    expect: 5217,
-    fields: ["password"],
-  },
-  ...["role", "status", "email_verified", "password_hash", "metadata"].map(
-    (field): ApiScenario => ({
-      name: `a sign-up cannot choose ${field}`,
-      request,
-      send: () => send({ ...good, [field]: "owner" }),
-      expect: 5102,
-      fields: [field],
-      lacks: [goodPassword],
-    }),
-  ),
-  {
-    name: "a sign-up with a blank name is 5102",
-    request,
-    send: () => send({ ...good, name: " " }),
-    expect: 5102,
-    fields: ["name"],
-  },
-  {
-    name: "a code that was never sent is 5216",
-    request: "POST /users/verify/",
-    send: () => send({ ...good, code: "012345" }),
-    expect: 5216,
-  },
-  {
-    name: "verifying without fields names them",
-    request: "POST /users/verify/",
-    send: () => send({}),
-    expect: 5102,
-    fields: ["code", "email", "password"],
-  },
-  {
-    name: "a code for what is no address is 5216",
-    request: "POST /users/verify/",
-    send: () => send({ ...good, email: "nobody", code: "012345" }),
-    expect: 5216,
-  },
+  ...scenariosOf(request, [
+    [
+      "a sign-up is accepted, and says that its address must be verified",
+      () => send({ ...good, name: "Ada" }),
+      200,
+      {
+        lacks: [goodPassword],
+        check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true, next: "verify" }),
+      },
+    ],
+    ["a sign-up without fields names them", () => send({}), 5102, ["email", "password"]],
+    ["a sign-up with an invalid email is 5102", () => send({ ...good, email: "nobody" }), 5102, "email"],
+    [
+      "a sign-up with a weak password is 5217",
+      () => send({ ...good, password: "Short-1" }),
+      5217,
+      "password",
+      { lacks: ["Short-1"] },
+    ],
+    ["a sign-up with an empty password is 5217", () => send({ ...good, password: "" }), 5217, "password"],
+    ...["role", "status", "email_verified", "password_hash", "metadata"].map(
+      (field): ScenarioRow => [
+        `a sign-up cannot choose ${field}`,
+        () => send({ ...good, [field]: "owner" }),
+        5102,
+        field,
+        { lacks: [goodPassword] },
+      ],
+    ),
+    ["a sign-up with a blank name is 5102", () => send({ ...good, name: " " }), 5102, "name"],
+  ]),
+  ...scenariosOf("POST /users/verify/", [
+    ["a code that was never sent is 5216", () => send({ ...good, code: "012345" }), 5216],
+    ["verifying without fields names them", () => send({}), 5102, ["code", "email", "password"]],
+    ["a code for what is no address is 5216", () => send({ ...good, email: "nobody", code: "012345" }), 5216],
+  ]),
   {
     name: "another code is accepted for any text",
     request: "POST /users/verify/resend/",
