@@ -143,6 +143,17 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "joined")).toEqual([]);
   });
 
+  test("behind a failure that ended the whole transaction, no statement is committed alone", async () => {
+    await run(db, insert, { name: "alone-1", stock: 1 });
+    const ended = db.transaction(async (tx) => {
+      await run(tx, insert, { name: "alone-2", stock: 1 });
+      await tx.execute("INSERT OR ROLLBACK INTO items (name) VALUES ('alone-1')").catch(() => {});
+      await run(tx, insert, { name: "alone-3", stock: 1 });
+    });
+    await expect(ended).rejects.toMatchObject({ code: 5001 });
+    expect(await names(db, "alone-%")).toEqual(["alone-1"]);
+  });
+
   test("a handle is refused after its transaction has ended", async () => {
     const kept = await db.transaction(async (tx) => tx);
     await expect(run(kept, insert, { name: "late", stock: 1 })).rejects.toMatchObject({ code: 5001 });

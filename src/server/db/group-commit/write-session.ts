@@ -26,7 +26,8 @@ export class WriteSession implements Session {
   }
 
   async batch(stmts: InStatement[]): Promise<Result[]> {
-    if (this.#hasEnded) throw unavailable("The transaction has already ended.");
+    // Outside of it, the database would commit each further statement alone.
+    if (this.#hasEnded || !this.#writer.inTransaction) throw unavailable("The transaction has already ended.");
     for (const stmt of stmts) {
       const sql = sqlOf(stmt);
       if (controlVerbs.has(shapeOf(sql).verb) && !/^\s*ROLLBACK\s+(?:TRANSACTION\s+)?TO\b/i.test(sql)) {
