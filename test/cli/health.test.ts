@@ -7,6 +7,8 @@ import { command, makeDir, openCli } from "./run-bodega.ts";
 const { run, environment } = openCli();
 const replies: Record<string, () => Response> = {
   "/ready/health/ready": () => Response.json({ request_id: "r", data: { status: "ok" } }),
+  "/warned/health/ready": () =>
+    Response.json({ request_id: "r", data: { status: "ok", warning: "Writes are not on the disk." } }),
   "/draining/health/ready": () =>
     Response.json({ request_id: "r", error: { code: 5001, message: "Draining." } }, { status: 503 }),
   "/moved/health/ready": () => new Response(null, { status: 302, headers: { Location: "/ready/health/ready" } }),
@@ -30,6 +32,7 @@ describe("health exits 0 when the server is ready, and 1 when it is not", () => 
   test.each([
     ["/ready", 0, { status: "ready", http_status: 200 }],
     ["/ready/", 0, { status: "ready" }],
+    ["/warned", 0, { status: "ready", http_status: 200, message: "Writes are not on the disk." }],
     ["/draining", 1, { status: "not ready", http_status: 503, message: "Draining." }],
     ["/moved", 1, { status: "not ready", http_status: 302 }],
     ["/nothing", 1, { status: "not ready", http_status: 404 }],

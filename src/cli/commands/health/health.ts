@@ -92,8 +92,10 @@ async function askReady(base: string, timeoutMs: number, isOwn: boolean) {
     const signal = AbortSignal.timeout(timeoutMs);
     const tls = { rejectUnauthorized: !isOwn };
     const reply = await fetch(url, { redirect: "manual", signal, tls });
-    const body = (await reply.json().catch(() => null)) as { error?: { message?: unknown } } | null;
-    const message = String(body?.error?.message ?? `the server answered ${reply.status}`);
+    const body = (await reply.json().catch(() => null)) as Partial<
+      Record<"data" | "error", Record<string, unknown>>
+    > | null;
+    const message = String(body?.error?.message ?? body?.data?.warning ?? `the server answered ${reply.status}`);
     return { isCut: false, health: describe(reply.status === 200 ? "ready" : "not ready", reply.status, message) };
   } catch (error) {
     const { name, code, message } = error as { name?: string; code?: unknown; message?: string };
