@@ -1,9 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fetchBackup } from "../../src/server/backup/restore/fetch-backup.ts";
-import { readConfig } from "../../src/server/config/config.ts";
-import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { copyWithFiller } from "./large-database.ts";
@@ -110,21 +107,6 @@ test("a large backup is uploaded in parts; if it fails or is interrupted, neithe
   const target = join(makeDir(), "data");
   expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
 });
-
-test("a restore from a service that never answers is aborted, at any of its calls", async () => {
-  expect((await run(["backup", "--to", `${at}/whole.tar.gz`])).code).toBe(0);
-  const config = readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env });
-  const source = { kind: "s3", place: `s3://${s3.bucket}/shops/one`, name: "whole.tar.gz" } as const;
-  for (const held of ["HEAD", "GET"]) {
-    s3.hold = (call) => (call.startsWith(held) ? new Promise(() => {}) : Promise.resolve());
-    const { signal } = new AbortController();
-    const options = { config, folder: makeDir(), stdin: () => process.stdin, onStep() {}, signal, maxSilenceMs: 500 };
-    expect(await failureOf(fetchBackup(source, options))).toMatchObject({
-      code: 5001,
-      message: expect.stringContaining("sent nothing for"),
-    });
-  }
-}, 30_000);
 
 test("a backup that is killed does not hold up the next one, which removes what it left", async () => {
   const reached = Promise.withResolvers<void>();

@@ -170,15 +170,4 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await remote.close();
     await away.stop();
   }, 20_000);
-
-  test("succeeds only for the later of two", async () => {
-    let second: Promise<unknown> | undefined;
-    const onProgress = (done: number) => {
-      if (done > 0) second ??= loadDatabase(source, db);
-    };
-    const first = await failureOf(loadDatabase(source, db, { onProgress }));
-    expect(first).toMatchObject({ code: 5302, message: expect.stringContaining("Another restore") });
-    await second;
-    expect(await dump()).toEqual(whole);
-  });
 });

@@ -25,15 +25,3 @@ export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, error 
     clearTimeout(timer);
   }
 }
-
-/** Calls `onSilence` when a watched step makes no progress for `maxMs`. */
-export function createWatchdog(maxMs: number, onSilence: () => void) {
-  let timer = setTimeout(onSilence, maxMs);
-  return {
-    progress(isWatched = true) {
-      clearTimeout(timer);
-      if (isWatched) timer = setTimeout(onSilence, maxMs);
-    },
-    stop: () => clearTimeout(timer),
-  };
-}

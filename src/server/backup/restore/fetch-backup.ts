@@ -2,11 +2,10 @@ import { copyFileSync, createReadStream, createWriteStream, existsSync, statSync
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createWatchdog, withSignal } from "../../concurrency/with-timeout.ts";
 import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { compareMigrations } from "../../db/migrate.ts";
-import { notFound, unavailable, validationFailed } from "../../errors.ts";
+import { notFound, validationFailed } from "../../errors.ts";
 import { openStorage } from "../../object-store/open-storage.ts";
 import { storageError } from "../../object-store/storage.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
@@ -26,16 +25,14 @@ interface FetchOptions {
   newest?: boolean;
   onStep: (step: FetchStep) => void;
   signal: AbortSignal;
-  maxSilenceMs?: number;
 }
 
 const sqliteHeader = "SQLite format 3\0";
-const defaultSilenceMs = 5 * 60_000;
 
 /**
  * Reads and verifies a backup. `manifest` is null for a plain database file; `missing` lists migrations that it lacks.
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
- * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
+ * newer than this program or when it cannot be read; notFound for a missing backup.
  */
 export async function fetchBackup(source: BackupLocation, options: FetchOptions): Promise<FetchedBackup> {
   const { manifest, key } = await unpack(source, join(options.folder, "bodega.db"), options);
@@ -76,34 +73,11 @@ async function unpack(source: BackupLocation, databasePath: string, options: Fet
       // A file that cannot be read is read as an archive, which reports why.
       if ((await start.text().catch(() => "")) === sqliteHeader) return await copyPlain(path, databasePath, options);
     }
-    return await limitSilence(source, options, async (progress, limited) => {
-      const { stream, bytes: total } = await openSource(source, options);
-      const onBytes = (done: number) => {
-        progress();
-        onStep({ step: "reading", done, ...(total !== undefined && { total }) });
-      };
-      return unpackArchive(stream, databasePath, { signal: limited, onBytes });
-    });
+    const { stream, bytes: total } = await openSource(source, options);
+    const onBytes = (done: number) => onStep({ step: "reading", done, ...(total !== undefined && { total }) });
+    return await unpackArchive(stream, databasePath, { signal, onBytes });
   } catch (error) {
     throw signal.aborted ? error : storageError(error, formatLocation(source), "The backup cannot be unpacked:");
-  }
-}
-
-/** Gives up when an S3 server sends nothing for too long. A pipe may wait for a person. */
-async function limitSilence<T>(
-  { kind }: BackupLocation,
-  { signal, maxSilenceMs = defaultSilenceMs }: FetchOptions,
-  work: (progress: () => void, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (kind !== "s3") return work(() => {}, signal);
-  const silence = new AbortController();
-  const limited = AbortSignal.any([signal, silence.signal]);
-  const message = `The S3 server sent nothing for ${Math.round(maxSilenceMs / 1000)} s. Try again later.`;
-  const watchdog = createWatchdog(maxSilenceMs, () => silence.abort(unavailable(message)));
-  try {
-    return await withSignal(work(watchdog.progress, limited), limited);
-  } finally {
-    watchdog.stop();
   }
 }
 

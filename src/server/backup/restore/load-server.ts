@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../../db/bind-args.ts";
 import { buildSchema } from "../../db/build-schema.ts";
@@ -29,7 +28,7 @@ const migrationsTable = "__bodega_migrations";
 
 /**
  * Loads a verified SQLite file into a libSQL server's database. No server accepts the database until it is complete.
- * @throws conflict as `inspectTarget`, and when another restore begins; unavailable when the server cannot be reached.
+ * @throws conflict as `inspectTarget`; unavailable when the server cannot be reached.
  */
 export async function loadDatabase(sourcePath: string, db: Database, options: CopyOptions = {}): Promise<void> {
   options.signal?.throwIfAborted();
@@ -102,12 +101,9 @@ const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
 
-const createMarker = `CREATE TABLE ${restoreMarker} (id INTEGER PRIMARY KEY CHECK (id = 1), loader TEXT NOT NULL)`;
-// A NULL violates the column's NOT NULL and aborts the batch: a batch cannot read and decide in between.
-const assertOwn = `UPDATE ${restoreMarker} SET loader = CASE WHEN loader = ? THEN loader END`;
-const takeOver = `UPDATE ${restoreMarker} SET loader = ?`;
-const insertMarker = `INSERT INTO ${restoreMarker} (id, loader) VALUES (1, ?)`;
-const insertMarkerUnlessUsed = `INSERT INTO ${restoreMarker} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
+// A 0 violates the CHECK and aborts the batch: a batch cannot read and decide in between.
+const createMarker = `CREATE TABLE ${restoreMarker} (is_unused INTEGER NOT NULL CHECK (is_unused = 1))`;
+const assertUnused = `INSERT INTO ${restoreMarker} SELECT count(*) = 0 FROM tenants`;
 
 /**
  * Refuses with conflict a database that contains a store or tables of another program.
@@ -144,20 +140,15 @@ export async function inspectTarget(db: Database) {
  */
 export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
   const client = copyClientOf(db);
-  const loader = randomUUID();
   const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
-  const run = (statements: InStatement[]) => retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
   const write = async (statements: InStatement[]) => {
-    await run([{ sql: assertOwn, args: [loader] }, ...statements]).catch((error) => {
-      if (!isMarkerLost(error)) throw error;
-      const remedy = "Wait for the other restore to end, and check its result.";
-      throw conflict("Another restore into this database has started; this one stops.", { remedy });
-    });
+    await retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
   };
+  const marking = { interrupted: [], fresh: [createMarker, assertUnused], empty: [createMarker] }[target.state];
   try {
-    await run([...marking(target, loader), ...target.clearing, ...created.map(({ sql }) => sql), ...plan.indexes]);
+    await write([...marking, ...target.clearing, ...created.map(({ sql }) => sql), ...plan.indexes]);
   } catch (error) {
-    if (!isMarkerLost(error) && !/already exists|no such table/.test(String(error))) throw error;
+    if (!/CHECK constraint failed|already exists|no such table/.test(String(error))) throw error;
     const remedy = "Stop all servers of this database and try again.";
     throw conflict("Another program changed the database during the restore.", { cause: error, remedy });
   }
@@ -168,15 +159,6 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
     finish: (statements: InStatement[]) => write([...statements, dropMarker]),
     abandon: () => write([...created.map(({ name }) => `DROP TABLE ${quote(name)}`), dropMarker]),
   };
-}
-
-function marking({ state }: LoadTarget, loader: string): InStatement[] {
-  if (state === "interrupted") return [{ sql: takeOver, args: [loader] }];
-  return [createMarker, { sql: state === "fresh" ? insertMarkerUnlessUsed : insertMarker, args: [loader] }];
-}
-
-function isMarkerLost(error: unknown): boolean {
-  return /NOT NULL constraint failed: __bodega_load|no such table: __bodega_load/.test(String(error));
 }
 
 function refusal(message: string): AppError {
