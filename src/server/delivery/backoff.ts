@@ -1,5 +1,4 @@
 export interface RetrySchedule {
-  /** Waits after the first, second, … attempt. */
   delaysMs: readonly number[];
   /** The part by which waits are longer at most, so that deliveries that failed together are not retried together. */
   jitter?: number;

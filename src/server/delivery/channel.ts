@@ -11,7 +11,6 @@ export interface Answer {
   isFinal?: boolean;
   isGone?: boolean;
   status: number | null;
-  /** A message for operators; null when the delivery was accepted. */
   error: string | null;
   retryAfterMs: number;
 }

@@ -25,7 +25,6 @@ const createCircuit = () => ({
   failed: new Set<string>(),
   /** How often in a row it was opened; 0 while it is closed. */
   openings: 0,
-  /** After this time, one probe at a time is sent. */
   openUntil: 0,
 });
 
@@ -39,7 +38,6 @@ export class CircuitBreakers {
     this.#now = now;
   }
 
-  /** Milliseconds until a probe may be sent; 0 if messages may be sent now. */
   waitMs(receiver: string): number {
     const waitMs = (this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now();
     return waitMs > maxOpenMs ? 0 : Math.max(waitMs, 0);

@@ -61,7 +61,6 @@ export async function claimTasks<Task extends { id: string }>(
   return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
 }
 
-/** Creates the functions that bind the end of a claim for `batch`. */
 export function claimStatements(table: SQLiteTable, delivered: "delivered" | "sent") {
   // The delivery of a claim, unless another process has claimed or ended it since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;

@@ -6,7 +6,6 @@ export interface SchedulerPolicy {
   permits: Record<"total" | "tenant" | "receiver", number>;
   /** How many of `permits` the receivers may use that are slow, failing or unknown, so that others always have most. */
   untrusted: Record<"total" | "receiver", number>;
-  /** How many deliveries are claimed at once. */
   batch: number;
   circuits: CircuitPolicy;
 }
@@ -54,7 +53,6 @@ export class Scheduler {
     return this.circuits.waitMs(receiver) + skippedMs * (1 + Math.random());
   }
 
-  /** Counts an attempt until the returned function is called. */
   start(source: Source, receiver: string): () => void {
     const limits = this.#limitsOf(source, receiver);
     for (const [name] of limits) this.#running.set(name, this.#countOf(name) + 1);

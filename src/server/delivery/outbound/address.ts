@@ -10,7 +10,6 @@ export const lookupAddresses: Lookup = async (name) =>
 
 export class RefusedAddress extends DeliveryFailure {}
 
-/** The addresses of a URL's host to connect to: another resolution may answer others. Errors: RefusedAddress, the lookup's. */
 export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup: Lookup): Promise<string[]> {
   const host = hostOf(url);
   const addresses = ipaddr.isValid(host) ? [host] : await lookup(host);

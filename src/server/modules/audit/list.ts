@@ -10,10 +10,8 @@ import { auditLog } from "./table.ts";
 const defaultLimit = 50;
 const maxRows = 1000;
 
-/** A row of the log, as the terminal prints it. */
 export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
   seq: number;
-  /** Null without one, and once it is erased. */
   address: string | null;
   details: Record<string, unknown> | null;
   hash: string;
@@ -22,24 +20,18 @@ export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
   subject_email: string | null;
 };
 
-/** Filters the rows; a row must match all given fields. */
 export interface AuditFilter {
   namespace?: string | undefined;
-  /** An event such as `login.failed`, or `login.*` for a group. */
   event?: string | undefined;
   /** The key, the user or the operating system account. */
   actor?: string | undefined;
   actorKind?: "app" | "user" | "visitor" | "terminal" | undefined;
   subject?: string | undefined;
   address?: string | undefined;
-  /** RFC 3339; inclusive. */
   since?: string | undefined;
-  /** RFC 3339; exclusive. */
   until?: string | undefined;
   failures?: boolean | undefined;
-  /** Only rows before this `seq`. */
   before?: number | undefined;
-  /** From 1 to 1000; 50 unless given. */
   limit?: number | undefined;
 }
 

@@ -15,7 +15,6 @@ const facts = [
   ...(["subject", "address_hash", "request_id", "code", "details"] as const),
 ];
 const written = [...facts, "address", "address_salt", "hash"];
-/** The columns of a row without its `seq` and its hash. */
 export const auditColumns = sql.raw([...facts, "address", "address_salt"].join(", "));
 
 // A call in flight beside the erasure of its user keeps no address.
@@ -51,12 +50,10 @@ export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number>
 /** An audited act; actor, time and address come from the context. */
 export interface AuditEntry {
   event: AuditEvent;
-  /** The id of the affected record. */
   subject?: string | undefined;
   /** Only for a context without a tenant. */
   namespace?: string | undefined;
   error?: ErrorKind | undefined;
-  /** Further facts; never a secret. */
   details?: Record<string, unknown> | undefined;
 }
 
@@ -67,7 +64,6 @@ export async function recordAudit(ctx: AuditCtx, entry: AuditEntry): Promise<voi
   await ctx.db.execute(bindAudit(ctx, entry));
 }
 
-/** The statement that writes a row as `recordAudit` does. */
 export function bindAudit(ctx: AuditCtx, entry: AuditEntry): InStatement {
   return bind(insertRow, {
     at: toTimestamp(ctx.now()),
@@ -146,7 +142,6 @@ type Acts = typeof acts;
 export type AuditEvent = { [Group in keyof Acts]: `${Group}.${Acts[Group][number]}` }[keyof Acts];
 export const auditEvents = Object.entries(acts).flatMap(([group, names]) => names.map((name) => `${group}.${name}`));
 
-/** A row of the audit log without its `seq` and its hash. */
 export type AuditFacts = Record<"at" | "event" | "actor_kind" | "request_id", string> &
   Record<"namespace" | "actor_id" | "subject" | "address_hash" | "details", string | null> & { code: number | null };
 

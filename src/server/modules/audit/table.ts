@@ -10,15 +10,12 @@ export const auditLog = sqliteTable(
   {
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     at: text("at").notNull(),
-    /** Such as `login.failed` or `key.published`. */
     event: text("event").notNull(),
-    /** Namespace of the store; null for acts without one. */
     namespace: text("namespace"),
     /** `app`, `user`, `visitor`, `terminal` or `server`. */
     actorKind: text("actor_kind").notNull(),
     /** The key, the user or the operating system account. */
     actorId: text("actor_id"),
-    /** The id of the affected record. */
     subject: text("subject"),
     /** Erased after a while, together with its salt; the row's hash covers `address_hash` instead. */
     address: text("address"),
@@ -26,11 +23,8 @@ export const auditLog = sqliteTable(
     /** SHA-256, in hex, of salt and address; null for an act without an address. */
     addressHash: text("address_hash"),
     requestId: text("request_id").notNull(),
-    /** The code of the error of a failed act. */
     code: integer("code"),
-    /** JSON object of further facts; never a secret. */
     details: text("details"),
-    /** SHA-256, in hex. */
     hash: text("hash").notNull(),
   },
   (t) => [

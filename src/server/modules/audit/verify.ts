@@ -21,12 +21,10 @@ const selectCounts = statement<{ numbered: number | null; kept: number | null }>
 
 export interface AuditVerdict {
   intact: boolean;
-  /** Number of valid rows, from the first. */
   rows: number;
   first: { seq: number; at: string } | null;
   /** The last valid row. A copy of its `seq` and hash kept elsewhere can later prove that no row before it was changed. */
   last: { seq: number; at: string; hash: string } | null;
-  /** The first invalid row; undefined where only table or triggers are wrong. */
   broken_at?: number;
   problem?: string;
 }

@@ -30,7 +30,6 @@ const insertEvent = statement(sql`
   values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},
     ${param("subject")}, ${param("data")}, ${param("now")}, ${param("isShown")})`);
 
-/** SQL for whether a row is the event of the store `tenantId` with the id of a parameter. */
 export function isEvent(id: string): SQL {
   return sql`tenant_id = ${param("tenantId")} and sequence = cast(substr(${param(id)}, 21) as integer) and id = ${param(id)}`;
 }
@@ -49,7 +48,6 @@ export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event
   await ctx.db.execute(bindEvent(ctx, event));
 }
 
-/** The same for a batch with the change itself. */
 export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): InStatement {
   return bind(insertEvent, {
     eventId: newId("evt"),

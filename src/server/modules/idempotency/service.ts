@@ -33,7 +33,6 @@ export interface KeptReply {
 
 /** A request that may be sent again: its caller, its key, and a hash of its content. */
 export interface KeyedRequest {
-  /** `app:app_…` or `user:usr_…`; each caller has keys of its own. */
   caller: string;
   key: string;
   fingerprint: string;

@@ -6,16 +6,13 @@ export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
     tenantId: tenantIdColumn(),
-    /** The sender: `app:app_…` or `user:usr_…`. */
     caller: text("caller").notNull(),
     key: text("key").notNull(),
     /** Keyed hash of method, path, query, body, language and subject; without credentials. */
     fingerprint: text("fingerprint").notNull(),
     status: integer("status").notNull(),
-    /** JSON text of the reply's `data`. */
     data: text("data").notNull(),
     etag: integer("etag"),
-    /** The reply's `Content-Language`. */
     language: text("language"),
     createdAt: text("created_at").notNull(),
   },

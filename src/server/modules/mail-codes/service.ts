@@ -25,14 +25,12 @@ const validMs = 15 * 60_000;
 const maxTries = 5;
 const keptMs = 86_400_000;
 
-/** Mails with a code per tenant and subject; further requests send none. */
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
 /** Wrong tries at all codes of a subject in a day: after `few`, the addresses that made them get codes slowly; after all of them, everybody. */
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
-/** Codes of a subject for those who get them slowly. */
 const slowCodes = (purpose: string): RateLimit => ({ name: `${purpose}-codes`, max: 1, windowMs: 3_600_000 });
 
 const ofSubject = sql`tenant_id = ${param("tenantId")} and purpose = ${param("purpose")} and subject = ${param("subject")}`;

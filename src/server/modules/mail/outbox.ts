@@ -91,7 +91,6 @@ export function addressIn({ to }: MailContents): string {
   return "email" in to ? to.email : to.emailKey;
 }
 
-/** `ada@example.com` as `a…@example.com`. */
 export function maskAddress(address: string): string {
   const [first = ""] = address;
   return `${first}…${address.slice(address.lastIndexOf("@"))}`;
@@ -135,7 +134,6 @@ const markSent = statement(sql`
     sent_at = ${param("now")}, updated_at = ${param("now")}
   where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
-/** Longer than any attempt. */
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 

@@ -110,7 +110,6 @@ const codeStyle =
   "display:inline-block;padding:12px 20px;background:#f4f5f6;border-radius:6px;color:#1f2328;" +
   "font-family:Consolas,Menlo,monospace;font-size:28px;font-weight:bold;letter-spacing:4px";
 
-/** Fills placeholders in one pass, so that no value is read as a placeholder. */
 function fill(text: string, values: Record<string, string>, show: Show): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
@@ -118,7 +117,6 @@ function fill(text: string, values: Record<string, string>, show: Show): string 
   });
 }
 
-/** The page that a mail links to; only http and https. */
 function storeAddress({ url, domain }: MailStore): string | null {
   const address = url ?? (domain === null ? null : `https://${domain}`);
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;

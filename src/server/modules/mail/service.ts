@@ -22,15 +22,12 @@ interface MailFilter extends MailView {
   namespace?: string | undefined;
   status?: typeof mailOutbox.$inferSelect.status | undefined;
   kind?: AnyMailKind | undefined;
-  /** RFC 3339; not older. */
   since?: string | undefined;
   to?: string | undefined;
-  /** From 1 to 1000. */
   limit: number;
 }
 
 interface MailView {
-  /** Whole addresses instead of `a…@example.com`. */
   showRecipients?: boolean;
   /** Namespace of the only store whose reset mails are shown with their codes: a demo's, which has no mail server. */
   showCodesOf?: string | undefined;

@@ -29,7 +29,6 @@ export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
     /** The mail server is down, or does not speak SMTP as it should: other mail would fail too. */
     isOutage: code in meanings,
     isCredentials: code === "EAUTH",
-    /** A short line without address, contents or credentials. */
     text: describe(code, originalCode, response, secrets),
   };
 }

@@ -9,7 +9,6 @@ interface SmtpOutcome {
   port: number;
   encrypted: boolean;
   authenticated: boolean;
-  /** The server's answer to the message. */
   answer: string;
 }
 

@@ -8,7 +8,6 @@ export interface SmtpServer {
   /** `smtp:` or `smtps:` address, checked by the configuration. */
   url: string;
   timeouts?: Partial<typeof defaultTimeouts> | undefined;
-  /** Certificates to trust instead of the system's, in PEM. */
   trusted?: string | undefined;
 }
 

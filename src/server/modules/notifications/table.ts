@@ -23,15 +23,12 @@ export const pushRegistrations = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
-    /** Keyed hash of the endpoint or token, to find it again. */
     targetKey: text("target_key").notNull(),
     /** Keyed hash of a subscription's keys, which allow registering it again; null for tokens. */
     proofKey: text("proof_key"),
-    /** JSON of the subscription or token, sealed with the server's key. */
     target: text("target").notNull(),
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),
     lang: text("lang"),
-    /** SHA-256, in hex. */
     secretHash: text("secret_hash").notNull(),
     /** Whether it has received a message: strangers may register endpoints that never answer. */
     isProven: integer("is_proven", { mode: "boolean" }).notNull().default(false),

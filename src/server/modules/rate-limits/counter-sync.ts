@@ -9,7 +9,6 @@ export const windowMs = 60_000;
 
 /** Hits of one second, which all count until the latest of them expires. */
 export interface HitBucket {
-  /** Epoch milliseconds of the latest. */
   at: number;
   hits: number;
 }
@@ -44,7 +43,6 @@ const removeOld = statement(sql`delete from ${publicHits} where written_at <= ${
 interface SyncDeps {
   db: Database;
   now: () => number;
-  /** Receives hits that other processes have counted. */
   onPulled: (subject: string, bucket: HitBucket) => void;
   notice: (message: string) => void;
 }
@@ -54,7 +52,6 @@ export class CounterSync {
   readonly #deps: SyncDeps;
   readonly #process = randomBytes(9).toString("base64url");
   #unsent = new Map<string, HitBucket[]>();
-  /** The id of the last pulled row. */
   #pulled = 0;
   #pulledAt = Number.NEGATIVE_INFINITY;
   #last: Promise<void> = Promise.resolve();
@@ -132,12 +129,10 @@ export class CounterSync {
   }
 }
 
-/** Each bucket with its subject. */
 function* pairsOf(bucketsBySubject: Iterable<[string, HitBucket[]]>): Generator<[string, HitBucket]> {
   for (const [subject, buckets] of bucketsBySubject) for (const bucket of buckets) yield [subject, bucket];
 }
 
-/** Removes rows that no longer count. Returns how many. */
 export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: ctx.now() - keptMs });
 }

@@ -51,7 +51,6 @@ export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, 
   return (await get(ctx.db, addHit, values)) ? 0 : checkLimit(ctx, limit, subject);
 }
 
-/** Statements for a batch: `hit` counts one unless the limit is reached, `clear` removes all. */
 export function bindLimit(ctx: WorkCtx, limit: RateLimit, subject: string) {
   const values = limitValues(ctx, limit, subject);
   return { hit: bind(addHit, values), clear: bind(removeKey, values) };
@@ -75,12 +74,10 @@ export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string
   return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
 }
 
-/** Removes rows whose window has passed, at most a thousand a call. Returns how many. */
 export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeExpired, { now: ctx.now() });
 }
 
-/** Half of a hash is enough to distinguish subjects. */
 const shownDigits = 32;
 
 /** The form of a subject that the database stores: a keyed hash. Null on a server without the key. */

@@ -9,9 +9,7 @@ export const rateLimits = sqliteTable(
   {
     /** Limit and subject, such as `auth:` and the keyed hash of an address. */
     key: text("key").primaryKey(),
-    /** JSON array of epoch milliseconds, oldest first. */
     hits: text("hits").notNull(),
-    /** Epoch milliseconds from which the row does not count. */
     expiresAt: integer("expires_at").notNull(),
   },
   (t) => [index("rate_limits_by_expiry").on(t.expiresAt)],
@@ -26,9 +24,7 @@ export const publicHits = sqliteTable(
   {
     /** Never used again, so that a process can pull the rows after the last one it has seen. */
     id: integer("id").primaryKey({ autoIncrement: true }),
-    /** A random name that the process has given itself. */
     process: text("process").notNull(),
-    /** Epoch milliseconds at which the row was written. */
     writtenAt: integer("written_at").notNull(),
     /** JSON: `{"<subject>": [{"at", "hits"}, …]}`, at in epoch milliseconds. Subjects are keyed hashes. */
     hits: text("hits").notNull(),

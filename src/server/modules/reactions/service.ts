@@ -43,7 +43,6 @@ const hasActor = sql`(${param("isUser")} = 0
 
 const asked = sql.raw("asked.value");
 const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
-/** The states of the resources in the JSON array `ids`, in its order. */
 const selectStates = forEachKind((kind) =>
   statement((q) =>
     q
@@ -181,7 +180,6 @@ const readPage = keysetList({
   id: sql`resource_id`,
 });
 
-/** A page of the caller's public resources, newest first. Errors: malformedRequest, validationFailed. */
 export async function listReactions(ctx: Ctx, kind: ReactionKind, query: ReactionsQuery, subject?: string) {
   refuseSubject(subject);
   const { resource_type } = query;

@@ -10,7 +10,6 @@ const keyLength = 22;
 
 const keys = new WeakMap<Vault, { day: string; hasher: Bun.CryptoHasher }>();
 
-/** The day of a time in UTC, `2026-03-01`. */
 export function dayOf(epochMs: number): string {
   return toTimestamp(epochMs).slice(0, 10);
 }

@@ -9,7 +9,6 @@ export const viewDays = sqliteTable(
     tenantId: tenantIdColumn(),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),
-    /** `2026-03-01`. */
     day: text("day").notNull(),
     views: integer("views").notNull(),
   },

@@ -21,7 +21,6 @@ interface BufferDeps {
   /** Called once each time writes begin to fail. */
   notice: (message: string) => void;
   maxWaiting?: number;
-  /** How long `stop` tries, in milliseconds. */
   lastMs?: number;
 }
 

@@ -28,12 +28,10 @@ const removeOldEvents = statement(sql`
       (select max(sequence) from ${events} where tenant_id = t.id))
     limit 1000)`);
 
-/** Deletes up to a thousand deliveries that have ended. Returns how many. */
 export function purgeDeliveries(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeDone, cutoffs(ctx));
 }
 
-/** Deletes up to a thousand events. Returns how many. */
 export function purgeEvents(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeOldEvents, cutoffs(ctx));
 }

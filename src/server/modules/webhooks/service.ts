@@ -126,7 +126,6 @@ export function rotateWebhook(ctx: Ctx, id: string) {
   });
 }
 
-/** Normalises the address of a webhook. Errors: validationFailed naming `url`. */
 export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   const url = given.length <= maxUrlLength && URL.canParse(given) ? new URL(given) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";

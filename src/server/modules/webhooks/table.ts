@@ -11,7 +11,6 @@ export const webhooks = sqliteTable(
     url: text("url").notNull(),
     /** JSON array of event types; `*` and `order.*` are patterns. */
     types: text("types").notNull(),
-    /** The signing secret, sealed with the server's key. */
     secret: text("secret").notNull(),
     allowPrivate: integer("allow_private", { mode: "boolean" }).notNull().default(false),
     /** The sequence of the last event whose deliveries are made. */

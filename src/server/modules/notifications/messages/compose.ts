@@ -20,7 +20,6 @@ export const notifiableEvents = [
 
 export type NotifiableEvent = (typeof notifiableEvents)[number];
 
-/** The texts of one language; `{number}` is the order's. */
 export type OrderTexts = Record<NotifiableEvent, string>;
 
 export const orderTexts = { ar, de, en, es, fr, pt, zh } as Record<string, OrderTexts>;

@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, input, line, lines, nullable, output, textUpTo, timestamp, whole } from "../../../values/schema.ts";
 import { platform, topicExpects, topicForm } from "../registrations/registration-model.ts";
 
-/** Limits of a message; times in seconds. */
 export const messageBounds = { title: 200, body: 1000, url: 2000, minTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
 
 const data = Type.Record(Type.String(), textUpTo(1000), {

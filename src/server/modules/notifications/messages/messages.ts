@@ -99,7 +99,6 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   });
 }
 
-/** The reply to a message; `id` is null for a dry run. */
 export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null) {
   const { recipients, counts, ttlMs } = prepared;
   const { title, body, url = null, data = {} } = prepared.content;

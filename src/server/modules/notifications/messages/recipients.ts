@@ -32,7 +32,6 @@ export function forAudiences<T>(compile: (audience: Audience) => T): (recipients
 }
 
 const spoken = sql`lower(coalesce(r.lang, (select language from ${tenants} where id = m.tenant_id)))`;
-/** SQL for whether a registration has the language of the message. */
 export const isMeant = sql`(m.lang is null or ${spoken} = lower(m.lang) or ${spoken} like lower(m.lang) || '-%')`;
 
 const message = sql`(select ${param("tenantId")} as tenant_id, ${param("topic")} as topic, ${param("userId")} as user_id,

@@ -15,7 +15,6 @@ export interface DeviceProviderDeps {
 
 interface DeviceService {
   now: () => number;
-  /** @throws DeliveryFailure, or the error of the connection. */
   issueToken(): Promise<AccessToken>;
   /** A token that the service rejects is replaced only if it is older than this. */
   minTokenMs: number;
@@ -83,7 +82,6 @@ export function readWord(value: unknown): string {
   return typeof value === "string" && /^[\w-]{1,60}$/.test(value) ? value : "";
 }
 
-/** The fields of a JSON object; none if the text is something else. */
 export function readObject(text: string): Record<string, unknown> {
   return attempt(() => Object(JSON.parse(text))) ?? {};
 }

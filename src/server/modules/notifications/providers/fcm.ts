@@ -8,7 +8,6 @@ const googleOrigin = "https://fcm.googleapis.com";
 const scope = "https://www.googleapis.com/auth/firebase.messaging";
 const errorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError";
 const requestType = "type.googleapis.com/google.rpc.BadRequest";
-/** An access token that expires sooner than this is not used any more. */
 const marginMs = 60_000;
 const tokenAnswerMs = 10_000;
 const tokenSeconds = 3600;
@@ -84,7 +83,6 @@ function readToken({ status, text: body }: Http2Answer, issuedAt: number) {
   return { text, issuedAt, expiresAt: issuedAt + seconds * 1000 - marginMs };
 }
 
-/** The request body; `data` is for the app, and may hold strings only. */
 function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayload, options: PushOptions): string {
   const own = url === undefined ? data : { ...data, url };
   const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -11,7 +11,6 @@ export interface Http2Answer {
   text: string;
 }
 
-/** A connection to one origin, which stays open, and is opened again when it has ended. */
 export function createHttp2Connection(origin: string, ca?: string) {
   let current: { session: ClientHttp2Session; ready: Promise<unknown> } | undefined;
 

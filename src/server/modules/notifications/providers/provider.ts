@@ -1,6 +1,5 @@
 import type { Vault } from "../../../security/vault.ts";
 
-/** The endpoint of a browser, and the keys that encrypt messages to it (RFC 8291). */
 export interface Subscription {
   endpoint: string;
   /** Base64url without padding: a point of P-256 (65 bytes), and 16 bytes. */

@@ -9,7 +9,6 @@ export const noProvider: Record<PushPlatform, string> = {
   android: "No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
 };
 
-/** The providers by platform: browsers always, devices with an account. */
 export function createProviders(deps: WebPushDeps & { accounts: PushProviders }) {
   const { accounts, now } = deps;
   const { fcm, apns } = accounts;

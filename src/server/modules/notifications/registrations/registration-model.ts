@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, deleted, input, nullable, oneOf, output, text, textUpTo, timestamp } from "../../../values/schema.ts";
 
-/** The form of a topic; also a JSON Schema pattern. */
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
 const maxTopics = 20;

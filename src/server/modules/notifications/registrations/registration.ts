@@ -29,7 +29,6 @@ import { parseTarget } from "./target-input.ts";
 
 /** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
 const maxOfUser = 50;
-/** Maximum number of devices of one store. */
 const maxOfStore = 100_000;
 /** New devices per address and store without an account; each stays for months. */
 const newDevices: RateLimit = { name: "devices", max: 20, windowMs: 3_600_000 };
@@ -140,7 +139,6 @@ async function countNewDevice(ctx: Ctx): Promise<void> {
   await consumeLimit(ctx, newDevices, subject, "Too many new devices from this address.");
 }
 
-/** Runs the statement, replaces the topics if there are new ones, and returns the registration. */
 async function write(
   tx: Ctx,
   stmt: typeof put,

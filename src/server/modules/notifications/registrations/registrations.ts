@@ -116,7 +116,6 @@ export function listOwnDevices(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: { userId: ownIdOf(ctx) }, values: { language: ctx.tenant.language } });
 }
 
-/** Removes a device of the calling user. Errors: notFound, also for another user's device. */
 export async function removeOwnDevice(ctx: Ctx, id: string): Promise<void> {
   const removed = await run(ctx.db, removeOwn, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx), id });
   if (removed === 0) throw notFound("registration", id);

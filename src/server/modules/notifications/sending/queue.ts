@@ -130,7 +130,6 @@ const removeGone = statement(sql`
 
 const dayMs = 86_400_000;
 const keptMs = 30 * dayMs;
-/** How long a registration stays that is neither renewed nor receives a message. */
 const unusedMs = 180 * dayMs;
 
 const isOld = (status: string) => sql`status = ${sql.raw(`'${status}'`)} and finished_at <= ${param("before")}`;
@@ -145,7 +144,6 @@ const removeFinished = statement(sql`
 
 export type PushTask = Awaited<ReturnType<typeof claimPushes>>[number];
 
-/** The stores that have deliveries due; reads one empty index when nothing waits. */
 export async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const stores = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return stores.map(({ tenantId }) => ({ key: tenantId, tenantId }));
@@ -174,7 +172,6 @@ export function recordPostponed(ctx: WorkCtx, task: PushTask, next: number, answ
   return ctx.db.batch([postponed, bindProven(ctx, task, 0)]);
 }
 
-/** Ends a delivery to a target that does not exist any more, and removes its registration. */
 export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
   const { tenantId, registrationId, target } = task;
   return ctx.db.batch([
