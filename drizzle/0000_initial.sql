@@ -157,23 +157,24 @@ CREATE TABLE `mail_outbox` (
 	`sealed` text,
 	`masked_to` text,
 	`status` text NOT NULL,
+	`useful_until` text,
 	`attempts` integer DEFAULT 0 NOT NULL,
 	`next_attempt_at` text NOT NULL,
-	`useful_until` text,
+	`leased_until` text,
+	`last_status` integer,
 	`last_error` text,
 	`created_at` text NOT NULL,
-	`updated_at` text NOT NULL,
-	`sent_at` text,
+	`finished_at` text,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "mail_outbox_status" CHECK("mail_outbox"."status" in ('queued', 'sent', 'failed', 'expired', 'dropped')),
-	CONSTRAINT "mail_outbox_erased" CHECK("mail_outbox"."status" in ('queued', 'failed') or "mail_outbox"."sealed" is null)
+	CONSTRAINT "mail_outbox_status" CHECK("mail_outbox"."status" in ('waiting', 'sent', 'failed', 'expired', 'dropped')),
+	CONSTRAINT "mail_outbox_erased" CHECK("mail_outbox"."status" in ('waiting', 'failed') or "mail_outbox"."sealed" is null)
 );
 --> statement-breakpoint
-CREATE INDEX `mail_outbox_due` ON `mail_outbox` (`next_attempt_at`) WHERE status = 'queued';--> statement-breakpoint
-CREATE INDEX `mail_outbox_by_subject` ON `mail_outbox` (`tenant_id`,`subject_key`) WHERE status = 'queued';--> statement-breakpoint
+CREATE INDEX `mail_outbox_due` ON `mail_outbox` (`next_attempt_at`) WHERE status = 'waiting';--> statement-breakpoint
+CREATE INDEX `mail_outbox_by_subject` ON `mail_outbox` (`tenant_id`,`subject_key`) WHERE status = 'waiting';--> statement-breakpoint
 CREATE INDEX `mail_outbox_by_recipient` ON `mail_outbox` (`tenant_id`,`recipient_key`);--> statement-breakpoint
 CREATE INDEX `mail_outbox_by_tenant` ON `mail_outbox` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `mail_outbox_done` ON `mail_outbox` (`updated_at`) WHERE status <> 'queued';--> statement-breakpoint
+CREATE INDEX `mail_outbox_done` ON `mail_outbox` (`finished_at`) WHERE status <> 'waiting';--> statement-breakpoint
 CREATE TABLE `media` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,

@@ -17,7 +17,7 @@ const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
   password: /\b(?:[A-Za-z0-9]{5}-){4}[A-Za-z0-9]{5}\b/g,
-  code: /(?<=queued +)\d{6}\b/g,
+  code: /(?<=waiting +)\d{6}\b/g,
   event_id: /\bevt_[0-9a-z]{26}\b/g,
   order_id: /\bord_[0-9a-z]{26}\b/g,
   media_id: /\bmed_[0-9a-z]{26}\b/g,

@@ -234,7 +234,7 @@ const reported: [name: string, expected: string, remedy: RegExp, fault: (shop: S
     /server runs/,
     (shop) => {
       shop.env.BODEGA_SMTP_URL = shop.smtpUrl;
-      return tamper(shop, `update mail_outbox set status = 'queued', created_at = '${long}'`);
+      return tamper(shop, `update mail_outbox set status = 'waiting', created_at = '${long}'`);
     },
   ],
   ["staff without two-factor", "accounts warning namespace=demo", /two-factor/, () => {}],

@@ -20,7 +20,7 @@ afterAll(() => Promise.all(smtpServers.map((server) => server.close())));
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const code = "012345";
-const queued = mailId("queued");
+const queued = mailId("waiting");
 const failed = mailId("failed");
 const sent = mailId("sent");
 
@@ -44,7 +44,7 @@ async function fillOutbox(dir: string, namespace: string, ids = [queued, failed,
   await withDatabase(dir, async (db) => {
     const vault = await openVault({ secret: undefined, dataDir: dir }, db);
     const rows = [
-      { id: ids[0], status: "queued", attempts: 0, lastError: null, sentAt: null },
+      { id: ids[0], status: "waiting", attempts: 0, lastError: null, sentAt: null },
       { id: ids[1], status: "failed", attempts: 1, lastError: "EENVELOPE: refused: 550", sentAt: null },
       { id: ids[2], status: "sent", attempts: 1, lastError: null, sentAt: new Date().toISOString() },
     ];
@@ -53,8 +53,8 @@ async function fillOutbox(dir: string, namespace: string, ids = [queued, failed,
       const at = new Date(Date.now() + index).toISOString();
       await db.execute({
         sql: `insert into mail_outbox (id, tenant_id, kind, sealed, status, attempts, next_attempt_at, useful_until,
-            last_error, created_at, updated_at, sent_at)
-          values (?, (select id from tenants where namespace = ?), 'reset_code', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+            last_error, masked_to, created_at, finished_at)
+          values (?, (select id from tenants where namespace = ?), 'reset_code', ?, ?, ?, ?, ?, ?, 'a…@example.org', ?, ?)`,
         args: [
           id,
           namespace,
@@ -64,7 +64,6 @@ async function fillOutbox(dir: string, namespace: string, ids = [queued, failed,
           at,
           new Date(Date.now() + 900_000).toISOString(),
           lastError,
-          at,
           at,
           sentAt,
         ],
@@ -89,7 +88,7 @@ describe("mail list", () => {
       namespace: "demo",
       kind: "reset_code",
       to: "a…@example.org",
-      status: "queued",
+      status: "waiting",
       attempts: 0,
       next_attempt_at: timestamp,
       useful_until: timestamp,
@@ -110,7 +109,6 @@ describe("mail list", () => {
     expect(first).toEqual({
       ...record,
       id: sent,
-      to: null,
       status: "sent",
       attempts: 1,
       next_attempt_at: null,
@@ -122,7 +120,7 @@ describe("mail list", () => {
     expect(await json("mail", "list", "-n", "other")).toEqual([] as never);
     expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
     expect(await json("mail", "list", "--limit", "1")).toMatchObject([{ id: sent }]);
-    const shown = await json("mail", "list", "--status", "queued", "--show-recipients");
+    const shown = await json("mail", "list", "--status", "waiting", "--show-recipients");
     expect(shown).toMatchObject([{ to: "ada@example.org" }]);
   });
 
@@ -179,7 +177,7 @@ describe("mail retry", () => {
   test("queues failed mail again, and audits the actor", async () => {
     expect(await json("mail", "retry", "--all", "-n", "other")).toEqual({ retried: 0 });
     expect(await json("mail", "retry", failed, "-n", "demo")).toEqual({ retried: 1 });
-    expect(await json("mail", "list", "--status", "queued")).toMatchObject([
+    expect(await json("mail", "list", "--status", "waiting")).toMatchObject([
       { id: failed, attempts: 0 },
       { id: queued },
     ]);
@@ -215,7 +213,7 @@ describe("mail test", () => {
     });
     expect(server.received).toMatchObject([{ to: ["ada@example.org"], secure: true, user: "u" }]);
     expect(server.received[0]?.header("content-language")).toBe("ar");
-    expect(await json("mail", "list", "--status", "queued")).toHaveLength(1);
+    expect(await json("mail", "list", "--status", "waiting")).toHaveLength(1);
     const untrusting = await run(line, { env: { ...env, NODE_EXTRA_CA_CERTS: "" } });
     expect(untrusting.code).toBe(4);
     expect(untrusting.stderr).toContain("TLS connection to the mail server failed");

@@ -209,7 +209,8 @@ async function failDelivery(ctx: Ctx): Promise<string> {
 async function failMail(ctx: Ctx): Promise<string> {
   const mail = { kind: "reset_code", to: { emailKey: "ada@example.com" }, values: { code: "012345" } } as const;
   const [failed] = [await queueMail(ctx, mail), await queueMail(ctx, mail)];
-  const sql = "update mail_outbox set status = 'failed', attempts = 1, last_error = 'EENVELOPE: 550' where id = ?";
+  const sql =
+    "update mail_outbox set status = 'failed', attempts = 1, last_error = 'EENVELOPE: 550', finished_at = created_at where id = ?";
   await ctx.db.execute({ sql, args: [failed as string] });
   return failed as string;
 }

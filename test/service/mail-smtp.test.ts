@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     test(`an untrusted certificate is refused (${security})`, async () => {
       const server = await startServer({ security, credentials });
       const { status, error } = await sendOne(server.url);
-      expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
+      expect({ status, received: server.received }).toEqual({ status: "waiting", received: [] });
       expect(error).toBe("the TLS connection to the mail server failed (DEPTH_ZERO_SELF_SIGNED_CERT)");
     });
 
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
       const server = await startServer({ security });
       const url = server.url.replace("127.0.0.1", "0.0.0.0");
       const { status, error } = await sendOne(url, { trusted: certificate });
-      expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
+      expect({ status, received: server.received }).toEqual({ status: "waiting", received: [] });
       expect(error).toBe("the TLS connection to the mail server failed (ERR_TLS_CERT_ALTNAME_INVALID)");
     });
   }
@@ -114,7 +114,7 @@ onDatabase("file", (suite) => {
     });
     // Reaches this machine by an address that is not one of loopback.
     const { status, error } = await sendOne(server.url.replace("127.0.0.1", "0.0.0.0"));
-    expect({ status, error }).toEqual({ status: "queued", error: expect.stringMatching(/\(ETLS\)/) });
+    expect({ status, error }).toEqual({ status: "waiting", error: expect.stringMatching(/\(ETLS\)/) });
     expect(stages).toEqual(["connect"]);
     expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
   });
@@ -124,7 +124,7 @@ onDatabase("file", (suite) => {
     const url = server.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
     const { status, error } = await sendOne(url);
     expect({ status, error }).toEqual({
-      status: "queued",
+      status: "waiting",
       error: "the mail server rejected the credentials (EAUTH): 535",
     });
   });
@@ -140,7 +140,7 @@ onDatabase("file", (suite) => {
     await first.close();
     const { status, error } = await sendOne(first.url);
     expect({ status, error }).toEqual({
-      status: "queued",
+      status: "waiting",
       error:
         "the mail server cannot be reached. Check that it runs, and host and port in BODEGA_SMTP_URL (ECONNREFUSED)",
     });
@@ -158,7 +158,7 @@ onDatabase("file", (suite) => {
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
       const { status, error } = await sendOne(url, { timeouts });
       expect({ status, error }).toEqual({
-        status: "queued",
+        status: "waiting",
         error: expect.stringMatching(/\((ETIMEDOUT|ECONNECTION)\)$/),
       });
     }
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
   test("a server that speaks another protocol is an outage, and the mail stays queued", async () => {
     for (const words of ["HTTP/1.1 400 Bad Request\r\n\r\n", "\u0000\u0001\u0002\r\n", "220-".repeat(2000)]) {
       const { status } = await sendOne(await startMute(words), { timeouts: { greeting: 200, silence: 200 } });
-      expect(status).toBe("queued");
+      expect(status).toBe("waiting");
     }
   });
 

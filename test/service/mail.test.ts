@@ -1,15 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
+import { leaseMs } from "../../src/server/delivery/claim.ts";
 import {
   type ClaimedMail,
   claimMail,
-  endClaim,
   expireMail,
-  leaseMs,
+  mailClaims,
   purgeMail,
   queueMail,
-  recordSent,
 } from "../../src/server/modules/mail/outbox.ts";
 import { retryMail } from "../../src/server/modules/mail/service.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
@@ -73,7 +72,7 @@ onEachDatabase((suite) => {
   test("a queued mail is sent once with its text, and its contents are erased", async () => {
     const { sender, smtp, queue, outbox, email, clock } = await openPost(suite, { title: "Lamp Shop" });
     const id = await queue({ to: { email, name: "Ada", lang: "fr" } });
-    expect(await outbox()).toMatchObject([{ id, status: "queued", attempts: 0, values: { code } }]);
+    expect(await outbox()).toMatchObject([{ id, status: "waiting", attempts: 0, values: { code } }]);
     expect(await sender.runUntilIdle()).toBe(1);
     expect(await sender.runUntilIdle()).toBe(0);
     expect(smtp.received).toHaveLength(1);
@@ -91,7 +90,7 @@ onEachDatabase((suite) => {
     expect(delivery?.header("content-language")).toBe("fr");
     const [row] = await outbox();
     expect(row).toMatchObject({ status: "sent", attempts: 1, last_error: null });
-    expect(row?.sent_at).toBe(new Date(clock.now()).toISOString());
+    expect(row?.finished_at).toBe(new Date(clock.now()).toISOString());
     expect(row).not.toHaveProperty("values");
   });
 
@@ -163,7 +162,7 @@ onEachDatabase((suite) => {
       await queue();
       clock.advance(7 * 86_400_000 - 1);
       await expireMail(ctx);
-      expect(await outbox()).toMatchObject([{ status: "queued", attempts: 0, values: { code } }]);
+      expect(await outbox()).toMatchObject([{ status: "waiting", attempts: 0, values: { code } }]);
       clock.advance(1);
       await expireMail(ctx);
       expect(await outbox()).toMatchObject([{ status: "expired" }]);
@@ -179,7 +178,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toHaveLength(2);
       clock.advance(1);
       await purgeMail(ctx);
-      expect(await outbox()).toMatchObject([{ id: waiting, status: "queued" }]);
+      expect(await outbox()).toMatchObject([{ id: waiting, status: "waiting" }]);
     });
   });
 
@@ -208,8 +207,8 @@ onEachDatabase((suite) => {
       await one.queue(about(other.email));
       await one.queue(about(one.email));
       await one.queue();
-      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("queued"));
-      expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
+      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("waiting"));
+      expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
     });
 
     test("replaces the others, so that the last of many concurrent ones waits alone", async () => {
@@ -218,21 +217,21 @@ onEachDatabase((suite) => {
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
       await Promise.all(Array.from({ length: 12 }, (_, n) => queueMail(n % 2 ? elsewhere : ctx, mail)));
       const rows = await outbox();
-      expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "queued"]);
+      expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
     test("does not stop one that is being sent, which is recorded as sent, and is not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
-      const held = (await claimMail(ctx)) as ClaimedMail;
+      const [held] = (await claimMail(ctx)) as [ClaimedMail];
       const id = await queue(about(email));
-      await endClaim(ctx, held, { status: "queued", next: ctx.now(), error: "late" });
-      expect(await claimMail(ctx)).toMatchObject({ id });
-      expect(await claimMail(ctx)).toBeUndefined();
-      await recordSent(ctx, held);
+      await ctx.db.execute(mailClaims.postponed(held, ctx.now(), { status: null, error: "late" }));
+      expect(await claimMail(ctx)).toMatchObject([{ id }]);
+      expect(await claimMail(ctx)).toEqual([]);
+      await ctx.db.execute(mailClaims.delivered(ctx, held, { status: null, error: null }));
       expect(await outbox()).toMatchObject([
         { id: held.id, status: "sent" },
-        { id, status: "queued" },
+        { id, status: "waiting" },
       ]);
     });
   });
@@ -248,7 +247,7 @@ onEachDatabase((suite) => {
         for (;;) {
           expect(await sender.runUntilIdle()).toBe(1);
           const [row] = await outbox();
-          if (row?.status !== "queued") break;
+          if (row?.status !== "waiting") break;
           const wait = Date.parse(row.next_attempt_at) - clock.now();
           waits.push(wait / 1000);
           clock.advance(wait - 1);
@@ -272,7 +271,7 @@ onEachDatabase((suite) => {
       for (let n = 0; n < 30; n++) {
         if ((await sender.runUntilIdle()) > 0) last = clock.now();
         const [row] = await outbox();
-        if (row?.status !== "queued") break;
+        if (row?.status !== "waiting") break;
         clock.advance(Date.parse(row.next_attempt_at) - clock.now());
       }
       expect(usefulUntil - last).toBeLessThan(2 * minuteMs);
@@ -280,16 +279,16 @@ onEachDatabase((suite) => {
       expect(["expired", "failed"]).toContain(row?.status as string);
     });
 
-    const answers: [stage: Stage, answer: Behaviour, outcome: "failed" | "queued"][] = [
+    const answers: [stage: Stage, answer: Behaviour, outcome: "failed" | "waiting"][] = [
       ["rcpt", "550 no such user", "failed"],
       ["rcpt", "552 mailbox full", "failed"],
       ["data", "554 looks like spam", "failed"],
-      ["rcpt", "450 greylisted", "queued"],
-      ["data", "452 disk full", "queued"],
-      ["mail", "550 this sender may not", "queued"],
-      ["rcpt", "530 sign in first", "queued"],
-      ["connect", "554 no service", "queued"],
-      ["connect", "421 too busy", "queued"],
+      ["rcpt", "450 greylisted", "waiting"],
+      ["data", "452 disk full", "waiting"],
+      ["mail", "550 this sender may not", "waiting"],
+      ["rcpt", "530 sign in first", "waiting"],
+      ["connect", "554 no service", "waiting"],
+      ["connect", "421 too busy", "waiting"],
     ];
     for (const [stage, answer, outcome] of answers) {
       suite.testOnFile(`${answer} at ${stage} leaves a mail ${outcome}`, async () => {
@@ -303,7 +302,7 @@ onEachDatabase((suite) => {
         behave(() => undefined);
         clock.advance(5000);
         await sender.runUntilIdle();
-        expect(smtp.received).toHaveLength(outcome === "queued" ? 1 : 0);
+        expect(smtp.received).toHaveLength(outcome === "waiting" ? 1 : 0);
       });
     }
 
@@ -331,7 +330,7 @@ onEachDatabase((suite) => {
       await sender.runUntilIdle();
       expect(cutAt).toHaveLength(1);
       expect(await outbox()).toMatchObject([
-        { status: "queued", attempts: 1, last_error: expect.stringMatching(/\(E\w+\)/) },
+        { status: "waiting", attempts: 1, last_error: expect.stringMatching(/\(E\w+\)/) },
       ]);
       clock.advance(5000);
       await sender.runUntilIdle();
@@ -406,8 +405,8 @@ onEachDatabase((suite) => {
     test("mail claimed by a process that died is sent by another after the lease", async () => {
       const { ctx, queue, sender, smtp, clock } = await openPost(suite);
       const id = await queue();
-      expect(await claimMail(ctx)).toMatchObject({ id, attempts: 1 });
-      expect(await claimMail(ctx)).toBeUndefined();
+      expect(await claimMail(ctx)).toMatchObject([{ id, attempts: 1 }]);
+      expect(await claimMail(ctx)).toEqual([]);
       clock.advance(leaseMs - 1);
       expect(await sender.runUntilIdle()).toBe(0);
       clock.advance(1);
@@ -419,7 +418,7 @@ onEachDatabase((suite) => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
-        expect(await claimMail(ctx)).toBeDefined();
+        expect(await claimMail(ctx)).toHaveLength(1);
         clock.advance(leaseMs);
       }
       await sender.runUntilIdle();
@@ -430,15 +429,15 @@ onEachDatabase((suite) => {
     test("an expired claim can neither reschedule nor end a mail that another process has claimed since", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
-      const late = (await claimMail(ctx)) as ClaimedMail;
+      const [late] = (await claimMail(ctx)) as [ClaimedMail];
       clock.advance(leaseMs);
-      const current = (await claimMail(ctx)) as ClaimedMail;
-      await endClaim(ctx, late, { status: "queued", next: clock.now(), error: "late" });
-      await endClaim(ctx, late, { status: "failed", error: "late" });
-      expect(await outbox()).toMatchObject([{ status: "queued", next_attempt_at: current.lease, last_error: null }]);
+      const [current] = (await claimMail(ctx)) as [ClaimedMail];
+      await ctx.db.execute(mailClaims.postponed(late, clock.now(), { status: null, error: "late" }));
+      await ctx.db.execute(mailClaims.ended(ctx, late, { outcome: "failed", status: null, error: "late" }));
+      expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
       // Mail that it has sent must not be sent again.
-      await recordSent(ctx, late);
-      await endClaim(ctx, current, { status: "queued", next: clock.now(), error: "later" });
+      await ctx.db.execute(mailClaims.delivered(ctx, late, { status: null, error: null }));
+      await ctx.db.execute(mailClaims.postponed(current, clock.now(), { status: null, error: "later" }));
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
     });
   });
@@ -458,7 +457,7 @@ onEachDatabase((suite) => {
       const sent = rows.filter(({ status }) => status === "sent").length;
       expect(sent).toBeGreaterThanOrEqual(1);
       expect(sent).toBeLessThanOrEqual(maxConnections);
-      expect(rows.filter(({ status, attempts }) => status === "queued" && attempts === 0)).toHaveLength(8 - sent);
+      expect(rows.filter(({ status, attempts }) => status === "waiting" && attempts === 0)).toHaveLength(8 - sent);
       expect(await sender.runUntilIdle()).toBe(0);
     });
 
@@ -475,11 +474,11 @@ onEachDatabase((suite) => {
       await reached.promise;
       await sender.stop(20);
       expect(await running).toBe(1);
-      expect(await outbox()).toMatchObject([{ status: "queued", attempts: 1, last_error: null, values: { code } }]);
+      expect(await outbox()).toMatchObject([{ status: "waiting", attempts: 0, last_error: null, values: { code } }]);
       behave(() => undefined);
       const next = openSender(suite.app.db);
       expect(await next.runUntilIdle()).toBe(1);
-      expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
+      expect(await outbox()).toMatchObject([{ status: "sent", attempts: 1 }]);
       await next.stop(0);
     });
   });
@@ -502,7 +501,7 @@ onEachDatabase((suite) => {
       for (const [which, store, errorCode] of refused) {
         expect(await failureOf(retryMail(ctx, { which, namespace: store }))).toMatchObject({ code: errorCode });
       }
-      expect((await outbox()).map(({ status }) => status)).toEqual(["failed", "failed", "queued"]);
+      expect((await outbox()).map(({ status }) => status)).toEqual(["failed", "failed", "waiting"]);
       expect(await retryMail(ctx, { which: [first, second], namespace })).toBe(2);
     });
 
@@ -516,7 +515,7 @@ onEachDatabase((suite) => {
         clock.advance(minuteMs);
       }
       expect(await retryMail(one.ctx, { which: "all", namespace: one.ctx.tenant.namespace })).toBe(1);
-      expect((await one.outbox()).map(({ status }) => status)).toEqual(["queued", "failed"]);
+      expect((await one.outbox()).map(({ status }) => status)).toEqual(["waiting", "failed"]);
       expect((await other.outbox()).map(({ status }) => status)).toEqual(["failed", "failed"]);
       await expireMail(one.ctx);
       expect((await one.outbox())[1]).not.toHaveProperty("values");

@@ -73,7 +73,7 @@ onEachDatabase((suite) => {
       two_factor_users: [],
       webhooks: [],
     });
-    expect(await rows("select status from mail_outbox")).toEqual([{ status: "queued" }]);
+    expect(await rows("select status from mail_outbox")).toEqual([{ status: "waiting" }]);
     expect(await rows("select subject from mail_codes")).toHaveLength(1);
     expect(await rows("select topic from push_topics")).toEqual([{ topic: "sale" }]);
     expect((await ensureVapidKeys(ctx)).publicKey).toBe(vapidKey);

@@ -11,12 +11,12 @@ import { withRuns } from "./run-until-idle.ts";
 export interface OutboxMail {
   id: string;
   kind: string;
-  status: "queued" | "sent" | "failed" | "expired" | "dropped";
+  status: "waiting" | "sent" | "failed" | "expired" | "dropped";
   attempts: number;
   next_attempt_at: string;
   useful_until: string | null;
   last_error: string | null;
-  sent_at: string | null;
+  finished_at: string | null;
   /** The rest is undefined once the contents are erased. */
   to?: MailContents["to"];
   language?: string;
@@ -28,7 +28,7 @@ export async function readOutbox(
   { db, vault = testVault }: { db: Executor; vault?: Vault },
   namespace: string,
 ): Promise<OutboxMail[]> {
-  const sql = `select m.id, kind, m.status, attempts, next_attempt_at, useful_until, last_error, sent_at, sealed
+  const sql = `select m.id, kind, m.status, attempts, next_attempt_at, useful_until, last_error, finished_at, sealed
     from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ? order by m.created_at, m.id`;
   const { rows } = await db.execute({ sql, args: [namespace] });
   return rows.map((row) => {
@@ -40,7 +40,7 @@ export async function readOutbox(
 /** The code of the store's latest reset mail that still waits. */
 export async function readResetCode(app: Parameters<typeof readOutbox>[0], namespace: string): Promise<string> {
   const mails = (await readOutbox(app, namespace)).filter(
-    ({ kind, status }) => kind === "reset_code" && status === "queued",
+    ({ kind, status }) => kind === "reset_code" && status === "waiting",
   );
   const code = mails.at(-1)?.values?.code;
   if (code === undefined) throw new Error("There is no mail with a reset code.");

@@ -16,7 +16,7 @@ export function verify(shop: Shop, email: string, code: string, password = goodP
 
 /** The code in the latest waiting mail of a kind. */
 export async function readCode({ app, namespace }: Shop, kind: string): Promise<string> {
-  const mails = (await readOutbox(app, namespace)).filter((mail) => mail.kind === kind && mail.status === "queued");
+  const mails = (await readOutbox(app, namespace)).filter((mail) => mail.kind === kind && mail.status === "waiting");
   const code = mails.at(-1)?.values?.code;
   if (code === undefined) throw new Error(`There is no ${kind} mail with a code.`);
   return code;

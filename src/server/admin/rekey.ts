@@ -15,7 +15,7 @@ import { adoptSecret } from "../security/secret-key.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
 const lostKey = "sealed with a lost key";
-const dropped = { status: "dropped", sealed: null, lastError: lostKey, updatedAt: param("now") } as const;
+const dropped = { status: "dropped", sealed: null, lastError: lostKey, finishedAt: param("now") } as const;
 const dropMail = statement((q) => q.update(mailOutbox).set(dropped).where(isNotNull(mailOutbox.sealed)));
 const removeCodes = statement((q) => q.delete(mailCodes));
 const removeRegistrations = statement((q) => q.delete(pushRegistrations));

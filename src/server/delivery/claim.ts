@@ -61,16 +61,21 @@ export async function claimTasks<Task extends { id: string }>(
   return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
 }
 
-export function claimStatements(table: SQLiteTable, delivered: "delivered" | "sent") {
+export function claimStatements(
+  table: SQLiteTable,
+  delivered: "delivered" | "sent",
+  { onDelivered = sql``, onEnded = sql`` }: { onDelivered?: SQL; onEnded?: SQL } = {},
+) {
   // The delivery of a claim, unless another process has claimed or ended it since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
   // Not bound to the lease: a message that arrived is not sent again, even if another process has claimed or ended it since.
   const markDelivered = statement(sql`
-    update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")}
+    update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
   const markEnded = statement(sql`
-    update ${table} set status = ${param("outcome")}, ${result}, finished_at = ${param("now")} where ${isClaimed}`);
+    update ${table} set status = ${param("outcome")}, ${result}, finished_at = ${param("now")} ${onEnded}
+    where ${isClaimed}`);
   const postpone = statement(sql`
     update ${table} set next_attempt_at = ${param("next")}, ${result} where ${isClaimed}`);
   const release = statement(sql`

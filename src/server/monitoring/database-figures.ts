@@ -29,7 +29,7 @@ interface FigureDeps {
 const since = param("since");
 const isWaiting = sql`status = 'waiting'`;
 const hasFailed = sql`status = 'failed' and finished_at > ${since}`;
-const mailFailed = sql`status <> 'queued' and updated_at > ${since} and status = 'failed'`;
+const mailFailed = sql`status <> 'waiting' and ${hasFailed}`;
 // Each count reads a small partial index. `failed` are the deliveries that failed for good within the last day.
 const figuresOf = (table: SQLiteTable, waiting: SQL, failed: SQL) =>
   sql`json_object('waiting', (select count(*) from ${table} where ${waiting}),
@@ -38,7 +38,7 @@ const parseFigures = (text: string): { waiting: number; failed: number } => JSON
 const selectQueues = statement((q) =>
   q
     .select({
-      mail: figuresOf(mailOutbox, sql`status = 'queued'`, mailFailed),
+      mail: figuresOf(mailOutbox, isWaiting, mailFailed),
       webhooks: figuresOf(webhookDeliveries, isWaiting, hasFailed),
       pushes: figuresOf(pushDeliveries, isWaiting, hasFailed),
     })

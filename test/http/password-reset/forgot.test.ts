@@ -26,8 +26,8 @@ onDatabase("file", (suite) => {
     expect(traces[0]).toEqual(traces[1]);
     const mails = await readOutbox(suite.app, shop.namespace);
     expect(mails.map(({ kind, status, to }) => [kind, status, to])).toEqual([
-      ["reset_code", "queued", { emailKey: email }],
-      ["reset_code", "queued", { emailKey: "nobody-1@example.com" }],
+      ["reset_code", "waiting", { emailKey: email }],
+      ["reset_code", "waiting", { emailKey: "nobody-1@example.com" }],
     ]);
     const lengths = await suite.app.db.execute({
       sql: "select length(sealed) as n from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ?",
@@ -99,8 +99,8 @@ onDatabase("file", (suite) => {
     expect(mails.map(({ status, to }) => [status, to])).toEqual([
       ["expired", undefined],
       ["expired", undefined],
-      ["queued", { emailKey: email }],
-      ["queued", { emailKey: "nobody-3@example.com" }],
+      ["waiting", { emailKey: email }],
+      ["waiting", { emailKey: "nobody-3@example.com" }],
     ]);
   });
 

@@ -102,7 +102,7 @@ onDatabase("file", (suite) => {
     expect(data.reactions).toMatchObject([{ kind: "like" }]);
     expect(data.devices).toHaveLength(1);
     expect(data.sessions).toMatchObject([{ ended_at: null }]);
-    expect(data.mail).toMatchObject([{ kind: "email_change_requested", status: "queued" }]);
+    expect(data.mail).toMatchObject([{ kind: "email_change_requested", status: "waiting" }]);
     expect(data.audit).toContainEqual(expect.objectContaining({ event: "login.failed", address: ip, subject: own.id }));
     for (const secret of ["argon2", own.token, other.own.id, other.order.id, "somebody.else"])
       expect(text).not.toContain(secret);

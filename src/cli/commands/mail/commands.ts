@@ -15,10 +15,10 @@ import { defineCommand } from "../../framework/command.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 
 const list = defineCommand({
-  description: "List queued and sent mail, newest first",
+  description: "List waiting and sent mail, newest first",
   args: {
     namespace: namespaceFilterArg,
-    status: choiceArg(["queued", "sent", "failed", "expired", "dropped"], "Filter by status"),
+    status: choiceArg(["waiting", "sent", "failed", "expired", "dropped"], "Filter by status"),
     kind: choiceArg(Object.keys(mailKinds) as AnyMailKind[], "Filter by kind"),
     to: valueArg("email", "Filter by recipient"),
     since: sinceArg,
@@ -31,8 +31,8 @@ const list = defineCommand({
   ],
   notes: [
     "The content of a mail is encrypted, and erased once it is sent; of its recipient, a…@example.com and a keyed hash are kept. A demo has " +
-      "no mail server, so its list shows the sign-up and reset codes of queued mail.",
-    "queued: waits for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
+      "no mail server, so its list shows the sign-up and reset codes of waiting mail.",
+    "waiting: for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {

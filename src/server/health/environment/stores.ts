@@ -107,13 +107,13 @@ function describeQueue({ failed, waiting, since, last_error: error }: Queue, nou
 
 const selectMail = statement<Queue>(sql`
   select t.namespace, count(case when m.status = 'failed' then 1 end) as failed,
-    count(case when m.status = 'queued' then 1 end) as waiting,
-    min(case when m.status = 'queued' then m.created_at end) as since,
+    count(case when m.status = 'waiting' then 1 end) as waiting,
+    min(case when m.status = 'waiting' then m.created_at end) as since,
     (select f.last_error from ${mailOutbox} f where f.tenant_id = t.id and f.status = 'failed'
-      order by f.updated_at desc limit 1) as last_error
+      order by f.finished_at desc limit 1) as last_error
   from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
-  where ((m.status = 'failed' and m.updated_at > ${param("recent")})
-    or (m.status = 'queued' and m.created_at < ${param("late")})) and ${inScope("m")}
+  where ((m.status = 'failed' and m.finished_at > ${param("recent")})
+    or (m.status = 'waiting' and m.created_at < ${param("late")})) and ${inScope("m")}
   group by t.id order by t.namespace`);
 
 export const outbox = {

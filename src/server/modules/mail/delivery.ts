@@ -4,22 +4,14 @@ import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { composeMail, findRecipient } from "./compose.ts";
-import {
-  type ClaimedMail,
-  claimMail,
-  endClaim,
-  hasDueMail,
-  type MailContents,
-  openContents,
-  recordSent,
-} from "./outbox.ts";
+import { type ClaimedMail, claimMail, hasDueMail, type MailContents, mailClaims, openContents } from "./outbox.ts";
 import { renderMail } from "./render.ts";
 import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
 const schedule: RetrySchedule = { delaysMs };
-const attemptMs = 100_000;
+const attemptMs = 50_000;
 
 const source = { key: "outbox", tenantId: "", receiver: "the mail server" };
 const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
@@ -38,9 +30,9 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);
 
-  async function end(mail: ClaimedMail, status: "failed" | "dropped" | "expired", error: string | null = null) {
-    await endClaim(deps, mail, { status, error });
-    if (status === "failed") notice("warn", `${mail.id} failed: ${error}`);
+  async function end(mail: ClaimedMail, outcome: "failed" | "dropped" | "expired", error: string | null = null) {
+    await deps.db.execute(mailClaims.ended(deps, mail, { outcome, status: null, error }));
+    if (outcome === "failed") notice("warn", `${mail.id} failed: ${error}`);
     return null;
   }
 
@@ -67,15 +59,12 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
 
   const channel: Channel<ClaimedMail> = {
     listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
-    async claim() {
-      const mail = await claimMail(deps);
-      return mail ? [mail] : [];
-    },
-    release: (mail, next) => endClaim(deps, mail, { status: "queued", next, error: null }),
+    claim: () => claimMail(deps),
+    release: (mail, next) => deps.db.execute(mailClaims.released(mail, next)),
     prepare,
     nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
-    recordDelivered: (mail) => recordSent(deps, mail),
-    reschedule: (mail, next, { error }) => endClaim(deps, mail, { status: "queued", next, error }),
+    recordDelivered: (mail, answer) => deps.db.execute(mailClaims.delivered(deps, mail, answer)),
+    reschedule: (mail, next, answer) => deps.db.execute(mailClaims.postponed(mail, next, answer)),
     end: (mail, { error }) => end(mail, "failed", error),
     notify(_mail, { error }, circuit) {
       if (circuit === "opened") notice("warn", `mail stays queued: ${error}`);

@@ -5,10 +5,12 @@ import { params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
+import { claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { emailKey } from "../../values/email.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { tenants } from "../tenants/table.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 
@@ -17,16 +19,15 @@ const usefulMs = 7 * 86_400_000;
 
 const insertMail = statement((q) =>
   q.insert(mailOutbox).values({
-    ...params("id", "tenantId", "kind", "subjectKey", "recipientKey", "sealed", "usefulUntil"),
-    status: "queued",
+    ...params("id", "tenantId", "kind", "subjectKey", "recipientKey", "sealed", "maskedTo", "usefulUntil"),
+    status: "waiting",
     nextAttemptAt: param("now"),
     createdAt: param("now"),
-    updatedAt: param("now"),
   }),
 );
 const expireReplaced = statement(sql`
-  update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
-  where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'queued'`);
+  update ${mailOutbox} set status = 'expired', sealed = null, finished_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'waiting'`);
 
 /**
  * The active user, of a role, who has this address when the mail is sent; a sign-up that waits for it, or a user who has it
@@ -69,6 +70,7 @@ export async function queueMail(
       kind,
       subjectKey,
       recipientKey: recipientKey(ctx.vault, addressIn(mail)),
+      maskedTo: maskAddress(addressIn(mail)),
       sealed: sealContents(ctx.vault, id, { to, language, values }),
       usefulUntil: toTimestamp(mail.usefulUntil ?? ctx.now() + usefulMs),
       now,
@@ -91,7 +93,7 @@ export function addressIn({ to }: MailContents): string {
   return "email" in to ? to.email : to.emailKey;
 }
 
-export function maskAddress(address: string): string {
+function maskAddress(address: string): string {
   const [first = ""] = address;
   return `${first}…${address.slice(address.lastIndexOf("@"))}`;
 }
@@ -102,49 +104,42 @@ export function openContents(vault: Vault, id: string, sealed: string): MailCont
   return text === null ? null : (JSON.parse(text) as MailContents);
 }
 
-const oldestDue = sql`select id from ${mailOutbox}
-  where status = 'queued' and next_attempt_at <= ${param("now")} order by next_attempt_at, id limit 1`;
-const selectNext = statement(oldestDue);
-// Found and leased in one statement, so that no two processes can claim the same mail.
-const claimNext = statement((q) =>
-  q
-    .update(mailOutbox)
-    .set({ attempts: sql`attempts + 1`, nextAttemptAt: param("lease"), updatedAt: param("now") })
-    .where(sql`id = (${oldestDue})`)
-    .returning({
-      ...pick(mailOutbox, "id", "tenantId", "kind", "sealed", "attempts", "usefulUntil"),
-      lease: mailOutbox.nextAttemptAt,
-    }),
+// A suspended store's mail waits, and holds up no other.
+const claim = claimStatement(
+  mailOutbox,
+  sql`select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
+    where m.status = 'waiting' and m.next_attempt_at <= ${param("now")} and t.status = 'active'
+    order by m.next_attempt_at, m.id limit 1`,
 );
+const read = statement((q) =>
+  q
+    .select(pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil"))
+    .from(mailOutbox)
+    .where(sql`id in (select value from json_each(${param("ids")}))`),
+);
+const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
+/** Mail that ends is erased, but failed mail can be retried. */
+export const mailClaims = claimStatements(mailOutbox, "sent", {
+  onDelivered: sql`, sealed = null`,
+  onEnded: sql`, sealed = iif(${param("outcome")} = 'failed', sealed, null)`,
+});
 const expireUseless = statement(sql`
-  update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
-  where id in (select id from ${mailOutbox} where status = 'queued' and useful_until <= ${param("now")} limit 1000)`);
+  update ${mailOutbox} set status = 'expired', sealed = null, finished_at = ${param("now")}
+  where id in (select id from ${mailOutbox} where status = 'waiting' and useful_until <= ${param("now")} limit 1000)`);
 const eraseFailed = statement(sql`
   update ${mailOutbox} set sealed = null where id in (select id from ${mailOutbox}
     where status = 'failed' and sealed is not null and useful_until <= ${param("now")} limit 1000)`);
-const updateClaimed = statement(sql`
-  update ${mailOutbox} set status = ${param("status")}, updated_at = ${param("now")},
-    next_attempt_at = coalesce(${param("next")}, next_attempt_at),
-    last_error = case when ${param("error")} is null and ${param("status")} = 'queued' then last_error else ${param("error")} end,
-    sealed = case when ${param("status")} in ('queued', 'failed') then sealed end
-  where id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`);
-// Not bound to the lease: a mail that was sent is not sent again, even if another process has claimed or ended it since.
-const markSent = statement(sql`
-  update ${mailOutbox} set status = 'sent', sealed = null, masked_to = ${param("maskedTo")}, last_error = null,
-    sent_at = ${param("now")}, updated_at = ${param("now")}
-  where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
-export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 
-export type ClaimedMail = NonNullable<(typeof claimNext)["row"]>;
+export type ClaimedMail = Awaited<ReturnType<typeof claimMail>>[number];
 
 export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
-  return (await get(db, selectNext, { now: toTimestamp(now()) })) !== undefined;
+  return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
 }
 
-export function claimMail({ db, now }: WorkCtx) {
-  return get(db, claimNext, { now: toTimestamp(now()), lease: toTimestamp(now() + leaseMs) });
+export function claimMail(ctx: WorkCtx) {
+  return claimTasks(ctx, { claim, read }, {});
 }
 
 /** Ends mail that has expired, and erases contents that ended mail still has, at most a thousand each per call. */
@@ -155,26 +150,6 @@ export async function expireMail(ctx: WorkCtx): Promise<number> {
 
 export const purgeMail = createPurge(
   mailOutbox,
-  sql`status <> 'queued' and updated_at <= ${param("before")} order by updated_at`,
+  sql`status <> 'waiting' and finished_at <= ${param("before")} order by finished_at`,
   keptMs,
 );
-
-/** Records that a mail was sent, and erases its contents; only the masked recipient is kept. */
-export async function recordSent(ctx: WorkCtx & { vault: Vault }, { id, sealed }: ClaimedMail): Promise<void> {
-  const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
-  const maskedTo = contents && maskAddress(addressIn(contents));
-  await run(ctx.db, markSent, { id, maskedTo, now: toTimestamp(ctx.now()) });
-}
-
-/**
- * Ends the claim of a mail that was not sent, unless another process has claimed it since. Failed mail can be retried.
- * @param outcome `next`, in epoch milliseconds, of a queued mail; a queued mail without an error keeps its last one.
- */
-export async function endClaim(
-  ctx: WorkCtx,
-  { id, lease }: ClaimedMail,
-  outcome: { status: "queued" | "failed" | "dropped" | "expired"; next?: number; error: string | null },
-): Promise<void> {
-  const next = outcome.next === undefined ? null : toTimestamp(outcome.next);
-  await run(ctx.db, updateClaimed, { ...outcome, id, lease, next, now: toTimestamp(ctx.now()) });
-}

@@ -11,7 +11,7 @@ import { recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import type { AnyMailKind } from "./kinds.ts";
-import { addressIn, maskAddress, openContents, recipientKey } from "./outbox.ts";
+import { addressIn, openContents, recipientKey } from "./outbox.ts";
 import { mailOutbox } from "./table.ts";
 
 const maxRows = 1000;
@@ -36,8 +36,10 @@ interface MailView {
 const columns = {
   ...{ id: mailOutbox.id, namespace: tenants.namespace, kind: mailOutbox.kind, maskedTo: mailOutbox.maskedTo },
   ...pickStored(mailOutbox, "status", "attempts"),
-  next_attempt_at: sql<string | null>`case when ${mailOutbox.status} = 'queued' then ${mailOutbox.nextAttemptAt} end`,
-  ...pickStored(mailOutbox, "usefulUntil", "lastError", "createdAt", "sentAt", "sealed"),
+  next_attempt_at: sql<string | null>`case when ${mailOutbox.status} = 'waiting' then ${mailOutbox.nextAttemptAt} end`,
+  ...pickStored(mailOutbox, "usefulUntil", "lastError", "createdAt"),
+  sent_at: sql<string | null>`case when ${mailOutbox.status} = 'sent' then ${mailOutbox.finishedAt} end`,
+  sealed: mailOutbox.sealed,
 };
 const selectMail = (condition: SQL | undefined) =>
   statement((q) =>
@@ -81,19 +83,15 @@ export async function getMail(
   return toRecord(ctx, row, view);
 }
 
-/**
- * `to` is masked once the mail is sent; null once the contents are erased otherwise, or if the key cannot open them.
- * `code` is only that of a reset mail whose contents are not erased, with `showCodesOf`.
- */
+/** `to` is masked once the mail has ended; `code` is that of mail whose contents are not erased. */
 function toRecord(
   { vault }: SystemCtx,
   { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectOne)["row"]>,
   { showRecipients = false, showCodesOf }: MailView,
 ) {
   const contents = sealed === null ? null : openContents(vault, id, sealed);
-  const address = contents && addressIn(contents);
   const code = contents?.values.code;
-  const to = address === null ? maskedTo : showRecipients ? address : maskAddress(address);
+  const to = contents && showRecipients ? addressIn(contents) : maskedTo;
   return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };
 }
 
@@ -101,7 +99,7 @@ const requeue = (condition: SQL) =>
   statement((q) =>
     q
       .update(mailOutbox)
-      .set({ status: "queued", attempts: 0, nextAttemptAt: param("now"), updatedAt: param("now") })
+      .set({ status: "waiting", attempts: 0, nextAttemptAt: param("now"), finishedAt: null })
       .where(
         sql`status = 'failed' and sealed is not null and (useful_until is null or useful_until > ${param("now")})
           and ${condition}`,

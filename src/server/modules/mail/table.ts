@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { check, index, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { deliveryColumns } from "../../delivery/claim.ts";
 import { tenantIdColumn } from "../tenants/table.ts";
 import type { MailKind } from "./kinds.ts";
 
@@ -17,23 +18,17 @@ export const mailOutbox = sqliteTable(
     /** Recipient and contents, sealed with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),
     maskedTo: text("masked_to"),
-    status: text("status", { enum: ["queued", "sent", "failed", "expired", "dropped"] }).notNull(),
-    attempts: integer("attempts").notNull().default(0),
-    /** When it is due; a claim moves this to the end of its lease. */
-    nextAttemptAt: text("next_attempt_at").notNull(),
+    status: text("status", { enum: ["waiting", "sent", "failed", "expired", "dropped"] }).notNull(),
     usefulUntil: text("useful_until"),
-    lastError: text("last_error"),
-    createdAt: text("created_at").notNull(),
-    updatedAt: text("updated_at").notNull(),
-    sentAt: text("sent_at"),
+    ...deliveryColumns,
   },
   (t) => [
-    index("mail_outbox_due").on(t.nextAttemptAt).where(sql`status = 'queued'`),
-    index("mail_outbox_by_subject").on(t.tenantId, t.subjectKey).where(sql`status = 'queued'`),
+    index("mail_outbox_due").on(t.nextAttemptAt).where(sql`status = 'waiting'`),
+    index("mail_outbox_by_subject").on(t.tenantId, t.subjectKey).where(sql`status = 'waiting'`),
     index("mail_outbox_by_recipient").on(t.tenantId, t.recipientKey),
     index("mail_outbox_by_tenant").on(t.tenantId, t.createdAt, t.id),
-    index("mail_outbox_done").on(t.updatedAt).where(sql`status <> 'queued'`),
-    check("mail_outbox_status", sql`${t.status} in ('queued', 'sent', 'failed', 'expired', 'dropped')`),
-    check("mail_outbox_erased", sql`${t.status} in ('queued', 'failed') or ${t.sealed} is null`),
+    index("mail_outbox_done").on(t.finishedAt).where(sql`status <> 'waiting'`),
+    check("mail_outbox_status", sql`${t.status} in ('waiting', 'sent', 'failed', 'expired', 'dropped')`),
+    check("mail_outbox_erased", sql`${t.status} in ('waiting', 'failed') or ${t.sealed} is null`),
   ],
 );

@@ -40,7 +40,7 @@ const erasures = [
     updated_at = ${param("now")} where ${ofUser}`,
   sql`update ${rewardEntries} set note = null where ${ofUser} and note is not null`,
   sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,
-    status = iif(status = 'queued', 'dropped', status), updated_at = iif(status = 'queued', ${param("now")}, updated_at)
+    status = iif(status = 'waiting', 'dropped', status), finished_at = coalesce(finished_at, ${param("now")})
     where tenant_id = ${param("tenantId")} and ${toPerson}`,
   sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")}
     and (subject = ${param("emailKey")} or substr(subject, 1, length(${param("id")}) + 1) = ${param("id")} || ':')`,
@@ -101,7 +101,11 @@ const sections = {
   rewards: select("id, kind, points, balance, source, order_id, note, created_at", rewardEntries),
   wishlist: select("id, product_id, variant_id, note, created_at, updated_at", wishlistItems),
   reactions: select("kind, resource_type, resource_id, created_at", reactions, sql`actor = ${param("id")}`),
-  mail: select("id, kind, status, created_at, sent_at", mailOutbox, toPerson),
+  mail: select(
+    "id, kind, status, created_at, iif(status = 'sent', finished_at, null) as sent_at",
+    mailOutbox,
+    toPerson,
+  ),
 };
 const selectAudit = statement(sql`
   select at, event, actor_kind, actor_id, subject, address, code, details from ${auditLog} where seq in (
