@@ -204,8 +204,13 @@ export function invalidField(field: string, message: string): AppError {
 }
 
 /** An error about one field, which its message names: `fieldError(conflict, "email", "belongs to another user")`. */
-export function fieldError(error: Constructor, field: string, message: string, cause?: unknown): AppError {
-  return error(`${field}: ${message}`, { details: [{ field, message }], cause });
+export function fieldError(
+  error: Constructor,
+  field: string,
+  message: string,
+  { id, cause }: { id?: string | undefined; cause?: unknown } = {},
+): AppError {
+  return error(`${field}: ${message}`, { details: [{ field, message, id }], cause });
 }
 
 /** The code of a system error, such as EACCES. */

@@ -76,7 +76,7 @@ const importProduct = defineCommand({
   async run(args, console) {
     if (args.template) {
       const { csvTemplate } = await import("../../../server/modules/catalogue/transfer/export.ts");
-      return console.write(csvTemplate());
+      return console.write(csvTemplate);
     }
     const stop = new AbortController();
     console.onInterrupt(() => stop.abort());

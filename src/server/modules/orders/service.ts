@@ -5,7 +5,7 @@ import { byId, isVersion, ofStore } from "../../db/conditions.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, notFound, preconditionFailed } from "../../errors.ts";
+import { conflict, fieldError, notFound, preconditionFailed } from "../../errors.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
@@ -78,8 +78,8 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
     if (!isUniqueViolation(error, "orders.payment_reference")) throw error;
     const other =
       mayRead(ctx, "orders:read") && (await get(ctx.db, selectPaid, { tenantId: ctx.tenant.id, reference }));
-    const fault = { field: "payment_reference", message: "belongs to another order", id: (other || undefined)?.id };
-    throw conflict(`${fault.field}: ${fault.message}`, { details: [fault], cause: error });
+    const id = (other || undefined)?.id;
+    throw fieldError(conflict, "payment_reference", "belongs to another order", { id, cause: error });
   }
 }
 

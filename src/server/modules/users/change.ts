@@ -5,7 +5,7 @@ import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { jsonOf } from "../../db/selection.ts";
 import { compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, forbidden, invalidField } from "../../errors.ts";
+import { conflict, fieldError, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -119,8 +119,7 @@ export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;
   const other = mayRead(tx, "users:read") ? await findSignInUser(tx.db, tx.tenant.id, emailKey) : undefined;
-  const fault = { field: "email", message: "belongs to another user", id: other?.id };
-  return conflict(`email: ${fault.message}`, { details: [fault], cause: error });
+  return fieldError(conflict, "email", "belongs to another user", { id: other?.id, cause: error });
 }
 
 /** A user, in the order of the API; for statements on the table without an alias. */

@@ -56,8 +56,7 @@ export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: 
     const message = isShown
       ? `${JSON.stringify(values[found.place])} is taken by ${unique.kind} ${found.slug}`
       : `is taken by another ${unique.kind}`;
-    const details = [{ field, message, id: isShown ? found.other : undefined }];
-    throw conflict(`${field}: ${message}`, { details, cause: error });
+    throw fieldError(conflict, field, message, { id: isShown ? found.other : undefined, cause: error });
   }
 }
 
@@ -69,7 +68,7 @@ function explained(error: unknown): unknown {
   // The category was deleted meanwhile.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
   if (isUniqueViolation(error, "product_variants.options_key")) {
-    return fieldError(conflict, "options", "another variant of the product has the same options", error);
+    return fieldError(conflict, "options", "another variant of the product has the same options", { cause: error });
   }
   return error;
 }
