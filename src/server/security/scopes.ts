@@ -25,18 +25,21 @@ export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
 /** Removes duplicates and keeps the order above; `orders:*` is all scopes of orders. Errors: validationFailed. */
 export function parseScopes(scopes: readonly string[]): string[] {
-  const wanted = new Set(scopes.flatMap((scope) => parseScope("scopes", scope)));
+  const wanted = new Set(scopes.flatMap((scope) => parseScope(scope)));
   if (wanted.size === 0) throw invalidField("scopes", "must contain at least one scope");
   return knownScopes.filter((scope) => wanted.has(scope));
 }
 
-/** The name may be a family. Errors: validationFailed naming `field` for an unknown scope. */
-export function parseScope(field: string, scope: string): string[] {
+/** The name may be a family. */
+function parseScope(scope: string): string[] {
   const meant = knownScopes.filter(
     (known) => known === scope || (scope.endsWith(":*") && known.startsWith(scope.slice(0, -1))),
   );
   if (meant.length > 0) return meant;
-  throw invalidField(field, `contains the unknown scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`);
+  throw invalidField(
+    "scopes",
+    `contains the unknown scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`,
+  );
 }
 
 /** Writing does not include reading. */

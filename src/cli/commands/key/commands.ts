@@ -1,7 +1,7 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
-import { choiceArg, durationArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, requireAny } from "../../framework/command.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
 import { formatRelativeTime, formatValue, info, printList } from "../../terminal/output.ts";
@@ -16,20 +16,14 @@ const list = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     state: choiceArg(keyStates, "Filter by state"),
-    name: valueArg("text", "Filter by text in the name"),
-    scope: { ...valueArg("scope", "Filter by permission"), completes: "scope" },
-    expiring: durationArg("Filter by expiry within a duration, such as 30d"),
   },
-  examples: [
-    "bodega key list -n demo --state published --scope orders:write",
-    "bodega key list -n demo --expiring 30d",
-  ],
+  examples: ["bodega key list -n demo --state published"],
   notes: [
     "Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still used.",
   ],
   async run(args, console) {
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const keys = await withContext(args, console, (ctx) => listKeys(ctx, { ...args, expiringMs: args.expiring }));
+    const keys = await withContext(args, console, (ctx) => listKeys(ctx, args));
     const now = Date.now();
     await printList(console, keys, {
       empty: `No app keys found. Issue one: bodega key issue -n ${args.namespace} --name <text>`,

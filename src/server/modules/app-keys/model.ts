@@ -19,31 +19,6 @@ export function keyState(key: Stated, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-export interface KeyFilter {
-  namespace: string;
-  state?: KeyState | undefined;
-  name?: string | undefined;
-  /** Expires within this many milliseconds, has not expired yet, and is not revoked. */
-  expiringMs?: number | undefined;
-  /** A scope that the key has, or a family such as `orders:*`. */
-  scope?: string | undefined;
-}
-
-/** `scopes` are those of the filter, families expanded. */
-export function fitsFilter(
-  key: Stated & { name: string; scopes: string[] },
-  { state, name, expiringMs }: KeyFilter,
-  scopes: readonly string[],
-  now: number,
-): boolean {
-  if (state !== undefined && keyState(key, now) !== state) return false;
-  if (name !== undefined && !key.name.toLowerCase().includes(name.toLowerCase())) return false;
-  if (!key.scopes.includes("*") && !scopes.every((scope) => key.scopes.includes(scope))) return false;
-  if (expiringMs === undefined) return true;
-  const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now;
-  return key.revoked_at === null && leftMs > 0 && leftMs <= expiringMs;
-}
-
 /** Whether an old secret was used after the newest one was made, or the newest one never was. Uses are recorded once a minute. */
 export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
   return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);

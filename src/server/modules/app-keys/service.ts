@@ -6,14 +6,14 @@ import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { hashSecret, newSecret } from "../../security/random-secret.ts";
-import { parseScope, parseScopes } from "../../security/scopes.ts";
+import { parseScopes } from "../../security/scopes.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
-import { fitsFilter, type KeyFilter, type StoredSecret } from "./model.ts";
+import { type KeyState, keyState, type StoredSecret } from "./model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const { id, tenantId, name, scopes, active, published, enforceOrigins, allowNoOrigin } = appKeys;
@@ -83,12 +83,12 @@ export async function issueKey(
   });
 }
 
-export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
-  const now = ctx.now();
-  const scopes = filter.scope === undefined ? [] : parseScope("scope", filter.scope);
-  await requireTenant(ctx, filter.namespace);
-  const rows = await all(ctx.db, selectKeys, { namespace: filter.namespace });
-  return rows.map(toDetails).filter((key) => fitsFilter(key, filter, scopes, now));
+/** Oldest first. Errors: notFound. */
+export async function listKeys(ctx: SystemCtx, filter: { namespace: string; state?: KeyState | undefined }) {
+  const { namespace, state } = filter;
+  await requireTenant(ctx, namespace);
+  const keys = (await all(ctx.db, selectKeys, { namespace })).map(toDetails);
+  return state === undefined ? keys : keys.filter((key) => keyState(key, ctx.now()) === state);
 }
 
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
