@@ -54,8 +54,8 @@ await createClient({ url: "http://127.0.0.1:1", namespace: "demo", retries: 0 })
 });
 
 onDatabase("file", (suite) => {
-  test("a project under Node and Bun reads a store with the package", async () => {
-    const { namespace, key, createProduct } = await suite.shop();
+  const { test } = suite;
+  test("a project under Node and Bun reads a store with the package", async ({ namespace, key, createProduct }) => {
     await createProduct({ title: "Enamel mug" });
     writeFileSync(
       join(project, "read.js"),

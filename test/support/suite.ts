@@ -10,11 +10,15 @@ export interface Suite {
   readonly database: TestDatabase;
   /** Creates a store with a key and a client. */
   shop: (options?: Parameters<typeof createShop>[1]) => Promise<Shop>;
-  /** `test` on the file, and nothing on the server: for results that do not depend on the kind of database. */
-  testOnFile: typeof test;
+  /** `test`; if its function has a parameter, it gets a new store. */
+  test: ShopTest;
+  /** The same on the file, and nothing on the server: for results that do not depend on the kind of database. */
+  testOnFile: ShopTest;
 }
 
-const noTest = Object.assign(() => {}, { each: () => () => {} }) as unknown as typeof test;
+type ShopTest = ((name: string, run: (shop: Shop) => unknown, timeout?: number) => void) & Pick<typeof test, "each">;
+
+const noTest: ShopTest = Object.assign(() => {}, { each: () => () => {} }) as never;
 
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
@@ -36,16 +40,23 @@ export function onDatabase(kind: DatabaseKind, define: (suite: Suite) => void, o
       await app.stop();
       await database.close();
     });
+    const shop: Suite["shop"] = (shopOptions) => createShop(app, shopOptions);
+    const testInShop: ShopTest = Object.assign(
+      (...[name, run, timeout]: Parameters<ShopTest>) =>
+        test(name, async () => void (await (run.length > 0 ? run(await shop()) : (run as () => unknown)())), timeout),
+      { each: test.each.bind(test) },
+    );
     define({
       kind,
-      testOnFile: kind === "file" ? test : noTest,
+      test: testInShop,
+      testOnFile: kind === "file" ? testInShop : noTest,
       get app() {
         return app;
       },
       get database() {
         return database;
       },
-      shop: (shopOptions) => createShop(app, shopOptions),
+      shop,
     });
   });
 }

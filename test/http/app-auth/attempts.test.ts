@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
@@ -19,6 +19,7 @@ async function fail(shop: Shop, address: string, times: number, options = {}): P
 const ten5203 = Array(10).fill(5203);
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   test("the eleventh failed attempt in a minute is 5209, and Retry-After is exact", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
@@ -36,8 +37,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "the audit log records once that an address is blocked, and again when it happens anew",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const address = newAddress();
       const readRows = async () => {
         const sql =
@@ -78,15 +78,13 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 1)).toEqual([5203]);
   });
 
-  suite.testOnFile("calls without credentials are no attempts, and stay 5206", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("calls without credentials are no attempts, and stay 5206", async (shop) => {
     const address = newAddress();
     for (let n = 0; n < 15; n++) expect((await shop.call(request, { address, auth: null })).code).toBe(5206);
     expect(await fail(shop, address, 10)).toEqual(ten5203);
   });
 
-  suite.testOnFile("every kind of failed authentication counts, and errors of other kinds do not", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("every kind of failed authentication counts, and errors of other kinds do not", async (shop) => {
     const address = newAddress();
     const call = (options: object) => shop.call(request, { address, ...options });
     const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
@@ -121,8 +119,7 @@ onEachDatabase((suite) => {
     expect(await fail(other, newAddress(), 1)).toEqual([5203]);
   });
 
-  test("two processes on one database share the count", async () => {
-    const shop = await suite.shop();
+  test("two processes on one database share the count", async (shop) => {
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere = createClient(app, { namespace: shop.namespace });
     const address = newAddress();
@@ -134,8 +131,7 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  test("fifty concurrent failures use exactly ten attempts", async () => {
-    const shop = await suite.shop();
+  test("fifty concurrent failures use exactly ten attempts", async (shop) => {
     const address = newAddress();
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => shop.call(request, { auth: "Bearer a:b", address })),
@@ -144,24 +140,21 @@ onEachDatabase((suite) => {
     expect(replies.filter(({ code }) => code === 5209)).toHaveLength(40);
   });
 
-  suite.testOnFile("IPv6 addresses of one /64 share a count, those of the next /64 do not", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("IPv6 addresses of one /64 share a count, those of the next /64 do not", async (shop) => {
     const net = `2001:db8:${(Math.random() * 65_536) | 0}`.replace(/:(\d+)$/, (_, n) => `:${Number(n).toString(16)}`);
     for (let n = 0; n < 10; n++) await fail(shop, `${net}:1::${n + 1}`, 1);
     expect(await fail(shop, `${net}:1:ffff:ffff:ffff:ffff`, 1)).toEqual([5209]);
     expect(await fail(shop, `${net}:2::1`, 1)).toEqual([5203]);
   });
 
-  suite.testOnFile("an IPv4 address written as IPv6 is the same address", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("an IPv4 address written as IPv6 is the same address", async (shop) => {
     const address = newAddress();
     await fail(shop, address, 5);
     expect(await fail(shop, `::ffff:${address}`, 6)).toEqual([...Array(5).fill(5203), 5209]);
     expect(await fail(shop, address, 1)).toEqual([5209]);
   });
 
-  suite.testOnFile("without a trusted proxy X-Forwarded-For changes nothing", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("without a trusted proxy X-Forwarded-For changes nothing", async (shop) => {
     const address = newAddress();
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 11; n++) {
@@ -172,8 +165,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "behind trusted proxies the right-most untrusted hop counts, with any values before it",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const { db, clock } = suite.app;
       const app = startTestApp({ db, clock, trustedProxies: ["192.0.2.0/24", "2001:db8:ffff::/48"] });
       const call = createClient(app, { namespace: shop.namespace });

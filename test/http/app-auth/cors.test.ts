@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { publishKey, unpublishKey } from "../../../src/server/modules/app-keys/service.ts";
 import { type ApiReply, newAddress } from "../../support/client.ts";
@@ -10,6 +10,7 @@ const elsewhere = "https://evil.example";
 const allowed = (reply: ApiReply) => reply.headers.get("access-control-allow-origin");
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();
@@ -149,8 +150,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("GET /products/", { headers: { origin: home } })).data).toEqual([] as never);
   });
 
-  test("without an Origin no reply has CORS headers", async () => {
-    const open = await suite.shop();
+  test("without an Origin no reply has CORS headers", async (open) => {
     const { headers } = await open.call("GET /products/");
     for (const name of headers.keys()) expect(name).not.toStartWith("access-control-");
   });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { retireSecrets, rotateKey } from "../../../src/server/modules/app-keys/change.ts";
 import {
   activateKey,
@@ -22,8 +22,8 @@ async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined>
 }
 
 onEachDatabase((suite) => {
-  test("a store deleted during writes is not found, without an internal error", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a store deleted during writes is not found, without an internal error", async (shop) => {
     const body = { title: "Lamp", price: 1 };
     const writes = Array.from({ length: 20 }, () => shop.call("POST /products/", { body }));
     const gone = deleteTenant(suite.app.system, shop.namespace);
@@ -33,8 +33,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("POST /products/", { body })).code).toBe(5215);
   });
 
-  suite.testOnFile("a revoked key never works again", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("a revoked key never works again", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await revokeKey(suite.app.system, shop.key.app_id);
     expect(await codeOf(shop)).toBe(5203);
@@ -65,8 +64,7 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
   });
 
-  suite.testOnFile("a rotation without overlap ends the old secret at once", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("a rotation without overlap ends the old secret at once", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     const rotated = await rotateKey(suite.app.system, { appId: shop.key.app_id, overlapMs: 0 });
     expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
@@ -87,8 +85,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a suspended store replies to nobody, and works again once it is resumed", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("a suspended store replies to nobody, and works again once it is resumed", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);
@@ -109,8 +106,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
   });
 
-  test("a change by another process applies to the next call", async () => {
-    const shop = await suite.shop();
+  test("a change by another process applies to the next call", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     const db = await suite.database.openAgain();
     const elsewhere = { ...suite.app.system, db };
@@ -126,8 +122,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a change during many concurrent calls applies to every call made after it", async () => {
-    const shop = await suite.shop();
+  test("a change during many concurrent calls applies to every call made after it", async (shop) => {
     const { app_id } = shop.key;
     for (let round = 0; round < 5; round++) {
       const during = Array.from({ length: 20 }, () => codeOf(shop));

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
@@ -81,10 +81,10 @@ const scenarios: ApiScenario[] = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("categories are listed by position, of one level or all", async () => {
-    const shop = await suite.shop();
+  test("categories are listed by position, of one level or all", async (shop) => {
     const { clothing, shirts } = await plant(shop);
     await make(shop, { title: "Trousers", parent_id: clothing.id });
     const list = async (query: Record<string, string>) => slugsOf(await shop.call("GET /categories/", { query }));
@@ -102,8 +102,7 @@ onEachDatabase((suite) => {
     expect(pages.toSorted()).toEqual(["clothing", "home", "polo", "shirts", "trousers"]);
   });
 
-  test("a category is not moved below itself, nor deeper than eight levels, nor into another store", async () => {
-    const shop = await suite.shop();
+  test("a category is not moved below itself, nor deeper than eight levels, nor into another store", async (shop) => {
     const { clothing, polo, home } = await plant(shop);
     const move = (id: string, parent: string | null) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: parent } });
@@ -123,8 +122,7 @@ onEachDatabase((suite) => {
     expect((await move("shirts", home.id)).status).toBe(200);
   });
 
-  suite.testOnFile("two moves at once do not make a circle", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("two moves at once do not make a circle", async (shop) => {
     const [a, b] = [await make(shop, { title: "A" }), await make(shop, { title: "B" })];
     const move = ({ id }: Category, to: Category) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: to.id } });
@@ -133,8 +131,7 @@ onEachDatabase((suite) => {
     expect(codes).toContain(5102);
   });
 
-  test("a category with products or categories below it is not deleted; an empty one is, and its slug is free", async () => {
-    const shop = await suite.shop();
+  test("a category with products or categories below it is not deleted; an empty one is, and its slug is free", async (shop) => {
     const { clothing, polo } = await plant(shop);
     const product = await shop.createProduct({ category_ids: [polo.id] });
     const remove = (id: string) => shop.call(`DELETE /categories/${id}/`);
@@ -147,8 +144,7 @@ onEachDatabase((suite) => {
     expect((await make(shop, { title: "Polo" })).slug).toBe("polo");
   });
 
-  test("texts are in the language asked for, and a PATCH with a language changes that one only", async () => {
-    const shop = await suite.shop();
+  test("texts are in the language asked for, and a PATCH with a language changes that one only", async (shop) => {
     const { home } = await plant(shop);
     const path = `/categories/${home.id}/`;
     await shop.call(`PATCH ${path}`, {
@@ -165,8 +161,7 @@ onEachDatabase((suite) => {
     expect(list.data.map(({ title }) => title)).toContain("Haus");
   });
 
-  test("customers see published categories below published ones, and change none", async () => {
-    const shop = await suite.shop();
+  test("customers see published categories below published ones, and change none", async (shop) => {
     const { clothing, home } = await plant(shop);
     await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
     const { id, token } = await openAccount(shop);
@@ -184,8 +179,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("POST /categories/", { auth, body: { title: "X" } })).code).toBe(5300);
   });
 
-  test("each change of a category is an event", async () => {
-    const shop = await suite.shop();
+  test("each change of a category is an event", async (shop) => {
     const { id } = await make(shop, { title: "Home" });
     await shop.call(`PATCH /categories/${id}/`, { body: { title: "House" } });
     await shop.call(`DELETE /categories/${id}/`);

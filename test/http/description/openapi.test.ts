@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -14,6 +14,7 @@ import { onDatabase } from "../../support/suite.ts";
 type Schema = Record<string, unknown> & { $ref?: string };
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   let text: string;
   let raw: ApiDescription["document"];
   let document: ApiDescription["document"];
@@ -68,8 +69,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("parameters refuse what the server refuses", async () => {
-    const shop = await suite.shop();
+  test("parameters refuse what the server refuses", async (shop) => {
     const { page } = await shop.call("GET /users/", { query: { limit: 1 } });
     const wrong = {
       namespace: [""],
@@ -125,8 +125,7 @@ onDatabase("file", (suite) => {
     for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);
   });
 
-  test("bodies are as described when the server accepts them, and not when it refuses their texts", async () => {
-    const shop = await suite.shop();
+  test("bodies are as described when the server accepts them, and not when it refuses their texts", async (shop) => {
     const ajv = describedBy(raw);
     const address = { line1: "Elm 1", city: "Bonn", country: "DE" };
     const message = { title: "Sale", body: "Lamps\nfor half", everyone: true };
@@ -233,8 +232,7 @@ onDatabase("file", (suite) => {
     expect(new Set(named).size).toBe(named.length);
   });
 
-  test("lists name the fields that can be asked for", async () => {
-    const shop = await suite.shop();
+  test("lists name the fields that can be asked for", async (shop) => {
     for (const [name, { parameters }] of operations) {
       const pattern = parameters.find((one) => one.name === "fields")?.schema?.pattern;
       if (!parameters.some((one) => one.name === "fields")) continue;

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { recordEvent } from "../../../src/server/modules/events/service.ts";
 import type { EventType } from "../../../src/server/modules/events/types.ts";
@@ -30,6 +30,7 @@ async function record(shop: Shop, type: EventType, subject = "prod_1"): Promise<
 }
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   runScenarios(suite, [
     ...scenariosOf("GET /events/", [
       ["an empty feed has no cursor", undefined, 200, { has: ['"next_cursor":null'] }],
@@ -42,8 +43,7 @@ onEachDatabase((suite) => {
     ]),
   ]);
 
-  test("the feed has the store's committed changes, oldest first", async () => {
-    const shop = await suite.shop();
+  test("the feed has the store's committed changes, oldest first", async (shop) => {
     const other = await suite.shop();
     const { id } = await shop.createProduct();
     await other.createProduct();
@@ -65,8 +65,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, { after: theirs })).code).toBe(5100);
   });
 
-  suite.testOnFile("the cursor continues at the end of the feed, and skips events of other types", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("the cursor continues at the end of the feed, and skips events of other types", async (shop) => {
     for (const type of ["order.paid", "product.updated", "order.created", "stock.changed"] as const) {
       await record(shop, type);
     }
@@ -89,8 +88,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("paging during concurrent writes returns every change once, in the order of commits", async () => {
-    const shop = await suite.shop();
+  test("paging during concurrent writes returns every change once, in the order of commits", async (shop) => {
     const ctx = await tenantContext(shop);
     const again = await suite.database.openAgain();
     const writers = 4;
@@ -166,8 +164,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a backlog is purged a thousand events at a time, oldest first", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("a backlog is purged a thousand events at a time, oldest first", async (shop) => {
     const ctx = await tenantContext(shop);
     const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
       insert into events (sequence, id, tenant_id, type, subject, data, created_at)

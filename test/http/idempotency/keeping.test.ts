@@ -179,8 +179,7 @@ onEachDatabase((suite) => {
     expect(second.data.run).toBe((first.data.run as number) + 1);
   });
 
-  suite.testOnFile("no password, token or code is stored, or can be found from the stored hashes", async () => {
-    const own = await suite.shop();
+  suite.testOnFile("no password, token or code is stored, or can be found from the stored hashes", async (own) => {
     const account = await openAccount(own);
     const { headers } = keyed();
     const body = { email: "kept@example.com", password: otherPassword };

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type ApiReply, type CallOptions, createClient } from "../../support/client.ts";
@@ -25,13 +25,13 @@ async function countProducts({ call }: Shop): Promise<number> {
 }
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();
   });
 
-  test("a repeated request gets the same reply, and has no second effect", async () => {
-    const own = await suite.shop();
+  test("a repeated request gets the same reply, and has no second effect", async (own) => {
     const key = newKey();
     const first = await own.call<ProductReply>("POST /products/", withKey(key));
     await own.call(`PATCH /products/${first.data.id}/`, { body: { title: "Torch" } });
@@ -46,8 +46,7 @@ onEachDatabase((suite) => {
     expect(await countProducts(own)).toBe(1);
   });
 
-  test("fifty concurrent requests with one key create one order, and get equal replies, also from two processes", async () => {
-    const own = await suite.shop();
+  test("fifty concurrent requests with one key create one order, and get equal replies, also from two processes", async (own) => {
     const { id } = await own.createProduct({ stock: 50 });
     const sent = withKey(newKey(), { body: { items: [{ product_id: id, quantity: 2 }] } });
     const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
@@ -65,8 +64,7 @@ onEachDatabase((suite) => {
     await second.stop();
   });
 
-  test("twenty concurrent requests create one user, whose password is hashed outside the transaction", async () => {
-    const own = await suite.shop();
+  test("twenty concurrent requests create one user, whose password is hashed outside the transaction", async (own) => {
     const key = newKey();
     const body = { email: "twenty@example.com", password: "Vermilion-Kettle-4871" };
     const replies = await Promise.all(
@@ -150,8 +148,7 @@ onEachDatabase((suite) => {
     expect((await staff.call("POST /products/", withKey(key))).data).toEqual(replies[3]?.data as never);
   });
 
-  test("a failed or refused request runs when it is repeated", async () => {
-    const own = await suite.shop();
+  test("a failed or refused request runs when it is repeated", async (own) => {
     const key = newKey();
     const body = { ...lamp, slug: "the-lamp" };
     const { data } = await own.call<ProductReply>("POST /products/", { body });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { purgePictures, unusedMs } from "../../../src/server/modules/media/service.ts";
 import { startTestApp } from "../../support/app.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
@@ -8,8 +8,8 @@ import { onDatabase, onEachDatabase } from "../../support/suite.ts";
 const picture = async (shop: Shop) => (await upload(shop.call)).data;
 
 onEachDatabase((suite) => {
-  test("a product and its variants show uploaded pictures, in the order of their positions", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a product and its variants show uploaded pictures, in the order of their positions", async (shop) => {
     const [first, second] = [await picture(shop), await picture(shop)];
     const size = { width: 8, height: 6 };
     const { data } = await shop.call<ProductReply & { variants: { images: unknown }[] }>("POST /products/", {
@@ -35,8 +35,7 @@ onEachDatabase((suite) => {
     expect([status, again.images]).toEqual([200, data.images]);
   });
 
-  test("addresses of uploaded pictures are absolute on a server with a public URL, and paths without one", async () => {
-    const shop = await suite.shop();
+  test("addresses of uploaded pictures are absolute on a server with a public URL, and paths without one", async (shop) => {
     const { id, url } = await picture(shop);
     const images = [{ media_id: id }, { url: "https://a.example/1" }];
     const metadata = { public: { url, note: `"media_id":"${id}","url":"${url}"` } };
@@ -80,8 +79,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("a picture is deleted a day after nothing shows it any more", async () => {
-    const shop = await suite.shop();
+  test("a picture is deleted a day after nothing shows it any more", async (shop) => {
     const { db, clock } = suite.app;
     const exists = async ({ url }: { url: string }) => (await fetch(`${suite.app.url}${url}`)).status === 200;
     const purge = async () => {
@@ -114,8 +112,8 @@ onEachDatabase((suite) => {
 });
 
 onDatabase("file", (suite) => {
-  test("a deleted store takes its pictures with it", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a deleted store takes its pictures with it", async (shop) => {
     const { id } = await picture(shop);
     await shop.createProduct({ images: [{ media_id: id }] });
     await suite.app.db.execute({ sql: "delete from tenants where namespace = ?", args: [shop.namespace] });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { deflateSync, inflateSync } from "node:zlib";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { makeBomb, makePhoto, makePng, newPng, redGif, type Uploaded, upload } from "../../support/pictures.ts";
@@ -12,6 +12,7 @@ const form = (...files: Uint8Array<ArrayBuffer>[]) => {
 };
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   async function serve(picture: Uploaded, width: number | "original" = "original") {
     const response = await fetch(`${suite.app.url}${picture.url.replace("original", String(width))}`);
     expect(response.status).toBe(200);
@@ -19,8 +20,7 @@ onEachDatabase((suite) => {
     return new Uint8Array(await response.arrayBuffer());
   }
 
-  test("each format is stored as WebP, and served to anyone", async () => {
-    const { call } = await suite.shop();
+  test("each format is stored as WebP, and served to anyone", async ({ call }) => {
     const png = newPng(300, 200);
     const files = {
       "image/png": png,
@@ -40,8 +40,7 @@ onEachDatabase((suite) => {
     expect(await new Bun.Image(pixel).metadata()).toMatchObject({ width: 1, height: 1 });
   });
 
-  test("each width is made from the picture, and never enlarges it", async () => {
-    const { call } = await suite.shop();
+  test("each width is made from the picture, and never enlarges it", async ({ call }) => {
     const { data } = await upload(call, newPng(1000, 500));
     for (const [width, served] of [
       [320, 320],
@@ -72,15 +71,13 @@ onEachDatabase((suite) => {
     expect((await fetch(`${suite.app.url}${stolen}`)).status).toBe(404);
   });
 
-  test("many first viewers of one width get the same bytes", async () => {
-    const { call } = await suite.shop();
+  test("many first viewers of one width get the same bytes", async ({ call }) => {
     const { data } = await upload(call, newPng(700, 300));
     const [first, ...others] = await Promise.all(Array.from({ length: 12 }, () => serve(data, 320)));
     for (const other of others) expect(other).toEqual(first as typeof other);
   });
 
-  test("an upload beyond the quota of its store is refused, and uses none of it", async () => {
-    const { call, namespace } = await suite.shop();
+  test("an upload beyond the quota of its store is refused, and uses none of it", async ({ call, namespace }) => {
     const { data } = await upload(call, newPng(200, 200));
     await updateTenant(suite.app.system, namespace, { mediaQuota: Math.floor(data.bytes * 1.5) });
     const refused = await upload(call, newPng(200, 200));
@@ -90,8 +87,7 @@ onEachDatabase((suite) => {
     expect((await upload(call, newPng(200, 200))).status).toBe(201);
   });
 
-  test("a repeated upload with an Idempotency-Key gets the first reply", async () => {
-    const { call } = await suite.shop();
+  test("a repeated upload with an Idempotency-Key gets the first reply", async ({ call }) => {
     const png = newPng();
     const headers = { "content-type": "image/png", "idempotency-key": "one" };
     const [first, again] = [
@@ -105,8 +101,8 @@ onEachDatabase((suite) => {
 });
 
 onDatabase("file", (suite) => {
-  test("a photo is turned upright and loses its place, owner and all other metadata", async () => {
-    const { call } = await suite.shop();
+  const { test } = suite;
+  test("a photo is turned upright and loses its place, owner and all other metadata", async ({ call }) => {
     // Red on the left, blue on the right; turned by a quarter to the right, red is above.
     const png = makePng(60, 40, (x) => (x < 30 ? [250, 10, 10] : [10, 10, 250]));
     const photo = await makePhoto(png, 6);
@@ -122,8 +118,7 @@ onDatabase("file", (suite) => {
     expect((rows[2 + channels] as number) < (rows[4 + channels] as number)).toBe(true);
   });
 
-  test("text chunks, trailing data and a long colour profile do not survive", async () => {
-    const { call } = await suite.shop();
+  test("text chunks, trailing data and a long colour profile do not survive", async ({ call }) => {
     const script = Buffer.from("<script>alert(1)</script>");
     const profile = Buffer.alloc(40_000, script);
     profile.writeUInt32BE(profile.length, 0);
@@ -141,8 +136,7 @@ onDatabase("file", (suite) => {
     expect(await new Bun.Image(stored).metadata()).toMatchObject({ width: 30, height: 20 });
   });
 
-  test("a large picture is scaled down to 2560 pixels on its longer side", async () => {
-    const { call } = await suite.shop();
+  test("a large picture is scaled down to 2560 pixels on its longer side", async ({ call }) => {
     const { data } = await upload(call, newPng(40, 3000));
     expect([data.width, data.height]).toEqual([34, 2560]);
   });
@@ -167,16 +161,14 @@ onDatabase("file", (suite) => {
     ["an empty body", new Uint8Array(0), 5100],
   ];
   for (const [name, file, code, message = ""] of refusals) {
-    test(`${name} is refused`, async () => {
-      const { call } = await suite.shop();
+    test(`${name} is refused`, async ({ call }) => {
       const refused = await upload(call, await file);
       expect(refused.code).toBe(code);
       expect(refused.text).toContain(message);
     });
   }
 
-  test("a file can be the only field of a form", async () => {
-    const { call } = await suite.shop();
+  test("a file can be the only field of a form", async ({ call }) => {
     const send = async (...files: Uint8Array<ArrayBuffer>[]) => {
       const body = form(...files);
       const type = body.headers.get("content-type") as string;
@@ -191,8 +183,7 @@ onDatabase("file", (suite) => {
     expect((await call("POST /media/", { raw: "--x\r\nnonsense", headers })).code).toBe(5100);
   });
 
-  test("only pictures are accepted, whatever type they claim, and without an encoding", async () => {
-    const { call } = await suite.shop();
+  test("only pictures are accepted, whatever type they claim, and without an encoding", async ({ call }) => {
     const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
       call("POST /media/", { raw, headers: { "content-type": "image/png", ...headers } });
     for (const type of ["application/json", "image/svg+xml", "image/png"]) {
@@ -203,8 +194,7 @@ onDatabase("file", (suite) => {
     expect((await send(Bun.gzipSync(newPng()), { "content-encoding": "gzip" })).code).toBe(5103);
   });
 
-  test("a file of 20 MiB is read, and a larger one refused", async () => {
-    const { call } = await suite.shop();
+  test("a file of 20 MiB is read, and a larger one refused", async ({ call }) => {
     const padded = (bytes: number) => {
       const file = new Uint8Array(bytes);
       file.set(newPng());

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { registerDevice } from "../../../src/server/modules/notifications/registrations/registration.ts";
 import { listRegistrations } from "../../../src/server/modules/notifications/registrations/registrations.ts";
 import { listTokens, revokeToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
@@ -48,9 +48,9 @@ const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   for (const [what, act] of acts) {
-    test(`${what} detaches the user's devices, and no others`, async () => {
-      const shop = await suite.shop();
+    test(`${what} detaches the user's devices, and no others`, async (shop) => {
       const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
       const lost = await registerWith(account.call, { topics: ["sale"] });
       const kept = await registerWith(neighbour.call);
@@ -72,8 +72,7 @@ onEachDatabase((suite) => {
     expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
   });
 
-  test("a device whose user is signed out while it registers is not attached", async () => {
-    const shop = await suite.shop();
+  test("a device whose user is signed out while it registers is not attached", async (shop) => {
     const { id: userId } = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [token] = await listTokens(ctx, { userId });
@@ -86,8 +85,8 @@ onEachDatabase((suite) => {
 });
 
 onDatabase("file", (suite) => {
-  test("a login elsewhere, a refresh and a logout leave the devices attached", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a login elsewhere, a refresh and a logout leave the devices attached", async (shop) => {
     const account = await openAccount(shop);
     const { id } = await registerWith(account.call);
     const body = { email: account.email, password: goodPassword };

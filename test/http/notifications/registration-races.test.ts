@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { AppError } from "../../../src/server/errors.ts";
 import { ensureVapidKeys } from "../../../src/server/modules/notifications/providers/vapid.ts";
 import { closedVault } from "../../../src/server/security/secret-key.ts";
@@ -12,6 +12,7 @@ const path = "/notifications/register/";
 const post = `POST ${path}`;
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const rows = async (sql: string) =>
     (await suite.app.db.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
 
@@ -51,8 +52,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("of two browsers that register one endpoint at once, one gets it", async () => {
-    const { callAnonymously: call } = await suite.shop();
+  test("of two browsers that register one endpoint at once, one gets it", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 5; round++) {
       const first = newSubscription();
       const claims = [first, newSubscription(first.endpoint), newSubscription(first.endpoint)];
@@ -63,8 +63,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a secret can be used once to take over an endpoint", async () => {
-    const { callAnonymously: call } = await suite.shop();
+  test("a secret can be used once to take over an endpoint", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 5; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });
@@ -94,8 +93,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the database contains no registration's secrets in plain text", async () => {
-    const { callAnonymously: call } = await suite.shop();
+  test("the database contains no registration's secrets in plain text", async ({ callAnonymously: call }) => {
     const subscription = newSubscription();
     const apple = newAppleToken();
     const given = [
@@ -118,8 +116,7 @@ onEachDatabase((suite) => {
     for (const secret of secrets) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
   });
 
-  test("a server without the key refuses registrations, names the key, and serves other requests", async () => {
-    const shop = await suite.shop();
+  test("a server without the key refuses registrations, names the key, and serves other requests", async (shop) => {
     const { id, management_secret } = await registerWith(shop.callAnonymously);
     const { vapid_public_key } = (await shop.callAnonymously<{ vapid_public_key: string }>(`GET ${path}`)).data;
     const closed = startTestApp({

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openTarget } from "../../../src/server/modules/notifications/providers/provider.ts";
 import { newId } from "../../../src/server/values/ids.ts";
 import { openAccount } from "../../support/account.ts";
@@ -26,6 +26,7 @@ interface Offer {
 }
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const rows = async (sql: string, ...args: string[]) =>
     (await suite.app.db.execute({ sql, args })).rows.map((row) => ({ ...row }) as Record<string, unknown>);
   const idsIn = async (namespace: string) =>
@@ -92,8 +93,7 @@ onDatabase("file", (suite) => {
     expect((await call(`DELETE ${own}`, { body: { management_secret } })).code).toBe(5301);
   });
 
-  test("phones register by their tokens, which are body fields and no credentials", async () => {
-    const shop = await suite.shop();
+  test("phones register by their tokens, which are body fields and no credentials", async (shop) => {
     const customer = await openAccount(shop);
     const plain = createClient(suite.app);
     const body = { platform: "android", token: newGoogleToken() };
@@ -126,8 +126,7 @@ onDatabase("file", (suite) => {
     expect([again.status, again.data.id, again.data.delivery]).toEqual([200, ios.id, "off"]);
   });
 
-  test("registering again replaces all fields including the user, and ends the previous secret", async () => {
-    const shop = await suite.shop();
+  test("registering again replaces all fields including the user, and ends the previous secret", async (shop) => {
     const customer = await openAccount(shop);
     const subscription = newSubscription();
     const first = await registerWith(customer.call, { subscription, topics: ["sale"], lang: "fr" });
@@ -248,8 +247,7 @@ onDatabase("file", (suite) => {
     expect(new Set(keys.flatMap((row) => Object.values(row))).size).toBe(4);
   });
 
-  test("deleting a user deletes their devices, and signing out changes none", async () => {
-    const shop = await suite.shop();
+  test("deleting a user deletes their devices, and signing out changes none", async (shop) => {
     const customer = await openAccount(shop);
     const { id } = await registerWith(customer.call, { topics: ["sale"] });
     const query = { user_id: customer.id, token: customer.token };
@@ -260,8 +258,7 @@ onDatabase("file", (suite) => {
     expect(await rows("select 1 from push_topics where registration_id = ?", id)).toEqual([]);
   });
 
-  test("a user keeps the fifty devices that registered last", async () => {
-    const shop = await suite.shop();
+  test("a user keeps the fifty devices that registered last", async (shop) => {
     const customer = await openAccount(shop);
     const first = newSubscription();
     const oldest = await registerWith(customer.call, { subscription: first });
@@ -276,8 +273,7 @@ onDatabase("file", (suite) => {
     expect(ids).not.toContain(second.id);
   });
 
-  test("an address registers at most twenty new devices an hour without an account; renewals are free", async () => {
-    const shop = await suite.shop();
+  test("an address registers at most twenty new devices an hour without an account; renewals are free", async (shop) => {
     const from = { address: newAddress() };
     const body = web();
     await shop.callAnonymously(post, { ...from, body });
@@ -296,8 +292,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(post, { ...from, body: web() })).status).toBe(201);
   });
 
-  test("a store with the maximum of devices refuses new ones, and renews those it has", async () => {
-    const shop = await suite.shop();
+  test("a store with the maximum of devices refuses new ones, and renews those it has", async (shop) => {
     const body = web();
     await registerWith(shop.callAnonymously, body);
     const almost = `update push_counts set registrations = 99999

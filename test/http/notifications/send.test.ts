@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { addDevice } from "../../support/devices.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -26,6 +26,7 @@ interface Told {
 }
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const wrong = (name: string, body: object, field: string) => ({
     name: `${name} is refused`,
     request: send,
@@ -90,8 +91,7 @@ onDatabase("file", (suite) => {
     },
   ]);
 
-  test("a sent message is counted, shown and listed, for its own store only", async () => {
-    const shop = await suite.shop();
+  test("a sent message is counted, shown and listed, for its own store only", async (shop) => {
     const other = await suite.shop();
     const user = await openAccount(shop);
     await addDevice(shop, { platform: "web", topics: ["sale", "news"], userId: user.id, lang: "pt-BR" });
@@ -144,8 +144,7 @@ onDatabase("file", (suite) => {
     expect((await other.call(send, { body: { ...sale, user_id: user.id } })).code).toBe(5301);
   });
 
-  test("deliveries are counted by their result", async () => {
-    const shop = await suite.shop();
+  test("deliveries are counted by their result", async (shop) => {
     const { id } = (await shop.call<Accepted>(send, { body: { ...sale, topic: "sale" } })).data;
     const [tenant] = (
       await suite.app.db.execute({ sql: "select tenant_id from push_messages where id = ?", args: [id] })
@@ -164,8 +163,7 @@ onDatabase("file", (suite) => {
     expect(data.is_complete).toBe(true);
   });
 
-  test("a dry run checks and counts, and stores nothing", async () => {
-    const shop = await suite.shop();
+  test("a dry run checks and counts, and stores nothing", async (shop) => {
     await addDevice(shop, { platform: "web", topics: ["sale"] });
     const query = { dry_run: "true" };
     const { data, status } = await shop.call<Accepted>(send, { query, body: { ...sale, topic: "sale" } });
@@ -179,8 +177,7 @@ onDatabase("file", (suite) => {
     expect(await auditOf(shop)).toEqual([]);
   });
 
-  test("staff can send; messages to many are audited, without their text", async () => {
-    const shop = await suite.shop();
+  test("staff can send; messages to many are audited, without their text", async (shop) => {
     const staff = await openAccount(shop, { role: "staff" });
     const { data } = await staff.call<Accepted>(send, { body: { ...sale, topic: "sale" } });
     const one = await staff.call<Accepted>(send, { body: { ...sale, customer_id: staff.id } });
@@ -191,8 +188,7 @@ onDatabase("file", (suite) => {
     expect(JSON.parse(rows[0]?.details as string)).toEqual({ topic: "sale", recipients: nobody });
   });
 
-  test("a list of messages continues after the previous page", async () => {
-    const shop = await suite.shop();
+  test("a list of messages continues after the previous page", async (shop) => {
     for (let n = 0; n < 5; n++) await shop.call(send, { body: { title: `T${n}`, body: "x", topic: "a" } });
     const seen: string[] = [];
     let cursor: string | null = null;

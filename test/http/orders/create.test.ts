@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { countOrderRows, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
@@ -129,10 +129,10 @@ const scenarios: ApiScenario[] = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("an order is a snapshot that stays when the product is changed or deleted", async () => {
-    const shop = await suite.shop();
+  test("an order is a snapshot that stays when the product is changed or deleted", async (shop) => {
     const images = [{ url: "https://example.com/s.png" }, { url: "https://example.com/t.png" }];
     const shirt = await shop.createProduct({ title: "Shirt", price: 19.9, sku: "S-1", stock: 5, images });
     const order = await makeOrder(shop, [{ product_id: shirt.id, quantity: 2 }], {
@@ -272,8 +272,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("reserving stock does not change the product's version, and is recorded as an event", async () => {
-    const shop = await suite.shop();
+  test("reserving stock does not change the product's version, and is recorded as an event", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
     expect(order.items.map(({ quantity }) => quantity)).toEqual([2, 1]);
@@ -296,8 +295,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("products without counted stock have no limit, and backorders exceed the stock", async () => {
-    const shop = await suite.shop();
+  test("products without counted stock have no limit, and backorders exceed the stock", async (shop) => {
     const song = await shop.createProduct({ price: 0 });
     const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
     const order = await makeOrder(shop, [
@@ -310,8 +308,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, chair.id)).toEqual({ stock: -2, reserved: 0 });
   });
 
-  test("a product with variants is ordered by variant only, each from its own stock", async () => {
-    const shop = await suite.shop();
+  test("a product with variants is ordered by variant only, each from its own stock", async (shop) => {
     const shirt = (await shop.createProduct({
       title: "Shirt",
       variants: [
@@ -345,8 +342,7 @@ onEachDatabase((suite) => {
     expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
   });
 
-  test("lines are in the order's language if the product has it, otherwise in the product's own", async () => {
-    const shop = await suite.shop();
+  test("lines are in the order's language if the product has it, otherwise in the product's own", async (shop) => {
     const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
     const chair = await shop.createProduct({ title: "Chair" });
     const items = [{ product_id: lamp.id }, { product_id: chair.id }];
@@ -355,8 +351,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run returns the order without a number, and stores nothing", async () => {
-    const shop = await suite.shop();
+  test("a dry run returns the order without a number, and stores nothing", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };
@@ -372,8 +367,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, [{ product_id: lamp.id }])).number).toBe(1);
   });
 
-  test("a refused order uses no number and reserves nothing", async () => {
-    const shop = await suite.shop();
+  test("a refused order uses no number and reserves nothing", async (shop) => {
     const plenty = await shop.createProduct({ stock: 5 });
     const scarce = await shop.createProduct({ stock: 0 });
     const before = await countOrderRows(shop);
@@ -400,8 +394,7 @@ onEachDatabase((suite) => {
     expect([code, fields]).toEqual([5102, ["items.0.product_id"]]);
   });
 
-  test("customers order for themselves, without shipping and tax; keys and staff name the customer", async () => {
-    const shop = await suite.shop();
+  test("customers order for themselves, without shipping and tax; keys and staff name the customer", async (shop) => {
     const lamp = await shop.createProduct();
     const customer = await openAccount(shop);
     const someone = await makeUser(shop);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { createClient, newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
@@ -14,10 +14,10 @@ async function ordersOf({ call }: Shop): Promise<OrderReply[]> {
 
 for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
+    const { test } = suite;
     // Each transaction on the server takes several round trips, one transaction at a time.
     const [buyers, attempts] = kind === "file" ? [64, 25] : [16, 8];
-    test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the stock of 50`, async () => {
-      const shop = await suite.shop();
+    test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the stock of 50`, async (shop) => {
       const product = await shop.createProduct({ stock: 50 });
       const codes = new Set<number>();
       let pieces = 0;
@@ -38,8 +38,7 @@ for (const kind of ["file", "server"] as const) {
       expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
     }, 60_000);
 
-    test("orders beside changes of the price cost what the product costs when they are committed", async () => {
-      const shop = await suite.shop();
+    test("orders beside changes of the price cost what the product costs when they are committed", async (shop) => {
       const product = await shop.createProduct({ price: 1 });
       await together(12, async (index) => {
         if (index > 0) {
@@ -63,8 +62,7 @@ for (const kind of ["file", "server"] as const) {
       expect(data.length).toBe(100);
     });
 
-    test("50 concurrent cancellations cancel once", async () => {
-      const shop = await suite.shop();
+    test("50 concurrent cancellations cancel once", async (shop) => {
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
       await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
@@ -75,8 +73,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await readEvents(shop, "order.cancelled")).toHaveLength(1);
     });
 
-    test("50 concurrent payments with one reference are one payment, with equal replies", async () => {
-      const shop = await suite.shop();
+    test("50 concurrent payments with one reference are one payment, with equal replies", async (shop) => {
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
       const body = { payment_reference: "card-1" };
@@ -89,8 +86,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await readEvents(shop, "order.paid")).toHaveLength(1);
     });
 
-    test("50 concurrent payments with different references are one payment, and one reference pays one order", async () => {
-      const shop = await suite.shop();
+    test("50 concurrent payments with different references are one payment, and one reference pays one order", async (shop) => {
       const product = await shop.createProduct({ stock: 99 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
       const own = await together(50, (index) =>
@@ -108,8 +104,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await stockOf(shop, product.id)).toEqual({ stock: 94, reserved: 9 });
     });
 
-    test("50 concurrent refunds of one item each refund exactly the three ordered items", async () => {
-      const shop = await suite.shop();
+    test("50 concurrent refunds of one item each refund exactly the three ordered items", async (shop) => {
       const product = await shop.createProduct({ stock: 9, price: 10 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
       await actOn(shop, order, "pay");
@@ -123,8 +118,7 @@ for (const kind of ["file", "server"] as const) {
       expect(data.refunds).toHaveLength(3);
     });
 
-    test("of concurrent payment and cancellation one succeeds, and the stock is consistent", async () => {
-      const shop = await suite.shop();
+    test("of concurrent payment and cancellation one succeeds, and the stock is consistent", async (shop) => {
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
       const client = createClient(suite.app, { namespace: shop.namespace, auth: shop.auth, address: newAddress() });

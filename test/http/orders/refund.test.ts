@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, countOrderRows, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   /** Three of one at 3.33 and one of another at 5, with shipping of 2 and a tax of 1: 17.99, paid. */
   async function paidOrder(shop: Shop): Promise<{ lamp: string; order: OrderReply; lines: [string, string] }> {
     const { id: lamp } = await shop.createProduct({ price: 3.33, stock: 10 });
@@ -20,8 +21,7 @@ onEachDatabase((suite) => {
   const refund = (shop: Shop, order: OrderReply, body: Record<string, unknown>) =>
     actOn(shop, order, "refund", { body });
 
-  test("partial refunds of a line add up to its total, and the last refund includes the rest and shipping", async () => {
-    const shop = await suite.shop();
+  test("partial refunds of a line add up to its total, and the last refund includes the rest and shipping", async (shop) => {
     const { lamp, order, lines } = await paidOrder(shop);
     const one = { lines: [{ line_id: lines[0], quantity: 1 }] };
     const first = await refund(shop, order, { ...one, restock: true, reason: "Broken.\nSorry." });
@@ -46,8 +46,7 @@ onEachDatabase((suite) => {
     expect(totals).toEqual(["partially_refunded", "partially_refunded", "partially_refunded", "refunded"]);
   });
 
-  test("a full refund returns the paid amount, and with restock all stock", async () => {
-    const shop = await suite.shop();
+  test("a full refund returns the paid amount, and with restock all stock", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const { version } = (await shop.call<{ version: number }>(`GET /products/${lamp}/`)).data;
     const back = await refund(shop, order, { restock: true });
@@ -61,8 +60,7 @@ onEachDatabase((suite) => {
     expect((await readEvents(shop, "stock.changed")).at(-1)).toMatchObject({ reason: "restock", stock: 10 });
   });
 
-  test("restocking beyond the maximum stock does not block a refund", async () => {
-    const shop = await suite.shop();
+  test("restocking beyond the maximum stock does not block a refund", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const most = 1_000_000_000_000;
     await shop.call(`PATCH /products/${lamp}/`, { body: { stock: most } });
@@ -70,8 +68,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  test("refunding all lines leaves the shipping; a completed order stays completed", async () => {
-    const shop = await suite.shop();
+  test("refunding all lines leaves the shipping; a completed order stays completed", async (shop) => {
     const { order, lines } = await paidOrder(shop);
     await actOn(shop, order, "fulfill");
     const both = [
@@ -85,8 +82,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
   });
 
-  test("quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded", async () => {
-    const shop = await suite.shop();
+  test("quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded", async (shop) => {
     const { order, lines } = await paidOrder(shop);
     const other = await paidOrder(shop);
     await refund(shop, order, { lines: [{ line_id: lines[0], quantity: 2 }] });
@@ -121,8 +117,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data).toMatchObject({ version: 3, refunded: 7.1 });
   });
 
-  test("a dry run returns the refund, and refunds nothing", async () => {
-    const shop = await suite.shop();
+  test("a dry run returns the refund, and refunds nothing", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { restock: true } };

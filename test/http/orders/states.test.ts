@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
@@ -18,14 +18,14 @@ const states: { state: string; path: Act[]; possible: Act[] }[] = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   async function order(shop: Shop, quantity = 2): Promise<{ product: string; made: OrderReply }> {
     const { id } = await shop.createProduct({ stock: 10, price: 10 });
     return { product: id, made: await makeOrder(shop, [{ product_id: id, quantity }]) };
   }
 
   for (const { state, path, possible } of states) {
-    test(`after ${path.join(" and ") || "nothing"} an order is ${state}, and only ${possible.join(" and ") || "nothing"} is possible`, async () => {
-      const shop = await suite.shop();
+    test(`after ${path.join(" and ") || "nothing"} an order is ${state}, and only ${possible.join(" and ") || "nothing"} is possible`, async (shop) => {
       for (const act of ["cancel", "pay", "fulfill", "refund"] as const) {
         const { made } = await order(shop);
         for (const step of path) await actOn(shop, made, step);
@@ -39,8 +39,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("pay commits stock and increases the product's version; cancel releases stock and does not", async () => {
-    const shop = await suite.shop();
+  test("pay commits stock and increases the product's version; cancel releases stock and does not", async (shop) => {
     const { product, made } = await order(shop, 3);
     suite.app.clock.advance(minute);
     const paid = await actOn(shop, made, "pay");
@@ -74,8 +73,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a repeated payment reference is not booked again; another one, or that of another order, is refused", async () => {
-    const shop = await suite.shop();
+  test("a repeated payment reference is not booked again; another one, or that of another order, is refused", async (shop) => {
     const { product, made } = await order(shop);
     const send = { body: { payment_reference: "card-1" } };
     const paid = await actOn(shop, made, "pay", send);
@@ -97,8 +95,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("an order made before stock was counted does not reduce stock", async () => {
-    const shop = await suite.shop();
+  test("an order made before stock was counted does not reduce stock", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });
@@ -109,8 +106,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 5, reserved: 3 });
   });
 
-  test("a free order can be paid, fulfilled and refunded", async () => {
-    const shop = await suite.shop();
+  test("a free order can be paid, fulfilled and refunded", async (shop) => {
     const { id } = await shop.createProduct({ price: 0, stock: 1 });
     const made = await makeOrder(shop, [{ product_id: id }]);
     await actOn(shop, made, "pay");
@@ -120,8 +116,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  test("unpaid orders expire once after an hour, under any number of background jobs", async () => {
-    const shop = await suite.shop();
+  test("unpaid orders expire once after an hour, under any number of background jobs", async (shop) => {
     const { clock, system } = suite.app;
     // Expires the orders of other tests.
     clock.advance(60 * minute);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -6,6 +6,7 @@ import { readOutbox, readResetCode } from "../../support/mail.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const forgot = (shop: Shop, email: string, more: object = {}) =>
     shop.callAnonymously("POST /auth/password/forgot/", { body: { email, ...more }, address: newAddress() });
   const reset = (shop: Shop, email: string, code: string) =>
@@ -14,8 +15,7 @@ onDatabase("file", (suite) => {
       address: newAddress(),
     });
 
-  test("an address without a user gets the same bytes and leaves the same rows as a user's", async () => {
-    const shop = await suite.shop();
+  test("an address without a user gets the same bytes and leaves the same rows as a user's", async (shop) => {
     const { email } = await openAccount(shop, { email: "real-one@example.com" });
     const traces: unknown[] = [];
     for (const address of [email, "nobody-1@example.com"]) {
@@ -36,8 +36,7 @@ onDatabase("file", (suite) => {
     expect(lengths.rows[0]?.n).toBe(lengths.rows[1]?.n as number);
   });
 
-  test("it runs the same statements for addresses with and without a user", async () => {
-    const shop = await suite.shop();
+  test("it runs the same statements for addresses with and without a user", async (shop) => {
     const { email } = await openAccount(shop, { email: "real-two@example.com" });
     const trace = async (address: string) => {
       const before = await counts(shop);
@@ -58,8 +57,7 @@ onDatabase("file", (suite) => {
     return Object.values({ ...rows[0] }).map(Number);
   }
 
-  test("the mail has a code of six digits, including leading zeros, for 15 minutes", async () => {
-    const shop = await suite.shop();
+  test("the mail has a code of six digits, including leading zeros, for 15 minutes", async (shop) => {
     const started = suite.app.clock.now();
     for (let n = 0; n < 30; n++) await forgot(shop, `digits-${n}@example.com`);
     const mails = await readOutbox(suite.app, shop.namespace);
@@ -70,8 +68,7 @@ onDatabase("file", (suite) => {
     expect(new Set(mails.map(({ values }) => values?.code)).size).toBeGreaterThan(25);
   });
 
-  test("the mail is in the requested language, in its canonical form", async () => {
-    const shop = await suite.shop();
+  test("the mail is in the requested language, in its canonical form", async (shop) => {
     await forgot(shop, "a@example.com", { language: "PT-br" });
     await forgot(shop, "b@example.com");
     await shop.callAnonymously("POST /auth/password/forgot/", {
@@ -88,8 +85,7 @@ onDatabase("file", (suite) => {
     expect(mails.map(({ language }) => language)).toEqual(["pt-BR", undefined, "fr", "ar"]);
   });
 
-  test("a later code replaces waiting mail, for addresses with and without a user", async () => {
-    const shop = await suite.shop();
+  test("a later code replaces waiting mail, for addresses with and without a user", async (shop) => {
     const { email } = await openAccount(shop, { email: "twice@example.com" });
     for (const address of [email, "nobody-3@example.com", email.toUpperCase(), "nobody-3@example.com"]) {
       await forgot(shop, address);
@@ -104,8 +100,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a fourth mail within 20 minutes is not sent, and the third one's code stays valid", async () => {
-    const shop = await suite.shop();
+  test("a fourth mail within 20 minutes is not sent, and the third one's code stays valid", async (shop) => {
     const { email } = await openAccount(shop);
     const replies: string[] = [];
     for (let n = 0; n < 5; n++) {
@@ -118,8 +113,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, email, await readResetCode(suite.app, shop.namespace))).status).toBe(200);
   });
 
-  test("the next mail is sent 20 minutes after the first, to the millisecond", async () => {
-    const shop = await suite.shop();
+  test("the next mail is sent 20 minutes after the first, to the millisecond", async (shop) => {
     for (let n = 0; n < 3; n++) await forgot(shop, "often@example.com");
     suite.app.clock.advance(20 * 60_000 - 1);
     await forgot(shop, "often@example.com");
@@ -129,8 +123,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(4);
   });
 
-  test("many concurrent requests for one address send three mails", async () => {
-    const shop = await suite.shop();
+  test("many concurrent requests for one address send three mails", async (shop) => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => forgot(shop, "crowd@example.com")));
     for (const { status } of replies) expect(status).toBe(200);
     expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
@@ -145,8 +138,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, other.namespace)).toHaveLength(1);
   });
 
-  test("the database does not contain the code, nor the audit log the address", async () => {
-    const shop = await suite.shop();
+  test("the database does not contain the code, nor the audit log the address", async (shop) => {
     await forgot(shop, "canary-of-mail@example.com");
     const code = await readResetCode(suite.app, shop.namespace);
     const codes = await suite.app.db.execute("select hash from mail_codes");

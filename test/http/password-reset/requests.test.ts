@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { goodPassword, otherPassword } from "../../support/account.ts";
 import type { ApiReply } from "../../support/client.ts";
 import { newAddress } from "../../support/client.ts";
@@ -54,6 +54,7 @@ const scenarios: ApiScenario[] = [
 ];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
   test("credentials sent with either are ignored", async () => {
@@ -65,16 +66,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an invalid address writes nothing", async () => {
-    const shop = await suite.shop();
+  test("an invalid address writes nothing", async (shop) => {
     for (const text of ["nobody", "a@b", "@example.com", "a b@example.com", "a@example..com", "\u0000@example.com"]) {
       expect((await shop.call(forgot, send({ email: text }))).data).toEqual({ accepted: true });
     }
     expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
   });
 
-  test("the eleventh call of a minute from one address is 5209, even if it is valid", async () => {
-    const shop = await suite.shop();
+  test("the eleventh call of a minute from one address is 5209, even if it is valid", async (shop) => {
     const address = newAddress();
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 12; n++) {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { loginFailures } from "../../../src/server/modules/passwords/failures.ts";
 import { checkLimit, countHit } from "../../../src/server/modules/rate-limits/service.ts";
 import { updateUser } from "../../../src/server/modules/users/change.ts";
@@ -11,6 +11,7 @@ import { readCode } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   test("the user gets a mail at their old address, and the change is audited", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     await reset(shop, email, code);
@@ -26,8 +27,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]).toMatchObject({ actor_kind: "visitor", details: '{"sessions_ended":1}' });
   });
 
-  test("the address counts in any case", async () => {
-    const shop = await suite.shop();
+  test("the address counts in any case", async (shop) => {
     const account = await openAccount(shop, { email: "Grace.Hopper@Example.com" });
     const code = await requestCode(shop, "GRACE.HOPPER@EXAMPLE.COM");
     expect((await reset(shop, " grace.hopper@example.com ", code)).status).toBe(200);
@@ -54,8 +54,7 @@ onDatabase("file", (suite) => {
     expect((await reset(one.shop, one.email, one.code)).status).toBe(200);
   });
 
-  test("a user without a password, or with an imported one, can reset it", async () => {
-    const shop = await suite.shop();
+  test("a user without a password, or with an imported one, can reset it", async (shop) => {
     const ctx = await tenantContext(shop);
     const bcrypt = await Bun.password.hash("of another system", { algorithm: "bcrypt", cost: 4 });
     const bare = await createUser(ctx, { email: "bare@example.com" });
@@ -73,8 +72,7 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  test("the right code for an address without a user is 5216", async () => {
-    const shop = await suite.shop();
+  test("the right code for an address without a user is 5216", async (shop) => {
     const code = await requestCode(shop, "nobody@example.com");
     expect((await reset(shop, "nobody@example.com", code)).code).toBe(5216);
   });
@@ -100,8 +98,7 @@ onDatabase("file", (suite) => {
     expect(await isLockedOut(shop, email)).toBe(false);
   });
 
-  test("two-factor stays on, and a reset allows no further attempts at it", async () => {
-    const shop = await suite.shop();
+  test("two-factor stays on, and a reset allows no further attempts at it", async (shop) => {
     const account = await openAccount(shop);
     const codes = await account.enrol();
     await lockOut(shop, account.email);
@@ -116,8 +113,7 @@ onDatabase("file", (suite) => {
   });
 
   const sends = (body: object) => ({ body });
-  test("a code requested before the address had a user is invalid once it has one", async () => {
-    const shop = await suite.shop();
+  test("a code requested before the address had a user is invalid once it has one", async (shop) => {
     const account = await openAccount(shop);
     const code = await requestCode(shop, "soon-taken@example.com");
     await account.call("PATCH /users/me/", sends({ email: "soon-taken@example.com", password: goodPassword }));
@@ -165,8 +161,7 @@ onDatabase("file", (suite) => {
     ],
   ];
   for (const [name, act] of voids) {
-    test(`a code is invalid once ${name}`, async () => {
-      const shop = await suite.shop();
+    test(`a code is invalid once ${name}`, async (shop) => {
       const account = await openAccount(shop);
       const code = await requestCode(shop, account.email);
       await act(shop, account);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -6,11 +6,11 @@ import { openAccountWithCode, requestCode, reset } from "../../support/password-
 import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const login = (shop: Shop, email: string, password: string, otp?: string) =>
     shop.callAnonymously("POST /auth/login/", { body: { email, password, otp }, address: newAddress() });
 
-  test("after a reset the second factor is still required", async () => {
-    const shop = await suite.shop();
+  test("after a reset the second factor is still required", async (shop) => {
     const account = await openAccount(shop);
     const [recoveryCode] = await account.enrol();
     await reset(shop, account.email, await requestCode(shop, account.email));
@@ -31,8 +31,7 @@ onDatabase("file", (suite) => {
     } else expect(signedIn.code).toBe(5212);
   });
 
-  test("the code that turned two-factor on cannot be used to sign in", async () => {
-    const shop = await suite.shop();
+  test("the code that turned two-factor on cannot be used to sign in", async (shop) => {
     const account = await openAccount(shop);
     await account.begin();
     const otp = await account.code();

@@ -143,8 +143,7 @@ onEachDatabase((suite) => {
     expect((await reset(elsewhere, same.email, await requestCode(elsewhere, same.email))).status).toBe(200);
   });
 
-  suite.testOnFile("an address without a user gets the same replies as a user's, step by step", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("an address without a user gets the same replies as a user's, step by step", async (shop) => {
     const account = await openAccount(shop);
     const transcripts: unknown[] = [];
     for (const email of [account.email, "nobody-at-all@example.com"]) {

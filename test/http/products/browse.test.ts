@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { type ApiReply, type Call, newAddress } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
@@ -126,8 +126,8 @@ const found: [query: string, slugs: string][] = [
 ];
 
 onEachDatabase((suite) => {
-  test("filters and searches find exactly the products that fit all of them, in order, page by page", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("filters and searches find exactly the products that fit all of them, in order, page by page", async (shop) => {
     await plant(shop);
     for (const [query, expected] of found) {
       const isCode = /^\d/.test(expected);
@@ -136,8 +136,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("customers find no drafts by any filter, and no word of a draft keeps a search from being corrected", async () => {
-    const shop = await suite.shop();
+  test("customers find no drafts by any filter, and no word of a draft keeps a search from being corrected", async (shop) => {
     await plant(shop);
     const variants = [{ options: { mood: "dark" } }];
     await shop.createProduct({ title: "Enamle", status: "draft", variants });
@@ -161,8 +160,7 @@ onEachDatabase((suite) => {
     expect([faults[1], faults[3]]).toEqual([faults[0], faults[2]]);
   });
 
-  test("filters follow each change of a product and of the categories", async () => {
-    const shop = await suite.shop();
+  test("filters follow each change of a product and of the categories", async (shop) => {
     const { home } = await plant(shop);
     const change = (slug: string, body: object) => shop.call(`PATCH /products/${slug}/`, { body });
     await change("coat", { tags: ["summer"], category_ids: [home], compare_at_price: 250 });
@@ -206,8 +204,7 @@ onEachDatabase((suite) => {
     expect(await find(shop.call, "on_sale=true")).toEqual(["mug", "polo"]);
   });
 
-  test("the most viewed and liked products come first; a like counts as ten views", async () => {
-    const shop = await suite.shop();
+  test("the most viewed and liked products come first; a like counts as ten views", async (shop) => {
     await plant(shop);
     const ids = Object.fromEntries((await list(shop.call)).data.map(({ slug, id }) => [slug, id]));
     const view = async (slug: string) => {
@@ -223,8 +220,7 @@ onEachDatabase((suite) => {
     expect((await find(shop.call, "sort=views_count")).slice(-2)).toEqual(["mug", "tee"]);
   });
 
-  test("facets count what the other filters leave", async () => {
-    const shop = await suite.shop();
+  test("facets count what the other filters leave", async (shop) => {
     const ids = await plant(shop);
     const facets = async (query: string) => {
       const { page } = await list(shop.call, `${query}&facets=tags,categories,price&limit=1`);
@@ -261,8 +257,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("facets have the titles of categories in the language of the list, otherwise the store's", async () => {
-    const shop = await suite.shop();
+  test("facets have the titles of categories in the language of the list, otherwise the store's", async (shop) => {
     await plant(shop);
     await shop.call("PATCH /categories/shirts/", { query: "lang=de", body: { title: "Hemden" } });
     const titles = async (query: string) => {
@@ -274,8 +269,7 @@ onEachDatabase((suite) => {
     expect(await titles("lang=de-AT")).toEqual(["Clothing", "Hemden"]);
   });
 
-  test("the facet of options counts products by what a variant with the other chosen options has", async () => {
-    const shop = await suite.shop();
+  test("the facet of options counts products by what a variant with the other chosen options has", async (shop) => {
     await plant(shop);
     const options = (...pairs: [colour: string, size: string][]) => {
       return { variants: pairs.map(([colour, size]) => ({ options: { colour, size } })) };
@@ -300,8 +294,7 @@ onEachDatabase((suite) => {
     expect(await counts("q=mug")).toBe("");
   });
 
-  test("totals follow creations, deletions and changes of status, and are those of the caller", async () => {
-    const shop = await suite.shop();
+  test("totals follow creations, deletions and changes of status, and are those of the caller", async (shop) => {
     await plant(shop);
     const { id, token } = await openAccount(shop);
     const total = async (query: string) => {
@@ -323,8 +316,7 @@ onEachDatabase((suite) => {
     expect(await total("tag=summer")).toEqual([3, 3]);
   });
 
-  suite.testOnFile("filters and sorts that make no sense are 5102", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("filters and sorts that make no sense are 5102", async (shop) => {
     for (const [query, field] of [
       ["sort=relevance", "sort"],
       ["sort=-popular", "sort"],

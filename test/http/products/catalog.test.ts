@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, CallOptions } from "../../support/client.ts";
@@ -13,6 +13,7 @@ const sizes = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   let shop: Shop;
   let mug: ProductReply;
   let shirt: ProductReply;
@@ -141,8 +142,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("sold out and backordered products look alike, uncounted stock is null, and a sale shows at once", async () => {
-    const other = await suite.shop();
+  test("sold out and backordered products look alike, uncounted stock is null, and a sale shows at once", async (other) => {
     const key = bearer(await other.issueKey({ scopes: ["catalog:read"] }));
     const { id } = await other.createProduct({ stock: 2, allow_backorder: true });
     const shown = async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -20,8 +20,8 @@ const full = {
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
 onDatabase("file", (suite) => {
-  test("PUT resets omitted fields to their defaults, except the slug", async () => {
-    const { call, createProduct } = await suite.shop();
+  const { test } = suite;
+  test("PUT resets omitted fields to their defaults, except the slug", async ({ call, createProduct }) => {
     const before = await createProduct(full);
     suite.app.clock.advance(1000);
     const { status, data, headers } = await call<ProductReply>(`PUT /products/${before.id}/`, {
@@ -52,8 +52,7 @@ onDatabase("file", (suite) => {
     expect((await call(`GET /products/${before.id}/`)).data).toEqual(data as never);
   });
 
-  test("PATCH changes only the given field", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("PATCH changes only the given field", async ({ call, createProduct }) => {
     const changes: Record<string, unknown> = {
       title: "Torch",
       slug: "torch",
@@ -75,8 +74,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("PATCH merges metadata: null removes, objects merge, arrays replace", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("PATCH merges metadata: null removes, objects merge, arrays replace", async ({ call, createProduct }) => {
     const { id } = await createProduct({ metadata: { keep: 1, drop: 2, nested: { a: 1, b: 2 }, list: [1, 2] } });
     const { data } = await call<ProductReply>(`PATCH /products/${id}/`, {
       body: { metadata: { drop: null, nested: { b: null, c: 3 }, list: [3], fresh: "é" } },
@@ -92,8 +90,7 @@ onDatabase("file", (suite) => {
     expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
   });
 
-  test("published_at stays when a product is unpublished and published again", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("published_at stays when a product is unpublished and published again", async ({ call, createProduct }) => {
     const { id } = await createProduct({ status: "draft" });
     const publishedAt: (string | null)[] = [];
     for (const status of ["published", "archived", "published"]) {

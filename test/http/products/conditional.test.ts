@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
@@ -6,9 +6,9 @@ const body = { title: "Torch", price: 2 };
 const methods = ["PUT", "PATCH", "DELETE"];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   for (const method of methods) {
-    test(`${method} with an outdated version is 412, and nothing is written`, async () => {
-      const { call, createProduct } = await suite.shop();
+    test(`${method} with an outdated version is 412, and nothing is written`, async ({ call, createProduct }) => {
       const { id } = await createProduct();
       await call(`PATCH /products/${id}/`, { body: { stock: 3 } });
       const sent = method === "DELETE" ? {} : { body };
@@ -33,8 +33,7 @@ onEachDatabase((suite) => {
       }
     });
 
-    suite.testOnFile(`${method} with an invalid If-Match is 5100`, async () => {
-      const { call, createProduct } = await suite.shop();
+    suite.testOnFile(`${method} with an invalid If-Match is 5100`, async ({ call, createProduct }) => {
       const { id } = await createProduct();
       const sent = method === "DELETE" ? {} : { body };
       for (const tag of ["1", '"1', "1, 2", "W/1"]) {
@@ -58,8 +57,7 @@ onEachDatabase((suite) => {
     expect((await call<ProductReply>(`GET /products/${id}/`)).data).toEqual(won[0]?.data as ProductReply);
   });
 
-  test("twenty concurrent PATCHes without a version all succeed", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("twenty concurrent PATCHes without a version all succeed", async ({ call, createProduct }) => {
     const { id } = await createProduct();
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>

@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 1 };
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   for (const [field, value] of [
     ["slug", "taken"],
     ["sku", "L-1"],
@@ -20,22 +21,19 @@ onEachDatabase((suite) => {
       expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
     });
 
-    suite.testOnFile(`a product can be written with its own ${field}`, async () => {
-      const { call, createProduct } = await suite.shop();
+    suite.testOnFile(`a product can be written with its own ${field}`, async ({ call, createProduct }) => {
       const { id } = await createProduct({ [field]: value });
       expect((await call(`PUT /products/${id}/`, { body: { ...lamp, [field]: value } })).status).toBe(200);
       expect((await call(`PATCH /products/${id}/`, { body: { [field]: value } })).status).toBe(200);
     });
 
-    suite.testOnFile(`the ${field} of a deleted product can be used again`, async () => {
-      const { call, createProduct } = await suite.shop();
+    suite.testOnFile(`the ${field} of a deleted product can be used again`, async ({ call, createProduct }) => {
       const { id } = await createProduct({ [field]: value });
       await call(`DELETE /products/${id}/`);
       expect(await createProduct({ [field]: value })).toMatchObject({ [field]: value });
     });
 
-    test(`of twenty creates with the same ${field} one succeeds, and the others are 409`, async () => {
-      const { call } = await suite.shop();
+    test(`of twenty creates with the same ${field} one succeeds, and the others are 409`, async ({ call }) => {
       const replies = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
           call("POST /products/", { body: { title: `Lamp ${n}`, price: 1, [field]: value } }),
@@ -47,8 +45,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("twenty creates with the same title all succeed, each with its own slug", async () => {
-    const { call } = await suite.shop();
+  test("twenty creates with the same title all succeed, each with its own slug", async ({ call }) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => call<ProductReply>("POST /products/", { body: lamp })),
     );
@@ -58,20 +55,17 @@ onEachDatabase((suite) => {
     for (const slug of slugs) expect(slug).toMatch(/^lamp(-[0-9a-z]+)?$/);
   });
 
-  suite.testOnFile("products without a SKU do not conflict", async () => {
-    const { createProduct } = await suite.shop();
+  suite.testOnFile("products without a SKU do not conflict", async ({ createProduct }) => {
     await createProduct({ sku: null });
     expect((await createProduct({ sku: null })).sku).toBeNull();
   });
 
-  suite.testOnFile("a title without letters still gets a slug", async () => {
-    const { createProduct } = await suite.shop();
+  suite.testOnFile("a title without letters still gets a slug", async ({ createProduct }) => {
     expect((await createProduct({ title: "!!!" })).slug).toBe("product");
     expect((await createProduct({ title: "???" })).slug).toMatch(/^product-[0-9a-z]+$/);
   });
 
-  suite.testOnFile("a slug stays when the title changes", async () => {
-    const { call, createProduct } = await suite.shop();
+  suite.testOnFile("a slug stays when the title changes", async ({ call, createProduct }) => {
     const { id } = await createProduct({ title: "Lamp" });
     const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { title: "Torch" } });
     expect(data.slug).toBe("lamp");

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
 import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -7,8 +7,8 @@ const lamp = { title: "Lamp", price: 19.99 };
 const request = "POST /products/";
 
 onDatabase("file", (suite) => {
-  test("a product needs only title and price, and the rest has defaults", async () => {
-    const { call } = await suite.shop();
+  const { test } = suite;
+  test("a product needs only title and price, and the rest has defaults", async ({ call }) => {
     const { status, data, headers } = await call<ProductReply>(request, { body: lamp });
     expect(status).toBe(201);
     const at = new Date(suite.app.clock.now()).toISOString();
@@ -42,8 +42,7 @@ onDatabase("file", (suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  test("every field is stored as given", async () => {
-    const { call } = await suite.shop();
+  test("every field is stored as given", async ({ call }) => {
     const body = {
       title: "Lampe « Été » 灯 💡",
       slug: "été-lampe_2",

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -8,6 +8,7 @@ const variants = [
 ];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   test("deleting a product frees its slug, and the SKUs and options of its variants", async () => {
     const { call, createProduct } = await suite.shop();
     const before = await createProduct({ title: "Shirt", variants });
@@ -18,8 +19,7 @@ onDatabase("file", (suite) => {
     expect((await call(`POST /products/${after.id}/variants/`, { body: variants[0] })).status).toBe(201);
   });
 
-  test("an order is unchanged when its product or variant is changed or deleted", async () => {
-    const shop = await suite.shop();
+  test("an order is unchanged when its product or variant is changed or deleted", async (shop) => {
     const { call, createProduct } = shop;
     const shirt = await createProduct({ title: "Shirt", price: 20, variants });
     const lamp = await createProduct({ title: "Lamp", price: 30, sku: "L-1" });
@@ -37,8 +37,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("an order of a deleted product can be cancelled, paid and refunded, and its stock is booked", async () => {
-    const shop = await suite.shop();
+  test("an order of a deleted product can be cancelled, paid and refunded, and its stock is booked", async (shop) => {
     const { call, createProduct } = shop;
     const shirt = await createProduct({ title: "Shirt", price: 20, variants });
     const lamp = await createProduct({ stock: 5 });
@@ -70,8 +69,7 @@ onDatabase("file", (suite) => {
     for (const { id } of [shirt, lamp]) expect((await call(`GET /products/${id}/`)).code).toBe(5301);
   });
 
-  test("the stock of a product with unpaid orders can be edited, and the available stock follows", async () => {
-    const shop = await suite.shop();
+  test("the stock of a product with unpaid orders can be edited, and the available stock follows", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 4 }]);
     const edit = async (stock: number | null) =>
@@ -84,8 +82,7 @@ onDatabase("file", (suite) => {
     expect(edits).toEqual([3, 10, null, 4].map((stock) => ({ ...common, stock })));
   });
 
-  test("each write of a product records one event without the actor", async () => {
-    const shop = await suite.shop();
+  test("each write of a product records one event without the actor", async (shop) => {
     const { call } = shop;
     const { id } = await shop.createProduct({ stock: 1 });
     await call(`PATCH /products/${id}/`, { body: { title: "Torch", tags: ["a"] } });

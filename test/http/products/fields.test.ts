@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 1 };
@@ -59,8 +59,8 @@ const refused: [name: string, field: string, body: Record<string, unknown>][] = 
 ];
 
 onDatabase("file", (suite) => {
-  test("an invalid field is 422 and named, on create, replace and patch", async () => {
-    const { call, createProduct } = await suite.shop();
+  const { test } = suite;
+  test("an invalid field is 422 and named, on create, replace and patch", async ({ call, createProduct }) => {
     const { id } = await createProduct();
     const outcomes: unknown[] = [];
     for (const [name, field, body] of refused) {
@@ -84,8 +84,7 @@ onDatabase("file", (suite) => {
     expect((await createProduct({ slug: "a_b-c" })).slug).toBe("a_b-c");
   });
 
-  test("the largest values of each field are accepted", async () => {
-    const { createProduct } = await suite.shop();
+  test("the largest values of each field are accepted", async ({ createProduct }) => {
     const body = {
       title: "a".repeat(300),
       slug: "a".repeat(120),
@@ -99,8 +98,7 @@ onDatabase("file", (suite) => {
     expect(await createProduct(body)).toMatchObject(body);
   });
 
-  test("a body with many invalid fields names each once, and echoes no value", async () => {
-    const { call } = await suite.shop();
+  test("a body with many invalid fields names each once, and echoes no value", async ({ call }) => {
     const body = { title: 1, price: "hush-hush", slug: "", stock: "hush-hush", tags: 5, surprise: "hush-hush" };
     const { code, fields, text } = await call("POST /products/", { body });
     expect(code).toBe(5102);
@@ -108,8 +106,7 @@ onDatabase("file", (suite) => {
     expect(text).not.toContain("hush-hush");
   });
 
-  test("__proto__, constructor and prototype are ordinary names", async () => {
-    const { call } = await suite.shop();
+  test("__proto__, constructor and prototype are ordinary names", async ({ call }) => {
     const raw = `{"title":"A","price":1,"metadata":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}`;
     const { status, text } = await call("POST /products/", { raw });
     expect(status).toBe(201);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
   blockOf,
   blockPrefix,
@@ -67,8 +67,8 @@ async function fill(suite: Suite, tenantId: string, count: number, status = oneO
 }
 
 onDatabase("file", (suite) => {
-  test("fields selects fields, with the id, in lists and of one product", async () => {
-    const { call, createProduct } = await suite.shop();
+  const { test } = suite;
+  test("fields selects fields, with the id, in lists and of one product", async ({ call, createProduct }) => {
     const { id } = await createProduct({ metadata: { title: "inner" } });
     for (const [fields, names] of [
       ["title", ["id", "title"]],
@@ -85,8 +85,7 @@ onDatabase("file", (suite) => {
     expect(data.metadata).toEqual({ title: "inner" });
   });
 
-  test("an unknown name in fields is 5102, also for an empty list", async () => {
-    const { call } = await suite.shop();
+  test("an unknown name in fields is 5102, also for an empty list", async ({ call }) => {
     for (const fields of ["", "title,", "tenant_id", "__proto__", "constructor", "Title", "a".repeat(1001)]) {
       for (const path of [request, "GET /products/prod_00000000000000000000000000/"]) {
         const reply = await call(path, { query: { fields } });
@@ -95,8 +94,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("ids finds products of the store; malformed, unknown and foreign ids match nothing", async () => {
-    const shop = await suite.shop();
+  test("ids finds products of the store; malformed, unknown and foreign ids match nothing", async (shop) => {
     const other = await suite.shop();
     const foreign = await other.createProduct();
     const made = [];
@@ -117,8 +115,7 @@ onDatabase("file", (suite) => {
     expect([code, fields]).toEqual([5102, ["ids"]]);
   });
 
-  test("ranges of time and price may be inclusive, exclusive or open", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("ranges of time and price may be inclusive, exclusive or open", async ({ call, createProduct }) => {
     const times: string[] = [];
     for (let n = 0; n < 4; n++) {
       times.push((await createProduct({ slug: `p${n}`, price: n + 0.99 })).created_at);
@@ -161,8 +158,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a cursor is valid only for its own list, if any parameter differs it is refused", async () => {
-    const shop = await suite.shop();
+  test("a cursor is valid only for its own list, if any parameter differs it is refused", async (shop) => {
     const made = [];
     for (let n = 0; n < 3; n++) made.push(await shop.createProduct({ price: 5 }));
     const ids = made.map(({ id }) => id).join(",");
@@ -190,8 +186,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(request, { query: asCustomer })).code).toBe(5100);
   });
 
-  test("a filtered list is complete and in order with any index", async () => {
-    const { call, namespace } = await suite.shop();
+  test("a filtered list is complete and in order with any index", async ({ call, namespace }) => {
     const count = 9000;
     const [mine, other] = [await idOf(suite, namespace), await idOf(suite, (await suite.shop()).namespace)];
     await fill(suite, mine, count);
@@ -229,8 +224,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("concurrent creates make no page skip or repeat a product", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("concurrent creates make no page skip or repeat a product", async ({ call, createProduct }) => {
     const lamp = (n: number) => createProduct({ title: `Lamp ${n}`, price: n });
     const before = (await Promise.all(Array.from({ length: 12 }, (_, n) => lamp(n)))).map(({ id }) => id);
     for (const query of [{}, { sort: "price" }, { q: "lamp" }, { q: "lamp", sort: "created_at" }] as Query[]) {
@@ -245,8 +239,8 @@ onDatabase("file", (suite) => {
 
 // On a server the tests above run the same statements; this many rows take seconds there.
 onDatabase("file", (suite) => {
-  test("a page with few matches may be short; further pages show each product once and no drafts", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a page with few matches may be short; further pages show each product once and no drafts", async (shop) => {
     const rare =
       "case when i <= 21000 then iif(i % 1000 = 1, 'archived', 'draft') else iif(i % 2, 'archived', 'published') end";
     await fill(suite, await idOf(suite, shop.namespace), 25_200, rare);

@@ -60,8 +60,7 @@ function inOrder(products: ProductReply[], key: string, sign: 1 | -1): string[] 
 const ids = (products: ProductReply[]) => products.map(({ id }) => id);
 
 onEachDatabase((suite) => {
-  suite.testOnFile("an empty store has one empty page", async () => {
-    const { call } = await suite.shop();
+  suite.testOnFile("an empty store has one empty page", async ({ call }) => {
     const { data, page } = await call(request);
     expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20 }] as never);
   });
@@ -129,8 +128,7 @@ onEachDatabase((suite) => {
     expect(ids(seen)).toEqual(before.filter((id) => id !== doomed));
   });
 
-  suite.testOnFile("a page can end at a title of any length and script", async () => {
-    const { call, createProduct } = await suite.shop();
+  suite.testOnFile("a page can end at a title of any length and script", async ({ call, createProduct }) => {
     for (const title of ["é".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
       await createProduct({ title });
     }

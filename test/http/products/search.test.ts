@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -107,25 +107,23 @@ const hostile = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   suite.testOnFile(
     "a search finds words in every text of a product, ignoring case and accents, in any script",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       await stock(shop);
       const answers = await Promise.all(found.map(async ([what, q]) => [what, q, await find(shop.call, q)]));
       expect(answers).toEqual(found);
     },
   );
 
-  suite.testOnFile("any search text returns a list, never all products of the store", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("any search text returns a list, never all products of the store", async (shop) => {
     await stock(shop);
     const answers = await Promise.all(hostile.map(async (q) => [q, await find(shop.call, q)]));
     expect(answers).toEqual(hostile.map((q) => [q, []]));
   });
 
-  suite.testOnFile("a search of more than 200 characters, and an empty one, are 5102", async () => {
-    const { call } = await suite.shop();
+  suite.testOnFile("a search of more than 200 characters, and an empty one, are 5102", async ({ call }) => {
     for (const [query, field] of [
       [{ q: "a".repeat(201) }, "q"],
       [{ q: "a".repeat(10_000) }, "q"],
@@ -137,8 +135,7 @@ onEachDatabase((suite) => {
     expect((await call(request, { query: "q=%ff" })).code).toBe(5100);
   });
 
-  test("a product is found by its current words, and not after it is deleted", async () => {
-    const { call, createProduct } = await suite.shop();
+  test("a product is found by its current words, and not after it is deleted", async ({ call, createProduct }) => {
     const product = await createProduct({ slug: "x", title: "Ancient lamp", description: "brass" });
     const path = `/products/${product.id}/`;
     await call(`PATCH ${path}`, { body: { title: "Modern lamp" } });
@@ -161,8 +158,7 @@ onEachDatabase((suite) => {
     expect(await find(call, "torch")).toEqual([]);
   });
 
-  suite.testOnFile("a search can be filtered, counted, sorted and paged", async () => {
-    const { call, createProduct } = await suite.shop();
+  suite.testOnFile("a search can be filtered, counted, sorted and paged", async ({ call, createProduct }) => {
     const made: ProductReply[] = [];
     for (let n = 1; n <= 7; n++) made.push(await createProduct({ title: "Lamp", slug: `n${n}`, price: n }));
     await createProduct({ title: "Chair", slug: "chair", price: 3 });

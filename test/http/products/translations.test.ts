@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { CallOptions } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
@@ -7,6 +7,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const lampOf = async (shop: Shop, translations: object = { de: { title: "Lampe", description: "Leuchtet." } }) =>
     shop.createProduct({ title: "Lamp", description: "Shines.", translations });
   const send = async ({ call }: Shop, request: string, options: CallOptions = {}) => {
@@ -68,8 +69,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "a reply has the texts in all other languages, including the product's own if another is shown",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
       const own = await read(shop, id);
       expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
@@ -84,8 +84,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a PUT of a reply in one language keeps the others", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("a PUT of a reply in one language keeps the others", async (shop) => {
     const { id } = await lampOf(shop);
     const { title, description, translations, lang, price } = await read(shop, id, "de");
     await send(shop, `PUT /products/${id}/`, { body: { title, description, translations, lang, price } });
@@ -93,8 +92,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
-  suite.testOnFile("a product has at most 50 languages besides its own, by any route", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("a product has at most 50 languages besides its own, by any route", async (shop) => {
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
       Object.fromEntries(names.slice(from, to).map((name) => [name, { title: name }]));
@@ -122,8 +120,7 @@ onEachDatabase((suite) => {
     expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
   });
 
-  suite.testOnFile("PATCH with lang writes the texts of that language, and other fields", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("PATCH with lang writes the texts of that language, and other fields", async (shop) => {
     const { id, slug } = await lampOf(shop);
     const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
     expect(texts(await patch("de", { title: "Leuchte", price: 5 }))).toEqual(["de", "Leuchte", "Leuchtet."]);
@@ -155,8 +152,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  suite.testOnFile("PATCH merges translations: null removes a text or a language, others are kept", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("PATCH merges translations: null removes a text or a language, others are kept", async (shop) => {
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>
       (await send(shop, `PATCH /products/${id}/`, { body: { translations } })).translations;
@@ -169,8 +165,7 @@ onEachDatabase((suite) => {
     expect(await patch({ "pt-BR": { title: null } })).toEqual({});
   });
 
-  suite.testOnFile("PUT replaces the translations; lang sets the language of the texts", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("PUT replaces the translations; lang sets the language of the texts", async (shop) => {
     const { id } = await lampOf(shop);
     const put = (body: object, query = {}) =>
       send(shop, `PUT /products/${id}/`, { query, body: { title: "A", price: 1, ...body } });
@@ -196,8 +191,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, id)).version).toBe(11);
   });
 
-  suite.testOnFile("translations into the product's own language are refused", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("translations into the product's own language are refused", async (shop) => {
     const { id } = await lampOf(shop);
     for (const [request, query, tag] of [
       ["POST /products/", {}, "en"],
@@ -214,8 +208,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, id)).version).toBe(1);
   });
 
-  test("translations of more than 512 KiB are refused, whether they are sent at once or merged", async () => {
-    const shop = await suite.shop();
+  test("translations of more than 512 KiB are refused, whether they are sent at once or merged", async (shop) => {
     // A backslash takes two bytes as JSON.
     const sized = (count: number, from = 0) =>
       Object.fromEntries(

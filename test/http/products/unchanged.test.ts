@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
@@ -22,13 +22,13 @@ async function read(call: Call, request: string, tag: string, options: CallOptio
 }
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const requests = async (shop: Shop, fields = {}) => {
     const product = await shop.createProduct({ stock: 5, ...fields });
     return { product, list: "GET /products/", one: `GET /products/${product.id}/` };
   };
 
-  test("a read that shows the same again is 304, without a body, and browsers ask before they use what they have", async () => {
-    const shop = await suite.shop();
+  test("a read that shows the same again is 304, without a body, and browsers ask before they use what they have", async (shop) => {
     const { list, one, product } = await requests(shop);
     const bySlug = `GET /products/${product.slug}/`;
     for (const [request, query] of [
@@ -77,8 +77,7 @@ onEachDatabase((suite) => {
     ["deletion", ({ call }, { id }) => call(`DELETE /products/${id}/`)],
   ];
   for (const [name, change, fields] of changes) {
-    test(`after ${name}, product and list are read again`, async () => {
-      const shop = await suite.shop();
+    test(`after ${name}, product and list are read again`, async (shop) => {
       const { list, one, product } = await requests(shop, fields);
       const tags = [await read(shop.call, list, ""), await read(shop.call, one, "")];
       await change(shop, product);
@@ -87,8 +86,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("an order and a cancellation that leave the sum of the variants' stock the same change the product", async () => {
-    const shop = await suite.shop();
+  test("an order and a cancellation that leave the sum of the variants' stock the same change the product", async (shop) => {
     const { one, product } = await requests(shop, {
       stock: undefined,
       variants: [
@@ -106,8 +104,7 @@ onEachDatabase((suite) => {
     expect((await read(shop.call, one, tag)).status).toBe(200);
   });
 
-  test("a tag of one process counts in another, and never after a write of any process was acknowledged", async () => {
-    const shop = await suite.shop();
+  test("a tag of one process counts in another, and never after a write of any process was acknowledged", async (shop) => {
     const { list, one, product } = await requests(shop);
     const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const there = createClient(second, { namespace: shop.namespace, auth: shop.auth });
@@ -133,8 +130,7 @@ onEachDatabase((suite) => {
     await second.stop();
   });
 
-  test("a like changes a product at once; views, and the counts in lists, follow within a minute", async () => {
-    const shop = await suite.shop();
+  test("a like changes a product at once; views, and the counts in lists, follow within a minute", async (shop) => {
     const { list, one, product } = await requests(shop);
     const tags = { list: (await read(shop.call, list, "")).tag, one: (await read(shop.call, one, "")).tag };
     await viewProduct(shop.callAnonymously, product.id);
@@ -147,8 +143,7 @@ onEachDatabase((suite) => {
     expect((await read(shop.call, list, tags.list)).status).toBe(200);
   });
 
-  test("a tag counts only for the same caller, query and store", async () => {
-    const shop = await suite.shop();
+  test("a tag counts only for the same caller, query and store", async (shop) => {
     const other = await suite.shop();
     const { list, one, product } = await requests(shop);
     const page = await shop.issueKey({ scopes: ["products:read"] });
@@ -181,8 +176,7 @@ onEachDatabase((suite) => {
     expect([hidden.code, hidden.headers.get("cache-control")]).toEqual([5301, "no-store"]);
   });
 
-  test("the tag of a read works in If-Match, until the product has another version", async () => {
-    const shop = await suite.shop();
+  test("the tag of a read works in If-Match, until the product has another version", async (shop) => {
     const { one } = await requests(shop);
     const { tag } = await read(shop.call, one, "");
     const write = () => shop.call(one.replace("GET", "PATCH"), { body: { price: 4 }, headers: { "if-match": tag } });
@@ -190,8 +184,7 @@ onEachDatabase((suite) => {
     expect([first.status, first.headers.get("etag"), second.code]).toEqual([200, '"2"', 5303]);
   });
 
-  test("errors, and replies about users and orders, are never kept", async () => {
-    const shop = await suite.shop();
+  test("errors, and replies about users and orders, are never kept", async (shop) => {
     const account = await openAccount(shop);
     const sent = { headers: { "if-none-match": "*" } };
     const replies = [

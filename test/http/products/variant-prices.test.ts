@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { patchProduct } from "../../../src/server/modules/catalogue/products/service.ts";
 import { addVariant } from "../../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../../support/factories.ts";
@@ -11,6 +11,7 @@ const sizes = [
 ];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const shirt = (shop: Shop, fields: object = {}) =>
     shop.createProduct({ title: "Shirt", price: 5, variants: sizes, ...fields });
   const read = async ({ call }: Shop, id: string) => (await call<ProductReply>(`GET /products/${id}/`)).data;
@@ -26,8 +27,7 @@ onDatabase("file", (suite) => {
   const patch = async ({ call }: Shop, product: ProductReply, index: number, body: object) =>
     (await call<VariantReply>(`PATCH ${path(product, index)}`, { body })).data;
 
-  test("a variant without its own price follows the product's, in replies and orders", async () => {
-    const shop = await suite.shop();
+  test("a variant without its own price follows the product's, in replies and orders", async (shop) => {
     const product = await shirt(shop);
     expect(prices(product)).toEqual([
       [5, null, false, 1],
@@ -65,8 +65,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a given price becomes the variant's own; null or a PUT without one removes it", async () => {
-    const shop = await suite.shop();
+  test("a given price becomes the variant's own; null or a PUT without one removes it", async (shop) => {
     const product = await shirt(shop, { compare_at_price: 6 });
     const shown = ({ price, compare_at_price, has_own_price }: VariantReply) => [
       price,
@@ -95,8 +94,7 @@ onDatabase("file", (suite) => {
     expect((await read(shop, product.id)).variants.map(({ price }) => price)).toEqual([11, 11]);
   });
 
-  test("variants follow a price in another currency; own prices are in the store's currency", async () => {
-    const shop = await suite.shop();
+  test("variants follow a price in another currency; own prices are in the store's currency", async (shop) => {
     const product = await shirt(shop);
     const ctx = await tenantContext(shop);
     const yen = { ...ctx, tenant: { ...ctx.tenant, currency: "JPY" } };
@@ -111,8 +109,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("the sum of the maximum stock of all variants is exact", async () => {
-    const shop = await suite.shop();
+  test("the sum of the maximum stock of all variants is exact", async (shop) => {
     const most = 1_000_000_000_000;
     const variants = Array.from({ length: 100 }, (_, n) => ({ options: { n: String(n) }, stock: most }));
     const product = await shirt(shop, { variants });
@@ -122,8 +119,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a SKU is trimmed, and a hidden SKU stays taken", async () => {
-    const shop = await suite.shop();
+  test("a SKU is trimmed, and a hidden SKU stays taken", async (shop) => {
     const lamp = await shop.createProduct({ sku: " L-1 " });
     expect(lamp.sku).toBe("L-1");
     const add = (body: object) => shop.call<VariantReply>(`POST /products/${lamp.id}/variants/`, { body });

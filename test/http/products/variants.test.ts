@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ProductReply, Shop, VariantReply } from "../../support/factories.ts";
 import { runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -10,6 +10,7 @@ const sizes = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const shirt = (shop: Shop, variants: Record<string, unknown>[] = sizes) =>
     shop.createProduct({ title: "Shirt", price: 19.99, variants });
   const read = async ({ call }: Shop, id: string) => (await call<ProductReply>(`GET /products/${id}/`)).data;
@@ -18,8 +19,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "a product is created with its variants, which by default have its price and a title made of their options",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const product = await shirt(shop);
       const at = new Date(suite.app.clock.now()).toISOString();
       const common = { currency: "EUR", images: [], version: 1, created_at: at, updated_at: at };
@@ -66,8 +66,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "each write of a variant increases its version and its product's by one, and returns the ETag",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const { call } = shop;
       const product = await shirt(shop);
       suite.app.clock.advance(1000);
@@ -123,8 +122,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("new options change the title, unless it was given", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("new options change the title, unless it was given", async (shop) => {
     const product = await shirt(shop, [
       { options: { size: "M", cut: "A-line" } },
       { title: "Big", options: { size: "L" } },
@@ -163,8 +161,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
   });
 
-  test("a SKU is unique among products and variants of the store, until its owner is deleted", async () => {
-    const shop = await suite.shop();
+  test("a SKU is unique among products and variants of the store, until its owner is deleted", async (shop) => {
     const { call } = shop;
     const shirts = await shirt(shop);
     const lamp = await shop.createProduct({ sku: "L" });
@@ -207,8 +204,7 @@ onEachDatabase((suite) => {
     expect((await shirt(await suite.shop())).variants).toHaveLength(2);
   });
 
-  suite.testOnFile("two variants of a product cannot have the same options, in any order", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("two variants of a product cannot have the same options, in any order", async (shop) => {
     const product = await shirt(shop);
     const turned = { colour: "Red", size: "M" };
     for (const [request, body] of [
@@ -223,8 +219,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${path(product, 1)}`, { body: { options: turned } })).status).toBe(200);
   });
 
-  test("of twenty concurrent creates of products and variants with one SKU, one succeeds", async () => {
-    const shop = await suite.shop();
+  test("of twenty concurrent creates of products and variants with one SKU, one succeeds", async (shop) => {
     const product = await shirt(shop, [{ title: "x" }]);
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -237,8 +232,7 @@ onEachDatabase((suite) => {
     expect(replies.filter(({ code }) => code === 5302)).toHaveLength(19);
   });
 
-  test("a product has at most a hundred variants, also under concurrent adds", async () => {
-    const shop = await suite.shop();
+  test("a product has at most a hundred variants, also under concurrent adds", async (shop) => {
     const variants = Array.from({ length: 97 }, (_, n) => ({ options: { size: `${n}` } }));
     const product = await shirt(shop, variants);
     const replies = await Promise.all(
@@ -281,8 +275,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "every write of a variant records an event, and an edit of its stock a stock.changed event",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const product = await shirt(shop);
       const at = path(product);
       await shop.call(`PATCH ${at}`, { body: { stock: 5 } });

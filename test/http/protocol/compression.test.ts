@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -17,6 +17,7 @@ async function receive({ app, namespace, auth }: Shop, path: string, accepted: s
 }
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const table: [accepted: string, coding: string][] = [
     ["gzip", "gzip"],
     ["zstd", "zstd"],
@@ -35,8 +36,7 @@ onEachDatabase((suite) => {
     ["", "none"],
   ];
   for (const [accepted, coding] of table) {
-    suite.testOnFile(`Accept-Encoding: ${accepted || "(empty)"} gets ${coding}`, async () => {
-      const shop = await suite.shop();
+    suite.testOnFile(`Accept-Encoding: ${accepted || "(empty)"} gets ${coding}`, async (shop) => {
       await shop.createProduct({ description: "A mug of enamelled steel. ".repeat(60) });
       const reply = await receive(shop, "/products/", accepted);
       expect([reply.coding, reply.headers.get("vary")]).toEqual([coding, "Accept-Encoding, Authorization, Origin"]);
@@ -44,8 +44,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("short and long lists are the same in every coding, have one tag, and those below 1 KiB are not compressed", async () => {
-    const shop = await suite.shop();
+  test("short and long lists are the same in every coding, have one tag, and those below 1 KiB are not compressed", async (shop) => {
     const read = async (accepted: string, coding: string) => {
       const reply = await receive(shop, "/products/?limit=100", accepted);
       expect(reply.coding).toBe(coding);
@@ -64,8 +63,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a reply with data of users or with secrets is never compressed", async () => {
-    const shop = await suite.shop();
+  test("a reply with data of users or with secrets is never compressed", async (shop) => {
     const account = await openAccount(shop);
     const name = "x".repeat(100);
     for (let i = 0; i < 12; i++) await shop.call("POST /users/", { body: { email: `u${i}@example.com`, name } });
@@ -74,8 +72,7 @@ onEachDatabase((suite) => {
     expect((await receive(shop, "/events/", "gzip, zstd")).coding).toBe("none");
   });
 
-  suite.testOnFile("the API description is compressed for clients that accept it", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("the API description is compressed for clients that accept it", async (shop) => {
     const plain = await receive(shop, "/openapi.json", "");
     for (const coding of ["zstd", "gzip"]) {
       const reply = await receive(shop, "/openapi.json", coding);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -82,9 +82,9 @@ const conflicts: Conflict[] = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   for (const { name, write, read, make, request, body, field } of conflicts) {
-    test(`${name} is 5302 with the id of the other record, for callers who may read it`, async () => {
-      const shop = await suite.shop();
+    test(`${name} is 5302 with the id of the other record, for callers who may read it`, async (shop) => {
       const id = await make(shop);
       const own = (await shop.createProduct()).id;
       const path = request.replace(":own", own).replace(":order", await paid(shop));

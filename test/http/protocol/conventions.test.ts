@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { suspendTenant } from "../../../src/server/modules/tenants/service.ts";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -9,6 +9,7 @@ const get = "GET /products/";
 const post = "POST /products/";
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   let shop: Shop;
   let other: Shop;
   beforeAll(async () => {
@@ -94,8 +95,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(post, { namespace: null, body: {} })).code).toBe(5202);
   });
 
-  test("an unknown, suspended or misspelt store is 5215 with any credentials", async () => {
-    const suspended = await suite.shop();
+  test("an unknown, suspended or misspelt store is 5215 with any credentials", async (suspended) => {
     await suspendTenant(suite.app.system, suspended.namespace);
     const names = [
       "no-such-store",

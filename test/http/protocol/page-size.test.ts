@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import type { ApiReply } from "../../support/client.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
@@ -31,8 +31,8 @@ async function readAll(shop: Shop, request: string, query: Query, next = "cursor
 }
 
 onEachDatabase((suite) => {
-  test("a page of large products ends at about 1 MiB, and the pages together have each product once, in order", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a page of large products ends at about 1 MiB, and the pages together have each product once, in order", async (shop) => {
     const created: ProductReply[] = [];
     for (let i = 0; i < 18; i++) {
       const isLarge = i % 6 !== 5;
@@ -66,8 +66,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "a page of users with large metadata, or of orders with many long lines, ends at about 1 MiB",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const ctx = await tenantContext(shop);
       const metadata = { note: "n".repeat(16_000) };
       for (let i = 0; i < 80; i++) await createUser(ctx, { email: `user-${i}@example.com`, metadata });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { upload } from "../../support/pictures.ts";
@@ -53,9 +53,9 @@ const records: [name: string, make: (shop: Shop) => Promise<string>][] = [
 ];
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   for (const [name, make] of records) {
-    test(`${name} can be sent back with PUT as GET returned it, and stays as it was`, async () => {
-      const shop = await suite.shop();
+    test(`${name} can be sent back with PUT as GET returned it, and stays as it was`, async (shop) => {
       const [path = "", search] = (await make(shop)).split("?");
       const query = Object.fromEntries(new URLSearchParams(search));
       const { data: before } = await shop.call<Reply>(`GET ${path}`, { query });
@@ -68,8 +68,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("what was changed before it is sent back is written: price, stock of a variant, and no sum of stocks", async () => {
-    const shop = await suite.shop();
+  test("what was changed before it is sent back is written: price, stock of a variant, and no sum of stocks", async (shop) => {
     const path = await productOf(shop, { variants });
     const { data: product } = await shop.call<ProductReply & Reply>(`GET ${path}`);
     const [variant] = product.variants;

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { AppError } from "../../../src/server/errors.ts";
 import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
@@ -8,8 +8,8 @@ import { becomeVisitor, reacting } from "../../support/reactions.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("server", (suite) => {
-  test("a server without the database's key counts and signs in, and refuses only visitor tokens", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a server without the database's key counts and signs in, and refuses only visitor tokens", async (shop) => {
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -11,6 +11,7 @@ const change = ({ app, namespace }: Shop, declare: string[], remove: string[] = 
   updateTenant(app.system, namespace, { types: { declare, remove } });
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const view = ({ callAnonymously }: Shop, id: string) =>
     callAnonymously<ViewReply>("POST /views/", { body: article(id), address: newAddress() });
   const react = ({ callAnonymously }: Shop, path: string, id: string) =>
@@ -89,8 +90,7 @@ onEachDatabase((suite) => {
     expect((await react(shop, "/likes/", "1")).code).toBe(5102);
   });
 
-  test("a store has at most 20 types, and removing an unknown one is an error", async () => {
-    const shop = await suite.shop();
+  test("a store has at most 20 types, and removing an unknown one is an error", async (shop) => {
     const names = Array.from({ length: 20 }, (_, i) => `type-${i}`);
     expect((await change(shop, names)).resource_types).toEqual(names.toSorted());
     await change(shop, ["type-3"]);

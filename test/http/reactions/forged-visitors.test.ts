@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { issueVisitorToken } from "../../../src/server/modules/visitors/actor.ts";
 import { createVault } from "../../../src/server/security/vault.ts";
 import { tenantContext } from "../../support/factories.ts";
@@ -31,9 +31,9 @@ function forgeriesOf(visitor: string, foreign: string, strange: string): string[
 
 // Tokens are verified in the same way for both kinds of database.
 onDatabase("file", (suite) => {
+  const { test } = suite;
   for (const path of ["/likes/", "/bookmarks/"] as const) {
-    test(`${path} of a visitor cannot be read or changed with a forged, altered or foreign token`, async () => {
-      const shop = await suite.shop();
+    test(`${path} of a visitor cannot be read or changed with a forged, altered or foreign token`, async (shop) => {
       const other = await suite.shop();
       const { id } = await shop.createProduct();
       const { id: newer } = await shop.createProduct();
@@ -68,8 +68,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a visitor token is never logged, and only the reply that created it has it", async () => {
-    const shop = await suite.shop();
+  test("a visitor token is never logged, and only the reply that created it has it", async (shop) => {
     const { id } = await shop.createProduct();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
     const me = reacting(shop.callAnonymously, "/likes/", { visitor });

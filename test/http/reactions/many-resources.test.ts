@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { type ReactionPath, reacting } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -10,9 +10,9 @@ const queryOf = (ids: readonly string[], type = "product", more = "") =>
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   for (const path of ["/likes/", "/bookmarks/"] satisfies ReactionPath[]) {
-    test(`GET ${path} of several resources returns the state of each, in their order`, async () => {
-      const shop = await suite.shop();
+    test(`GET ${path} of several resources returns the state of each, in their order`, async (shop) => {
       const [a, b, draft] = [
         await shop.createProduct(),
         await shop.createProduct(),
@@ -34,8 +34,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("GET /views/ of several resources returns the total of each, and whether the caller's view counts", async () => {
-    const shop = await suite.shop();
+  test("GET /views/ of several resources returns the total of each, and whether the caller's view counts", async (shop) => {
     const [a, b] = [await shop.createProduct(), await shop.createProduct()];
     await viewProduct(shop.callAnonymously, a.id);
     await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.1" });
@@ -49,8 +48,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("resources of a declared type are read together, up to a hundred", async () => {
-    const shop = await suite.shop();
+  test("resources of a declared type are read together, up to a hundred", async (shop) => {
     await updateTenant(suite.app.system, shop.namespace, { types: { declare: ["article"], remove: [] } });
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "article", resource_id: "7" } });
     const ids = Array.from({ length: 100 }, (_, i) => String(i));
@@ -71,8 +69,7 @@ onEachDatabase((suite) => {
     ["a repeated visitor", queryOf(["1"], "product", "&visitor=a&visitor=b"), 5100],
   ];
   for (const [name, query, code] of refused) {
-    suite.testOnFile(`${name} is refused`, async () => {
-      const shop = await suite.shop();
+    suite.testOnFile(`${name} is refused`, async (shop) => {
       for (const path of ["/likes/", "/bookmarks/", "/views/"]) {
         expect([path, (await shop.callAnonymously(`GET ${path}`, { query })).code]).toEqual([path, code]);
       }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
@@ -13,6 +13,7 @@ const together = <T>(count: number, work: (index: number) => Promise<T>) =>
 
 for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
+    const { test } = suite;
     const likesOf = async (shop: Shop, id: string) =>
       (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
     const numbers = async (sql: string, ...args: string[]) =>
@@ -20,8 +21,7 @@ for (const kind of ["file", "server"] as const) {
     const rowsOf = (id: string, reaction: string) =>
       numbers("select count(*) from reactions where resource_id = ? and kind = ?", id, reaction);
 
-    test("25 visitors who like, unlike and bookmark at random each end in their last state", async () => {
-      const shop = await suite.shop();
+    test("25 visitors who like, unlike and bookmark at random each end in their last state", async (shop) => {
       const { id } = await shop.createProduct();
       const { id: other } = await shop.createProduct();
       const seed = Math.floor(Math.random() * 2 ** 32);
@@ -55,8 +55,7 @@ for (const kind of ["file", "server"] as const) {
       expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
     }, 30_000);
 
-    test("50 concurrent likes of one visitor count once, and 50 without a visitor count 50 times", async () => {
-      const shop = await suite.shop();
+    test("50 concurrent likes of one visitor count once, and 50 without a visitor count 50 times", async (shop) => {
       const { id } = await shop.createProduct();
       const visitor = await becomeVisitor(shop.callAnonymously, "/bookmarks/", id);
       const me = reacting(shop.callAnonymously, "/likes/", { visitor });
@@ -70,8 +69,7 @@ for (const kind of ["file", "server"] as const) {
       expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([50, [50]]);
     });
 
-    test("likes concurrent with the deletion of their user are removed, and the count is right", async () => {
-      const shop = await suite.shop();
+    test("likes concurrent with the deletion of their user are removed, and the count is right", async (shop) => {
       const { id } = await shop.createProduct();
       await becomeVisitor(shop.callAnonymously, "/likes/", id);
       const codes = new Set<number | undefined>();

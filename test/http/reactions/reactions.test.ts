@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { issueToken } from "../../../src/server/modules/tokens/service.ts";
 import { newId } from "../../../src/server/values/ids.ts";
@@ -11,6 +11,7 @@ const visitorForm = /^vis_[0-9a-hjkmnp-tv-z]{26}-[0-9a-f]{64}$/;
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const read = async (shop: Shop, id: string) => (await shop.call<ProductReply>(`GET /products/${id}/`)).data;
   const stateOf = async (who: Reacting, id: string) => {
     const { data } = await who.get(id);
@@ -133,8 +134,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(as(first), id)).toEqual([true, 2]);
     });
 
-    suite.testOnFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async () => {
-      const shop = await suite.shop();
+    suite.testOnFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async (shop) => {
       const hidden = async (status: string) => (await shop.createProduct({ status })).id;
       const deleted = (await shop.createProduct()).id;
       await shop.call(`DELETE /products/${deleted}/`);
@@ -213,8 +213,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("deleting a user removes their likes and bookmarks from the counts", async () => {
-    const shop = await suite.shop();
+  test("deleting a user removes their likes and bookmarks from the counts", async (shop) => {
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);
     await becomeVisitor(shop.callAnonymously, "/likes/", id);

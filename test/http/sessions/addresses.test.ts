@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { Database } from "../../../src/server/db/session.ts";
 import { AppError } from "../../../src/server/errors.ts";
 import { closedVault } from "../../../src/server/security/secret-key.ts";
@@ -21,8 +21,8 @@ async function tablesWith(db: Database, text: string): Promise<string[]> {
 }
 
 onDatabase("file", (suite) => {
-  test("the address of a failed sign-in or key is in the audit log only", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("the address of a failed sign-in or key is in the audit log only", async (shop) => {
     const { email } = await openAccount(shop);
     for (const address of [newAddress(), "2001:db8:77:88::99"]) {
       const headers = { "user-agent": "an agent of its own/7.7" };
@@ -36,8 +36,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("servers without the key limit attempts as well, and share the count", async () => {
-    const shop = await suite.shop();
+  test("servers without the key limit attempts as well, and share the count", async (shop) => {
     const vault = closedVault(new AppError("wrongState"));
     const open = async () => startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock, vault });
     const copies = [await open(), await open()] as const;

@@ -1,4 +1,4 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
+import { afterEach, expect, spyOn } from "bun:test";
 import { availableParallelism } from "node:os";
 import { hashing } from "../../../src/server/modules/passwords/password-hash.ts";
 import { createUser } from "../../../src/server/modules/users/service.ts";
@@ -10,6 +10,7 @@ import { onDatabase } from "../../support/suite.ts";
 import { until } from "../../support/until.ts";
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   afterEach(() =>
     Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }),
   );
@@ -38,8 +39,7 @@ onDatabase("file", (suite) => {
     expect(order.slice(13)).toEqual(Array(7).fill(undefined));
   });
 
-  test("a login that waits too long for its turn is refused, and its password is never hashed", async () => {
-    const shop = await suite.shop();
+  test("a login that waits too long for its turn is refused, and its password is never hashed", async (shop) => {
     Object.assign(hashing.limits, { permits: 1, maxWaitMs: 20 });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const first = hashing.run(() => held);
@@ -54,8 +54,7 @@ onDatabase("file", (suite) => {
     verify.mockRestore();
   });
 
-  test("every request that hashes a password takes the turn of its store", async () => {
-    const shop = await suite.shop();
+  test("every request that hashes a password takes the turn of its store", async (shop) => {
     const { tenant, ...ctx } = await tenantContext(shop);
     const [user, changed] = [await openAccount(shop), await openAccount(shop)];
     const imported = await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 });

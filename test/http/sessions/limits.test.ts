@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { addressSubject, countHit } from "../../../src/server/modules/rate-limits/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
@@ -10,6 +10,7 @@ const minute = 60_000;
 const request = "POST /auth/login/";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { body: { email, password }, address: newAddress(), ...more });
   /** Counts some of an address's thirty calls, without verifying passwords. */
@@ -21,8 +22,7 @@ onEachDatabase((suite) => {
   };
   const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;
 
-  test("of concurrent valid logins for the last of an address's thirty calls, one is admitted", async () => {
-    const shop = await suite.shop();
+  test("of concurrent valid logins for the last of an address's thirty calls, one is admitted", async (shop) => {
     const address = newAddress();
     await countCalls(shop, address, 29);
     const accounts = await Promise.all([1, 2, 3, 4].map(() => openAccount(shop)));
@@ -33,8 +33,7 @@ onEachDatabase((suite) => {
   /** Each verifies a password; with a database server fewer are enough. */
   const crowdSize = () => (suite.app.db.kind === "file" ? 50 : 20);
 
-  test("of many concurrent wrong passwords through two processes, three are 5212", async () => {
-    const shop = await suite.shop();
+  test("of many concurrent wrong passwords through two processes, three are 5212", async (shop) => {
     const { email } = await openAccount(shop);
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere = { callAnonymously: createClient(app, { namespace: shop.namespace }) };
@@ -47,8 +46,7 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  test("with concurrent wrong passwords, at most three failures come before the right one", async () => {
-    const shop = await suite.shop();
+  test("with concurrent wrong passwords, at most three failures come before the right one", async (shop) => {
     const { email } = await openAccount(shop);
     const [length, middle] = [crowdSize(), crowdSize() / 2];
     const replies = await Promise.all(
@@ -62,8 +60,7 @@ onEachDatabase((suite) => {
     expect(count(codes, 5212) + count(codes, 5213) + count(codes, undefined)).toBe(length);
   });
 
-  test("concurrent valid logins all succeed, and one token is active at the end", async () => {
-    const shop = await suite.shop();
+  test("concurrent valid logins all succeed, and one token is active at the end", async (shop) => {
     const { id, email } = await openAccount(shop);
     const length = crowdSize();
     const replies = await Promise.all(Array.from({ length }, () => login(shop, email, goodPassword)));
@@ -121,8 +118,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "calls of all /auth/ routes and failures elsewhere share the ten, each counts once, even valid ones",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const { id, email, token } = await openAccount(shop);
       const address = newAddress();
       const call = async (what: string, more: CallOptions = {}) =>

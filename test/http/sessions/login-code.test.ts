@@ -92,10 +92,10 @@ const scenarios: ApiScenario[] = [
 ];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("a store that has it switched off refuses both calls, whether or not the address has an account", async () => {
-    const shop = await suite.shop();
+  test("a store that has it switched off refuses both calls, whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email });
     for (const to of [email, "none@example.com"]) {
       const asked = await ask(shop, to);

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
@@ -20,6 +20,7 @@ const login = (shop: Shop, body: unknown, more: CallOptions = {}) =>
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   let shop: Shop;
   let account: Account;
   let good: { email: string; password: string };
@@ -31,8 +32,7 @@ onDatabase("file", (suite) => {
     good = { email: account.email, password: goodPassword };
   });
 
-  test("store and lifetime in the reply are the current ones", async () => {
-    const own = await suite.shop();
+  test("store and lifetime in the reply are the current ones", async (own) => {
     const { email } = await openAccount(own);
     await login(own, { email, password: goodPassword });
     await updateTenant(suite.app.system, own.namespace, { title: "Renamed", tokenLifetime: 3600 });
@@ -199,8 +199,7 @@ onDatabase("file", (suite) => {
     expect(await read()).toEqual({ ...before, last_login_at: at });
   });
 
-  test("sign-ins and failures are audited with user, address and error code, never with the sent values", async () => {
-    const own = await suite.shop();
+  test("sign-ins and failures are audited with user, address and error code, never with the sent values", async (own) => {
     const { id, email } = await openAccount(own);
     const address = newAddress();
     const secret = `${otherPassword}-canary`;

@@ -41,8 +41,7 @@ onEachDatabase((suite) => {
     expect([await login(account, goodPassword), await login(account, otherPassword)]).toEqual([5212, undefined]);
   });
 
-  suite.testOnFile("a change is mailed and audited, without the passwords", async () => {
-    const own = await suite.shop();
+  suite.testOnFile("a change is mailed and audited, without the passwords", async (own) => {
     const account = await openAccount(own);
     await account.call(request, { body: { ...good, current_password: otherPassword } });
     await account.call(request, { body: good });

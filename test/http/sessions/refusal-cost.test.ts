@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from "bun:test";
+import { expect, spyOn } from "bun:test";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
@@ -11,6 +11,7 @@ const argon2 = `${argon2Kind}c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2G
 const kindOf = (hash: string) => (hash.startsWith("$2") ? hash.slice(0, 7) : hash.slice(0, hash.indexOf(",p=") + 5));
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const login = (shop: Shop, body: Record<string, unknown>) =>
     shop.callAnonymously("POST /auth/login/", { body, address: newAddress() });
 
@@ -32,8 +33,7 @@ onDatabase("file", (suite) => {
   }
   const bcryptOf = (cost: number) => Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost });
 
-  test("a refused sign-in verifies one hash, and takes as long for an imported password as for any other", async () => {
-    const shop = await suite.shop();
+  test("a refused sign-in verifies one hash, and takes as long for an imported password as for any other", async (shop) => {
     const ctx = await tenantContext(shop);
     const imported = [await importUser(shop, await bcryptOf(4)), await importUser(shop, argon2)];
     const disabled = await importUser(shop, await bcryptOf(5));
@@ -56,8 +56,7 @@ onDatabase("file", (suite) => {
     expect(await verifiedBy(() => login(shop, { email: imported[0], password }))).toEqual(["$2b$04$"]);
   });
 
-  test("a sign-in that succeeds, or requires the code, verifies only the user's own hash", async () => {
-    const shop = await suite.shop();
+  test("a sign-in that succeeds, or requires the code, verifies only the user's own hash", async (shop) => {
     const email = await importUser(shop, await bcryptOf(4));
     const [own, guarded] = [await openAccount(shop), await openAccount(shop)];
     await guarded.enrol();

@@ -1,11 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
-  test("the store has what the login reply says of it, its languages, and how customers sign up", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("the store has what the login reply says of it, its languages, and how customers sign up", async (shop) => {
     const logo = "https://shop.example.com/logo.svg";
     await updateTenant(suite.app.system, shop.namespace, {
       title: "Lamps",
@@ -35,8 +35,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("its languages are those of published products, each once", async () => {
-    const shop = await suite.shop();
+  test("its languages are those of published products, each once", async (shop) => {
     const de = { title: "Lampe" };
     await shop.createProduct({ translations: { de } });
     await shop.createProduct({ translations: { de, fr: { title: "Lampe" } } });
@@ -46,8 +45,7 @@ onEachDatabase((suite) => {
     expect(data.languages).toEqual(["de", "en", "fr", "it"]);
   });
 
-  test("it is 304 until it changes", async () => {
-    const shop = await suite.shop();
+  test("it is 304 until it changes", async (shop) => {
     const read = async (tag: string) => {
       const { status, headers } = await shop.call("GET /store/", { headers: { "if-none-match": tag } });
       return { status, tag: headers.get("etag") as string };

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -9,6 +9,7 @@ const off = { enabled: false, confirmed_at: null, recovery_codes_left: 0 };
 const wrongPassword = "Vermilion-Kettle-4872";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const open = async () => openAccount(await suite.shop());
   const isOn = async (account: Awaited<ReturnType<typeof open>>) =>
     (await account.call<typeof off>("GET /users/me/two-factor/")).data.enabled;
@@ -25,8 +26,7 @@ onEachDatabase((suite) => {
     expect((await account.call("GET /users/me/two-factor/")).data).toEqual(off);
   });
 
-  test("confirming turns it on, returns ten recovery codes, and mails the user", async () => {
-    const shop = await suite.shop();
+  test("confirming turns it on, returns ten recovery codes, and mails the user", async (shop) => {
     const account = await openAccount(shop);
     await account.begin();
     const { status, data } = await account.call(confirm, { body: { otp: await account.code() } });

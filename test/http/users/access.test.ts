@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -7,6 +7,7 @@ import { makeUser, readUsers } from "../../support/users.ts";
 const roles = ["customer", "staff", "owner"] as const;
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   // The roles that each actor (a role, or a key) may manage.
   const managers = {
     customer: [],
@@ -28,8 +29,7 @@ onDatabase("file", (suite) => {
 
   for (const manager of Object.keys(managers) as Manager[]) {
     const manageable: readonly string[] = managers[manager];
-    test(`${manager} manages ${manageable.join(", ") || "nobody"}, and nobody else`, async () => {
-      const shop = await suite.shop();
+    test(`${manager} manages ${manageable.join(", ") || "nobody"}, and nobody else`, async (shop) => {
       // Another owner, so that the rule about the last one does not apply.
       await openAccount(shop, { role: "owner" });
       const call = await callerOf(shop, manager);
@@ -53,8 +53,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("users cannot change their own role or status, or delete themselves, through user management", async () => {
-    const shop = await suite.shop();
+  test("users cannot change their own role or status, or delete themselves, through user management", async (shop) => {
     await openAccount(shop, { role: "owner" });
     const owner = await openAccount(shop, { role: "owner" });
     for (const body of [{ role: "customer" }, { role: "owner" }, { status: "disabled" }, { status: "active" }]) {
@@ -66,8 +65,7 @@ onDatabase("file", (suite) => {
     expect(data).toMatchObject({ role: "owner", status: "active", name: "Ada" });
   });
 
-  test("a role counts from the next request on, in both directions", async () => {
-    const shop = await suite.shop();
+  test("a role counts from the next request on, in both directions", async (shop) => {
     const account = await openAccount(shop);
     expect((await account.call("GET /users/")).code).toBe(5300);
     await shop.call(`PATCH /users/${account.id}/`, { body: { role: "staff" } });
@@ -76,8 +74,7 @@ onDatabase("file", (suite) => {
     expect((await account.call("GET /users/")).code).toBe(5300);
   });
 
-  test("disabling or deleting a user ends their sessions for good", async () => {
-    const shop = await suite.shop();
+  test("disabling or deleting a user ends their sessions for good", async (shop) => {
     const [disabled, removed] = [await openAccount(shop), await openAccount(shop)];
     await shop.call(`PATCH /users/${disabled.id}/`, { body: { status: "disabled" } });
     await shop.call(`DELETE /users/${removed.id}/`);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -12,8 +12,8 @@ async function changesOf(shop: Shop) {
 }
 
 onEachDatabase((suite) => {
-  suite.testOnFile("PATCH changes the given fields only; null clears a name or a phone", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  suite.testOnFile("PATCH changes the given fields only; null clears a name or a phone", async (shop) => {
     const user = await makeUser(shop, { name: "Ada", phone: "123", addresses: [address], metadata: { a: 1 } });
     suite.app.clock.advance(1000);
     const patch = (body: Record<string, unknown>) => shop.call<UserReply>(`PATCH /users/${user.id}/`, { body });
@@ -36,8 +36,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
   });
 
-  suite.testOnFile("metadata is merged as in RFC 7396, and refused if the merge is too large", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("metadata is merged as in RFC 7396, and refused if the merge is too large", async (shop) => {
     const { id } = await makeUser(shop, { metadata: { a: 1, b: { c: 1, d: 2 }, e: [1, 2] } });
     const patch = (metadata: unknown) => shop.call<UserReply>(`PATCH /users/${id}/`, { body: { metadata } });
     const { data } = await patch({ a: null, b: { d: null, f: 3 }, e: [3], "x.y": "灯" });
@@ -49,8 +48,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile(
     "another address is unverified, unless the change sets that; another case is the same address",
-    async () => {
-      const shop = await suite.shop();
+    async (shop) => {
       const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
       const patch = async (body: Record<string, unknown>) => {
         const { data } = await shop.call<UserReply>(`PATCH /users/${id}/`, { body });
@@ -62,8 +60,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("an address of another user is 409 and named; one's own is no conflict", async () => {
-    const shop = await suite.shop();
+  test("an address of another user is 409 and named; one's own is no conflict", async (shop) => {
     await makeUser(shop, { email: "taken@example.com" });
     const { id } = await makeUser(shop, { email: "ada@example.com" });
     const patch = (email: string) => shop.call(`PATCH /users/${id}/`, { body: { email } });
@@ -82,8 +79,7 @@ onEachDatabase((suite) => {
     ["a bad phone", { phone: "x" }, "phone"],
     ["null addresses", { addresses: null }, "addresses"],
   ] as const) {
-    suite.testOnFile(`PATCH with ${name} is 422 and named, and nothing is written`, async () => {
-      const shop = await suite.shop();
+    suite.testOnFile(`PATCH with ${name} is 422 and named, and nothing is written`, async (shop) => {
       const user = await makeUser(shop);
       const { code, fields } = await shop.call(`PATCH /users/${user.id}/`, { body: { name: "Eve", ...body } });
       expect({ code, fields }).toEqual({ code: 5102, fields: [field] });
@@ -91,8 +87,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("of twenty PATCHes with the same version one succeeds; without a version, all do", async () => {
-    const shop = await suite.shop();
+  test("of twenty PATCHes with the same version one succeeds; without a version, all do", async (shop) => {
     const { id } = await makeUser(shop);
     const race = (headers: Record<string, string>) =>
       Promise.all(
@@ -108,8 +103,7 @@ onEachDatabase((suite) => {
     expect([data.version, Object.keys(data.metadata).length]).toEqual([22, 20]);
   });
 
-  suite.testOnFile("the audit log names changed fields without values, and roles with values", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("the audit log names changed fields without values, and roles with values", async (shop) => {
     const { id } = await makeUser(shop, { email: "ada@example.com" });
     const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
     await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
@@ -143,8 +137,7 @@ onEachDatabase((suite) => {
     ["removed", (by, id) => by(`DELETE /users/${id}/`)],
   ];
   for (const [name, end] of ends) {
-    test(`the last active owner cannot be ${name}; one of two can`, async () => {
-      const shop = await suite.shop();
+    test(`the last active owner cannot be ${name}; one of two can`, async (shop) => {
       const owner = await makeUser(shop, { role: "owner" });
       await makeUser(shop, { role: "owner", status: "disabled" });
       await makeUser(shop, { role: "staff" });
@@ -157,8 +150,7 @@ onEachDatabase((suite) => {
       expect((await end(shop.call, owner.id)).status).toBe(200);
     });
 
-    test(`of owners who are ${name} at once, by each other or by a key, one remains`, async () => {
-      const shop = await suite.shop();
+    test(`of owners who are ${name} at once, by each other or by a key, one remains`, async (shop) => {
       const owners = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop, { role: "owner" })));
       const replies = await Promise.all([
         ...owners.map(({ id }) => end(shop.call, id)),

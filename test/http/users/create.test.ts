@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { goodPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -66,6 +66,7 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
 const weak = ["", "short", "Kettle-4871-Ver", "vermilion-kettle-4871", "Password123!Password123!"];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   const scenarios: ApiScenario[] = refused.map(([name, fields, field]) => ({
     name: `${name} is 422 and named`,
     request,
@@ -93,8 +94,7 @@ onDatabase("file", (suite) => {
   });
   runScenarios(suite, scenarios);
 
-  test("a user needs only an email; the rest has defaults, and without a password nobody can sign in", async () => {
-    const shop = await suite.shop();
+  test("a user needs only an email; the rest has defaults, and without a password nobody can sign in", async (shop) => {
     const { status, data, headers } = await shop.call<UserReply>(request, { body: { email } });
     const now = new Date(suite.app.clock.now()).toISOString();
     expect(data).toEqual({
@@ -120,8 +120,7 @@ onDatabase("file", (suite) => {
     for (const password of ["", goodPassword]) expect((await login(shop, password)).status).toBeGreaterThanOrEqual(400);
   });
 
-  test("every field is stored; neither reply nor list nor audit log shows the password or a hash", async () => {
-    const shop = await suite.shop();
+  test("every field is stored; neither reply nor list nor audit log shows the password or a hash", async (shop) => {
     const given = {
       email,
       name: "Ada Lovelace",
@@ -169,15 +168,13 @@ onDatabase("file", (suite) => {
     expect((await makeUser(other, { email })).email).toBe(email);
   });
 
-  test("the address of a deleted user is free again", async () => {
-    const shop = await suite.shop();
+  test("the address of a deleted user is free again", async (shop) => {
     const { id } = await makeUser(shop, { email });
     await shop.call(`DELETE /users/${id}/`);
     expect((await makeUser(shop, { email })).id).not.toBe(id);
   });
 
-  test("of fifty concurrent creates of one address in different case, one succeeds, and the others are refused", async () => {
-    const shop = await suite.shop();
+  test("of fifty concurrent creates of one address in different case, one succeeds, and the others are refused", async (shop) => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, n) => {
         const name = [..."racing-somebody"]

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -23,8 +23,8 @@ async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
 }
 
 onDatabase("file", (suite) => {
-  test("each change of a user records an event with version, role and status, and no personal data", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("each change of a user records an event with version, role and status, and no personal data", async (shop) => {
     const { id, email } = await makeUser(shop, { name: "Ada Personal", phone: "+351 1234" });
     const path = `/users/${id}/`;
     for (const body of [
@@ -55,8 +55,7 @@ onDatabase("file", (suite) => {
     for (const personal of [email, "personal", "Ada", "351"]) expect(text).not.toContain(personal);
   });
 
-  test("changes by users of their own record are events too, refused changes are not", async () => {
-    const shop = await suite.shop();
+  test("changes by users of their own record are events too, refused changes are not", async (shop) => {
     const { id, call } = await openAccount(shop);
     const taken = await makeUser(shop);
     const body = { email: "moved-himself@example.com", password: goodPassword };

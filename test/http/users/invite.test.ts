@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { AppError } from "../../../src/server/errors.ts";
 import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
 import { inviteUser, requestReset } from "../../../src/server/modules/password-reset/service.ts";
@@ -15,12 +15,12 @@ import { readUsers } from "../../support/users.ts";
 const email = "ada@example.com";
 
 onEachDatabase((suite) => {
+  const { test } = suite;
   const login = (shop: Shop) =>
     shop.callAnonymously("POST /auth/login/", { body: { email, password: goodPassword }, address: newAddress() });
   const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).code;
 
-  test("an invited person sets their first password with the mailed code, within three days", async () => {
-    const shop = await suite.shop();
+  test("an invited person sets their first password with the mailed code, within three days", async (shop) => {
     const invited = await inviteUser(await tenantContext(shop), { email, name: "Ada", role: "staff", lang: "fr" });
     expect(invited).toMatchObject({ email, role: "staff", status: "active" });
     const [mail] = await deliverMail(shop);
@@ -31,8 +31,7 @@ onEachDatabase((suite) => {
     expect((await login(shop)).status).toBe(200);
   });
 
-  test("a reset that anybody requests does not end an invitation, and the reset ends both", async () => {
-    const shop = await suite.shop();
+  test("a reset that anybody requests does not end an invitation, and the reset ends both", async (shop) => {
     const ctx = await tenantContext(shop);
     await inviteUser(ctx, { email, name: "Ada" });
     const code = await readCode(shop, "invitation");
@@ -49,8 +48,7 @@ onEachDatabase((suite) => {
     expect((await reset(shop, later, invitation, goodPassword)).code).toBe(5216);
   });
 
-  test("an invitation ends after three days and can be repeated; the person's fields stay", async () => {
-    const shop = await suite.shop();
+  test("an invitation ends after three days and can be repeated; the person's fields stay", async (shop) => {
     const ctx = await tenantContext(shop);
     const { id } = await inviteUser(ctx, { email, name: "Ada" });
     const code = await readCode(shop, "invitation");
@@ -65,15 +63,13 @@ onEachDatabase((suite) => {
     expect(await codeOf(inviteUser(ctx, { email }))).toBe(5306);
   });
 
-  test("a fourth invitation within 20 minutes is refused", async () => {
-    const shop = await suite.shop();
+  test("a fourth invitation within 20 minutes is refused", async (shop) => {
     const ctx = await tenantContext(shop);
     for (let n = 0; n < 3; n++) await inviteUser(ctx, { email });
     expect(await codeOf(inviteUser(ctx, { email }))).toBe(5107);
   });
 
-  test("a verified sign-up is an account, and the terminal erases it", async () => {
-    const shop = await suite.shop();
+  test("a verified sign-up is an account, and the terminal erases it", async (shop) => {
     await signUp(shop, email);
     expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
     const [user] = await readUsers(shop);
@@ -82,8 +78,7 @@ onEachDatabase((suite) => {
     expect(await verifyAudit(suite.app.system)).toMatchObject({ intact: true });
   });
 
-  suite.testOnFile("the terminal erases the last active owner only if a person agreed", async () => {
-    const shop = await suite.shop();
+  suite.testOnFile("the terminal erases the last active owner only if a person agreed", async (shop) => {
     const { id } = await openAccount(shop, { role: "owner" });
     const ctx = await tenantContext(shop);
     expect(await codeOf(eraseUser(ctx, id))).toBe(5306);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ApiReply } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
@@ -49,8 +49,8 @@ async function fill(suite: Suite): Promise<Shop> {
 }
 
 onDatabase("file", (suite) => {
-  test("a page has 20 users by default, newest first, each as GET returns it; a total only on request", async () => {
-    const shop = await suite.shop();
+  const { test } = suite;
+  test("a page has 20 users by default, newest first, each as GET returns it; a total only on request", async (shop) => {
     await Promise.all(Array.from({ length: 21 }, () => makeUser(shop)));
     const { data, page } = await list(shop);
     expect([data.length, page.has_more, page.limit, "total" in page]).toEqual([20, true, 20, false]);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { FileDatabase } from "../../../src/server/db/local/file-database.ts";
 import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
@@ -33,6 +33,7 @@ const scenarios: ApiScenario[] = [
 ];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
   const address = { line1: "Canary Street 7", city: "Canarytown", country: "PT", name: "Canary Person" };
@@ -86,8 +87,7 @@ onDatabase("file", (suite) => {
     return texts.join("\n");
   }
 
-  test("an export has all that is kept of the person, without secrets and without other people", async () => {
-    const shop = await suite.shop();
+  test("an export has all that is kept of the person, without secrets and without other people", async (shop) => {
     const { own, order } = await openPerson(shop);
     const other = await openPerson(shop, "somebody.else@example.com");
     const { data, text } = await own.call<Record<string, object[]>>(exported);
@@ -108,8 +108,7 @@ onDatabase("file", (suite) => {
       expect(text).not.toContain(secret);
   });
 
-  test("an erased person is in no row; orders keep numbers and amounts, and the audit log stays intact", async () => {
-    const shop = await suite.shop();
+  test("an erased person is in no row; orders keep numbers and amounts, and the audit log stays intact", async (shop) => {
     const { own, order } = await openPerson(shop);
     const kept = await openPerson(shop, "kept.person@example.com");
     const before = (await kept.own.call<{ orders: unknown }>(exported)).data.orders;
@@ -145,8 +144,7 @@ onDatabase("file", (suite) => {
     expect(mails).not.toContain("canary.person@example.com");
   });
 
-  test("the mail to a person is exported and erased also after it was sent, and no other mail", async () => {
-    const shop = await suite.shop();
+  test("the mail to a person is exported and erased also after it was sent, and no other mail", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     for (const { email } of [own, other])
       await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: email.toUpperCase() } });
@@ -161,8 +159,7 @@ onDatabase("file", (suite) => {
     expect(await mail(other)).toHaveLength(1);
   });
 
-  test("a user can export ten times an hour, and an export does not list earlier ones", async () => {
-    const shop = await suite.shop();
+  test("a user can export ten times an hour, and an export does not list earlier ones", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     const events = async () => {
       const { data, status } = await own.call<{ audit: { event: string }[] }>(exported);
@@ -178,8 +175,7 @@ onDatabase("file", (suite) => {
     expect(await events()).toEqual(first);
   });
 
-  test("an erasure leaves the addresses of audit entries that name nobody", async () => {
-    const shop = await suite.shop();
+  test("an erasure leaves the addresses of audit entries that name nobody", async (shop) => {
     const own = await openAccount(shop);
     const address = newAddress();
     await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: own.email }, address });
@@ -190,8 +186,7 @@ onDatabase("file", (suite) => {
     expect(rows.map(({ event }) => event)).toEqual(["password.reset_requested"]);
   });
 
-  test("an erased person is in no free space of the database file either", async () => {
-    const shop = await suite.shop();
+  test("an erased person is in no free space of the database file either", async (shop) => {
     const email = "vanishing.person@example.com";
     const { own } = await openPerson(shop, email);
     const db = suite.app.db as FileDatabase;
@@ -204,8 +199,7 @@ onDatabase("file", (suite) => {
     expect((await read()).includes(email)).toBe(false);
   });
 
-  test("an order that is not completed or cancelled prevents an erasure, and nothing changes", async () => {
-    const shop = await suite.shop();
+  test("an order that is not completed or cancelled prevents an erasure, and nothing changes", async (shop) => {
     const own = await openAccount(shop);
     const { id: product_id } = await shop.createProduct({ stock: 10 });
     const { data } = await own.call("POST /orders/", { body: { items: [{ product_id, quantity: 1 }] } });
@@ -216,8 +210,7 @@ onDatabase("file", (suite) => {
     expect((await own.call(erase, { body: { password } })).status).toBe(200);
   });
 
-  test("with two-factor, erasing needs a code, which a wrong code does not replace", async () => {
-    const shop = await suite.shop();
+  test("with two-factor, erasing needs a code, which a wrong code does not replace", async (shop) => {
     const own = await openAccount(shop);
     await own.enrol();
     expect((await own.call(erase, { body: { password } })).code).toBe(5211);
@@ -225,16 +218,14 @@ onDatabase("file", (suite) => {
     expect((await own.call(erase, { body: { password, otp: await own.code() } })).status).toBe(200);
   });
 
-  test("wrong passwords count as failed sign-ins", async () => {
-    const shop = await suite.shop();
+  test("wrong passwords count as failed sign-ins", async (shop) => {
     const own = await openAccount(shop);
     for (let n = 0; n < 3; n++) expect((await own.call(erase, { body: { password: otherPassword } })).code).toBe(5212);
     expect((await own.call(erase, { body: { password } })).code).toBe(5213);
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("the last active owner cannot be erased", async () => {
-    const shop = await suite.shop();
+  test("the last active owner cannot be erased", async (shop) => {
     const [owner, second] = [await openAccount(shop, { role: "owner" }), await openAccount(shop, { role: "owner" })];
     expect((await second.call(erase, { body: { password } })).status).toBe(200);
     expect((await owner.call(erase, { body: { password } })).code).toBe(5306);

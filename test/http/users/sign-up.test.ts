@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { purgeSignUps, resendSignUpCode } from "../../../src/server/modules/sign-up/service.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
@@ -63,13 +63,13 @@ const scenarios: ApiScenario[] = [
 ];
 
 onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
   const login = (shop: Shop, of = email, password = goodPassword) =>
     shop.callAnonymously("POST /auth/login/", { body: { email: of, password }, address: newAddress() });
 
-  test("the code in the mail creates the account, which can sign in then and not before", async () => {
-    const shop = await suite.shop();
+  test("the code in the mail creates the account, which can sign in then and not before", async (shop) => {
     await signUp(shop, "Ada@example.com", { name: "Ada" });
     expect((await login(shop)).code).toBe(5212);
     expect(await readUsers(shop)).toEqual([]);
@@ -85,8 +85,7 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, code)).code).toBe(5216);
   });
 
-  test("the mail and the account are in the language of the sign-up", async () => {
-    const shop = await suite.shop();
+  test("the mail and the account are in the language of the sign-up", async (shop) => {
     await shop.call(request, send(good, { query: { lang: "de" } }));
     const [mail] = await deliverMail(shop);
     expect(mail?.subject).toBe("Ihr Bestätigungscode");
@@ -94,8 +93,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ lang: "de" }]);
   });
 
-  test("an address that has an account gets the same bytes and rows, and a mail that says so without a code", async () => {
-    const shop = await suite.shop();
+  test("an address that has an account gets the same bytes and rows, and a mail that says so without a code", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
     // The first of a store begins its count.
     await signUp(shop, "else@example.com");
@@ -131,8 +129,7 @@ onDatabase("file", (suite) => {
     return Object.values({ ...rows[0] }).map(Number);
   }
 
-  test("the password is hashed whether or not the address has an account", async () => {
-    const shop = await suite.shop();
+  test("the password is hashed whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
     const hashes = async (address: string) => {
       const hash = Bun.password.hash;
@@ -148,8 +145,7 @@ onDatabase("file", (suite) => {
     expect([await hashes("real@example.com"), await hashes("none@example.com")]).toEqual([1, 1]);
   });
 
-  test("a disabled user gets no mail and no second account", async () => {
-    const shop = await suite.shop();
+  test("a disabled user gets no mail and no second account", async (shop) => {
     await makeUser(shop, { email, status: "disabled" });
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
@@ -158,8 +154,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("the password of a sign-up tells it from somebody else's with the same address, and one account remains", async () => {
-    const shop = await suite.shop();
+  test("the password of a sign-up tells it from somebody else's with the same address, and one account remains", async (shop) => {
     await signUp(shop, email, { name: "Ada" });
     await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     const code = await readCode(shop, "sign_up_code");
@@ -168,8 +163,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
   });
 
-  test("a sign-up for which strangers left no mail can be verified with the codes that they caused", async () => {
-    const shop = await suite.shop();
+  test("a sign-up for which strangers left no mail can be verified with the codes that they caused", async (shop) => {
     for (let n = 0; n < 3; n++) await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     await signUp(shop, email, { name: "Ada" });
     const mails = await readOutbox(suite.app, shop.namespace);
@@ -179,8 +173,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop)).status).toBe(200);
   });
 
-  test("an address gets ten mails about sign-ups a day, and those about other things as well", async () => {
-    const shop = await suite.shop();
+  test("an address gets ten mails about sign-ups a day, and those about other things as well", async (shop) => {
     const mailed = async () => (await readOutbox(suite.app, shop.namespace)).map(({ kind }) => kind);
     for (let n = 0; n < 12; n++) {
       await shop.call("POST /users/verify/resend/", send({ email }));
@@ -206,8 +199,7 @@ onDatabase("file", (suite) => {
     expect((await signUp(shop, email)).status).toBe(200);
   });
 
-  test("a client's second sign-up of an address replaces its first", async () => {
-    const shop = await suite.shop();
+  test("a client's second sign-up of an address replaces its first", async (shop) => {
     const address = newAddress();
     for (const password of [otherPassword, goodPassword])
       await shop.call(request, send({ email, password }, { address }));
@@ -216,8 +208,7 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, code)).status).toBe(200);
   });
 
-  test("five wrong tries lock the code, also with the right code and wrong passwords", async () => {
-    const shop = await suite.shop();
+  test("five wrong tries lock the code, also with the right code and wrong passwords", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     for (let n = 0; n < 5; n++) {
@@ -230,8 +221,7 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
   });
 
-  test("a code expires after 15 minutes, and another one can be requested for three days", async () => {
-    const shop = await suite.shop();
+  test("a code expires after 15 minutes, and another one can be requested for three days", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     suite.app.clock.advance(15 * 60_000);
@@ -249,8 +239,7 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
   });
 
-  test("a fourth mail within 20 minutes is not sent, and the sign-up before it stays", async () => {
-    const shop = await suite.shop();
+  test("a fourth mail within 20 minutes is not sent, and the sign-up before it stays", async (shop) => {
     for (let n = 0; n < 3; n++) await signUp(shop, email);
     await signUp(shop, email, { password: otherPassword });
     await shop.call("POST /users/verify/resend/", send({ email }));
@@ -270,8 +259,7 @@ onDatabase("file", (suite) => {
     expect((await signUp(shop, "elsewhere@example.com")).status).toBe(200);
   });
 
-  test("an address verifies ten times a minute, and a server with auth:forward names the address that counts", async () => {
-    const shop = await suite.shop();
+  test("an address verifies ten times a minute, and a server with auth:forward names the address that counts", async (shop) => {
     const body = { ...good, code: "012345" };
     const address = newAddress();
     for (let n = 0; n < 10; n++) {
@@ -285,8 +273,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /users/verify/", { body, address, auth, headers: forwarded })).code).toBe(5216);
   });
 
-  test("a server that may name its customers' addresses is not limited as one of them", async () => {
-    const shop = await suite.shop();
+  test("a server that may name its customers' addresses is not limited as one of them", async (shop) => {
     const { app_id, app_secret } = await shop.issueKey({ scopes: ["customers:sign-up", "auth:forward"] });
     const address = newAddress();
     for (let n = 0; n < 31; n++) {
@@ -296,8 +283,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the likes of the visitor become those of the account once it is verified", async () => {
-    const shop = await suite.shop();
+  test("the likes of the visitor become those of the account once it is verified", async (shop) => {
     const { id } = await shop.createProduct();
     const about = { resource_type: "product", resource_id: id };
     const { data } = await shop.callAnonymously("POST /likes/", { body: about });
@@ -308,8 +294,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously("GET /likes/", { query })).data).toMatchObject({ active: true, count: 1 });
   });
 
-  test("of concurrent verifications with one code, one creates the account", async () => {
-    const shop = await suite.shop();
+  test("of concurrent verifications with one code, one creates the account", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     const replies = await Promise.all(Array.from({ length: 5 }, () => verify(shop, email, code)));
@@ -327,8 +312,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(other)).toEqual([]);
   });
 
-  test("no table contains the code or the password", async () => {
-    const shop = await suite.shop();
+  test("no table contains the code or the password", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     for (const table of ["sign_ups", "mail_codes", "audit_log", "mail_outbox"]) {
@@ -395,8 +379,7 @@ onDatabase("file", (suite) => {
     expect((await login(open, "taken@example.com", otherPassword)).code).toBe(5212);
   });
 
-  test("a store can turn sign-up off", async () => {
-    const shop = await suite.shop();
+  test("a store can turn sign-up off", async (shop) => {
     await updateTenant(suite.app.system, shop.namespace, { signUp: "off" });
     expect((await signUp(shop, email)).code).toBe(5300);
     expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
