@@ -159,15 +159,12 @@ describe("a proxy in front of the server", () => {
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
   });
 
-  test("that only changes the host, like nginx by default, has all findings at once", async () => {
+  test("that only changes the host, like nginx by default, is not trusted", async () => {
     const found = await look(
       wary,
       front(wary, (headers) => headers.set("host", "upstream")),
     );
-    expect(tell(found)).toEqual([
-      expect.stringContaining("error: The proxy at 127.0.0.1 is not trusted"),
-      expect.stringContaining("warning: The proxy at 127.0.0.1 passes on X-Forwarded-For"),
-    ]);
+    expect(tell(found)).toEqual([expect.stringContaining("error: The proxy at 127.0.0.1 is not trusted")]);
   });
 
   test("is recognized by its address in any form", () => {
@@ -193,13 +190,13 @@ describe("a proxy in front of the server", () => {
     ]);
     const naive = front(trusting, (headers) => headers.set("via", "1.1 front"));
     expect(tell(await look(trusting, naive))).toEqual([
-      expect.stringContaining(`error: The proxy at ${peer} passes on X-Forwarded-For as clients send it`),
+      expect.stringContaining("error: Clients can forge their IP address"),
     ]);
   });
 
   test("is missing, but clients are trusted as one: an error, because they can choose their address", async () => {
     expect(tell(await look(trusting, trusting.url))).toEqual([
-      expect.stringContaining(`error: Requests arrive from ${peer} without a proxy`),
+      expect.stringContaining("error: Clients can forge their IP address"),
     ]);
   });
 

@@ -19,8 +19,6 @@ export const idleSeconds = 30;
 const maxHeaderBytes = 32_768;
 /** How long a listener that will stop still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
-/** How long before that end Linux defers new connections. In this time the open ones send their requests. */
-const deferMs = 250;
 /** The suites of TLS 1.2 with forward secrecy and authenticated encryption; all of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
@@ -73,10 +71,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     /** Asks clients to reconnect elsewhere, lets requests in flight finish, and closes what is left after `graceMs`. */
     async stop(graceMs: number) {
       isStopping = true;
-      await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
-      // Loaded only here, because it opens the C library.
-      if (graceMs > 0) (await import("./defer-connections.ts")).deferConnections(port);
-      await Bun.sleep(Math.min(deferMs, graceMs));
+      await Bun.sleep(Math.min(handoverMs, graceMs));
       // Counted from here, so that a request whose body does not come is answered before it is cut off.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
