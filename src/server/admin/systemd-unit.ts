@@ -1,4 +1,5 @@
-import { wrongState } from "../errors.ts";
+import { unavailable, wrongState } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import restrictions from "./systemd-restrictions.json" with { type: "json" };
 
 export interface UnitOptions {
@@ -33,12 +34,10 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
  */
 export function renderUnit({ command, dataDir, folders = [], hasReplica = false, ...options }: UnitOptions): string {
   const { account, port, settings = {} } = options;
-  const [program = "", ...words] = command;
-  requirePlain(program, /["'\\\p{Cc}]/u);
   const paths = [dataDir, ...folders];
-  for (const path of paths) requirePlain(path, /\p{Cc}/u);
-  const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
-  const environment = Object.entries(settings).map((pair) => `Environment=${quoteWord(pair.join("="))}\n`);
+  for (const word of [...command, ...paths]) requirePlain(word);
+  const exec = [...command, "serve", "--data-dir", dataDir].join(" ");
+  const environment = Object.entries(settings).map((pair) => `Environment=${quoteSetting(pair.join("="))}\n`);
   // Home directories are hidden, unless the data or the program is in one.
   const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
@@ -75,21 +74,19 @@ WantedBy=multi-user.target
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
   // A disk that is not mounted must not keep the server from starting.
-  const writable = folders.map((path) => `\nReadWritePaths=${quoteWord(`-${path}`)}`).join("");
+  const writable = folders.map((path) => `\nReadWritePaths=-${path}`).join("");
   if (account.kind === "dynamic") {
-    const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${quoteArgument(path)}`).join("");
+    const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${path}`).join("");
     return `DynamicUser=yes\nUser=bodega\nStateDirectory=${name ?? "bodega"}\nStateDirectoryMode=0700${writable}${own}`;
   }
   const { user, group } = account;
-  return `User=${escapeSpecifiers(user)}\nGroup=${escapeSpecifiers(group)}\nReadWritePaths=${quoteWord(dataDir)}${writable}`;
+  return `User=${user}\nGroup=${group}\nReadWritePaths=${dataDir}${writable}`;
 }
 
-/** systemd cannot represent quotes in a program's path, nor line breaks in any path. */
-function requirePlain(path: string, unfit: RegExp): void {
-  if (!unfit.test(path)) return;
-  throw wrongState(
-    `A systemd unit cannot contain ${JSON.stringify(path)}. Choose a path without quotes, backslashes or line breaks.`,
-  );
+function requirePlain(path: string): void {
+  if (/^[\w@+=:,./-]+$/.test(path)) return;
+  const remedy = "Choose a path of letters, digits and @ + = : , . / - _";
+  throw wrongState(`A systemd unit cannot contain ${JSON.stringify(path)}.`, { remedy });
 }
 
 /** Whether a path is in a temporary directory, which PrivateTmp would hide and empty. */
@@ -97,18 +94,15 @@ export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
-/** Quotes an argument, in which `$` starts a variable, unlike in the program's path. */
-function quoteArgument(word: string): string {
-  return quoteWord(word.replaceAll("$", "$$$$"));
-}
-
 /** `%` starts a specifier everywhere, between quotes too. */
-function quoteWord(word: string): string {
-  const text = escapeSpecifiers(word);
-  if (/^[\w@%+=:,./$-]+$/.test(text)) return text;
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+function quoteSetting(setting: string): string {
+  const text = setting.replaceAll("%", "%%");
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-function escapeSpecifiers(text: string): string {
-  return text.replaceAll("%", "%%");
+/** Returns the output. Errors: unavailable with the message of `systemctl`. */
+export function runSystemctl(...words: readonly string[]): string {
+  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
+  if (done?.exitCode === 0) return done.stdout.toString().trim();
+  throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
 }

@@ -106,11 +106,7 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
 export function collectInTime(request: Request, limits: BodyLimits, held: Pick<Hold, "add">): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length) > limits.bytes + maxDropped) throw tooLarge(limits, true);
-  const expect = request.headers.get("expect");
-  // Bun answers an expectation in lower case only (oven-sh/bun#30248), and some clients send no body without the answer.
-  const isUnanswered = expect !== null && expect !== "100-continue";
-  const remedy = isUnanswered ? "Send `Expect: 100-continue` in lower case, or leave it out." : undefined;
-  const late = () => malformedRequest("The body did not arrive in time.", { ...closing, remedy });
+  const late = () => malformedRequest("The body did not arrive in time.", closing);
   return withTimeout(collect(request, length, limits, held), limits.ms, late);
 }
 

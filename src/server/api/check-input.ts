@@ -1,5 +1,5 @@
 import { Kind, type TObject } from "@sinclair/typebox";
-import { AppError, invalidField, malformedRequest, preconditionFailed } from "../errors.ts";
+import { invalidField, malformedRequest, preconditionFailed } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
 import { type Common, commonParameters } from "./credentials.ts";
@@ -82,41 +82,16 @@ function decode(text: string): string {
 const tagForm = /^(?:W\/)?"([^"]*)"$/;
 /** The tag of a read has a suffix for state that is no part of the version. */
 const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
-/** Each tag may cost an attempt, and no client needs more. */
-export const maxTags = 10;
 
 /**
- * Returns null without the header or with `*`. Foreign tags never match. A weak tag matches, because a proxy that
- * compresses makes `W/"2"` of `"2"`.
- * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can match.
+ * Returns null without the header or with `*`. A weak tag matches, because a proxy that compresses makes `W/"2"` of `"2"`.
+ * @throws malformedRequest for anything but one tag, preconditionFailed for a foreign one.
  */
-export function parseIfMatch(header: string | null): number[] | null {
+export function parseIfMatch(header: string | null): number | null {
   if (header === null || header.trim() === "*") return null;
-  const tags = header.split(",", maxTags + 1).map((tag) => tagForm.exec(tag.trim()));
-  if (tags.length > maxTags || tags.includes(null)) {
-    throw malformedRequest(`If-Match must be * or at most ${maxTags} ETags, such as "3".`);
-  }
-  const versions = new Set<number>();
-  for (const [, tag = ""] of tags as RegExpExecArray[]) {
-    const [, version] = versionForm.exec(tag) ?? [];
-    if (version !== undefined) versions.add(Number(version));
-  }
-  if (versions.size === 0) throw preconditionFailed();
-  return [...versions];
-}
-
-/** Tries each version. An attempt with a wrong version writes nothing. Throws preconditionFailed when none matches. */
-export async function answerFirstMatch<T>(
-  versions: readonly number[] | null,
-  attempt: (ifMatch: number | null) => Promise<T>,
-): Promise<T> {
-  if (versions === null) return attempt(null);
-  for (const version of versions.slice(0, -1)) {
-    try {
-      return await attempt(version);
-    } catch (error) {
-      if (!(error instanceof AppError && error.kind === "preconditionFailed")) throw error;
-    }
-  }
-  return attempt(versions.at(-1) as number);
+  const [, tag] = tagForm.exec(header.trim()) ?? [];
+  if (tag === undefined) throw malformedRequest('If-Match must be * or one ETag, such as "3".');
+  const [, version] = versionForm.exec(tag) ?? [];
+  if (version === undefined) throw preconditionFailed();
+  return Number(version);
 }

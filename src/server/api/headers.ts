@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import type { Ctx } from "../context.ts";
 import { rangeMatcher } from "../values/ip-prefix.ts";
 import { holdsSecret } from "../values/mask-secrets.ts";
 
@@ -34,22 +35,15 @@ function withoutPort(hop: string): string {
 }
 
 /** Few services need the client, and asking the socket for its address costs as much as the rest of a read. */
-export class RequestClient {
-  readonly #clientIpOf: (request: Request) => string | null;
-  readonly #request: Request;
-
-  constructor(clientIpOf: (request: Request) => string | null, request: Request) {
-    this.#clientIpOf = clientIpOf;
-    this.#request = request;
-  }
-
-  get ip() {
-    return this.#clientIpOf(this.#request);
-  }
-
-  get userAgent() {
-    return this.#request.headers.get("user-agent");
-  }
+export function clientOf(ipOf: (request: Request) => string | null, request: Request): NonNullable<Ctx["client"]> {
+  return {
+    get ip() {
+      return ipOf(request);
+    },
+    get userAgent() {
+      return request.headers.get("user-agent");
+    },
+  };
 }
 
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";

@@ -12,9 +12,8 @@ import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { hasNumbers } from "../values/schema.ts";
-import { answerCall } from "./answer-call.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
-import { answerRead, type RouteRequest } from "./answer-read.ts";
+import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, dropBody, readBody } from "./body.ts";
 import type { BodyMemory } from "./body-memory.ts";
@@ -25,7 +24,7 @@ import {
   popCommonParams,
   type RequestCredentials,
 } from "./credentials.ts";
-import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
+import { allowOrigin, clientOf, requestIdOf } from "./headers.ts";
 import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
 import { readUpload } from "./upload.ts";
@@ -213,7 +212,7 @@ function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest,
     memory: deps.memory,
     push: deps.push,
     media: deps.media,
-    client: new RequestClient(deps.clientIpOf, request),
+    client: clientOf(deps.clientIpOf, request),
   };
 }
 

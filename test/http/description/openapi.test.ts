@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
       namespace: [shop.namespace],
       lang: ["en", "pt-BR", "zh-Hant-TW", "de-CH-1996"],
       cursor: [page?.next_cursor ?? "WyI1"],
-      "If-Match": ["*", '"1"', 'W/"2", "3"'],
+      "If-Match": ["*", '"1"', 'W/"2"'],
       "created_at[gte]": [
         "2026-01-31",
         "2000-02-29",

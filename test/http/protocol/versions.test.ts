@@ -40,15 +40,12 @@ onDatabase("file", (suite) => {
       const before = await makeCall(world, readOf(call));
       const version = before.data.version as number;
       expect([before.status, tagOf(before)]).toEqual([200, `"${version}"`]);
-      for (const tag of [`"${version + 1}"`, `W/"${version + 1}", "${version + 2}"`]) {
-        const stale = await makeCall(world, call, { headers: { "if-match": tag } });
-        expect([tag, stale.status, stale.code]).toEqual([tag, 412, 5303]);
-      }
+      const stale = await makeCall(world, call, { headers: { "if-match": `"${version + 1}"` } });
+      expect([stale.status, stale.code]).toEqual([412, 5303]);
       expect((await makeCall(world, readOf(call))).data).toEqual(before.data);
 
       // A proxy that compresses makes a tag weak.
-      const tags = `"${version + 1}",W/"${version}"`;
-      const done = await makeCall(world, call, { headers: { "if-match": tags } });
+      const done = await makeCall(world, call, { headers: { "if-match": `W/"${version}"` } });
       expect([done.status, done.error]).toEqual([200, undefined]);
       const after = await makeCall(world, readOf(call));
       if (route.method === "DELETE") expect(after.code).toBe(5301);

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { runSystemctl } from "../../../server/admin/systemctl.ts";
+import { runSystemctl } from "../../../server/admin/systemd-unit.ts";
 import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";

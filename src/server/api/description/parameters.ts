@@ -1,15 +1,13 @@
 import { Kind, OptionalKind, type TObject } from "@sinclair/typebox";
 import type { Route } from "../../http/route.ts";
 import { languageForm, namesForm } from "../../values/schema.ts";
-import { maxTags } from "../check-input.ts";
 import { takesKey } from "../idempotency.ts";
 import { actsForVisitors } from "../public-calls.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
 /** The server refuses other values with an error of its own, so its schemas do not check these. */
 const namespaceForm = { type: "string", minLength: 1 };
-const tag = '(W/)?"[^",]*"';
-const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
+const ifMatchForm = { type: "string", pattern: '^(\\*|(W/)?"[^"]*")$' };
 
 export function parametersOf(route: Route, schemas: Schemas, examples: Record<string, string> = {}): Json[] {
   const parameters = [
@@ -27,8 +25,7 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
   ];
   if (route.conditional) {
     const description =
-      'At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record\'s current version, the ' +
-      "request fails with 5303.";
+      'An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303.';
     parameters.push(parameter("header", "If-Match", { description, schema: ifMatchForm }));
   }
   if (route.readEtagSource) {

@@ -1,8 +1,10 @@
 import type { Actor } from "../context.ts";
-import { bodyOf, type State, successText } from "../http/envelope.ts";
+import { bodyOf, type State, successResponse, successText } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
+import { parseIfMatch } from "./check-input.ts";
 import { chooseCoding, compress } from "./compression.ts";
+import { answerIdempotently, successStatus } from "./idempotency.ts";
 
 export interface RouteRequest {
   request: Request;
@@ -10,6 +12,21 @@ export interface RouteRequest {
   route: Route;
   /** Of the path, not yet checked. */
   params: Record<string, string>;
+}
+
+export async function answerCall(
+  { publicUrl }: { publicUrl?: string | undefined },
+  { request, requestId, route }: RouteRequest,
+  call: Call,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const { headers: asked } = request;
+  const ifMatch = route.conditional ? parseIfMatch(asked.get("if-match")) : null;
+  const answer = await (route.method === "GET"
+    ? route.handle(call as never, undefined as never)
+    : answerIdempotently(route, { ...call, ifMatch }, asked.get("idempotency-key")));
+  const shown = { ...answer, json: withPublicUrls(answer.json, publicUrl) };
+  return successResponse(requestId, shown, successStatus(route, answer), headers);
 }
 
 /** Answers a read of the catalogue. If the client's `ETag` is current, it gets 304 and the reply is not read. */
