@@ -96,7 +96,7 @@ test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
     ["(<change>)", "5"],
     ["such as +5", "=5"],
   ],
-  ["product update LAMP-1", ["What should change?", down], ["(--price)", "x"], ["Must be a number such as 1.5.", "9"]],
+  ["product update LAMP-1", ["Choose one", down], ["(--price)", "x"], ["Must be a number such as 1.5.", "9"]],
   ["order show", ["(<order>)", "99"], ['Order "99" not found', "1"]],
   ["key issue --for backend", ["(--name)", "x".repeat(101)], ["at most 100 characters", "web"]],
   ["key show", ["(<app_id>)", "nil"], ["not found", "web"]],
@@ -190,17 +190,17 @@ describe("a command that needs one of several flags asks which one, and then for
   test("origin check, and origin set", async () => {
     const line = [await issue(), "-n", "demo"];
     const set: [string, string][] = [
-      ["Who may use the key?", "\r"],
+      ["Choose one", "\r"],
       ["<origin...>", "a.example.com\r"],
       ["Let these sites use the key?", "y\r"],
     ];
     expect(await answerHere(["origin", "set", ...line], set, env)).toMatchObject({ code: 0 });
     const check: [string, string][] = [
-      ["Which request should be checked?", "\r"],
+      ["Choose one", "\r"],
       ["<origin>", "https://a.example.com\r"],
     ];
     expect(await answerHere(["origin", "check", ...line], check, env)).toMatchObject({ code: 0 });
-    const none: [string, string][] = [["Which request should be checked?", `${down}\r`]];
+    const none: [string, string][] = [["Choose one", `${down}\r`]];
     expect(await answerHere(["origin", "check", ...line], none, env)).toMatchObject({ code: 1 });
     for (const command of ["set", "check"]) {
       const { code } = await runHere(["origin", command, ...line, "--no-input"], { env, canAsk: true });
@@ -210,25 +210,25 @@ describe("a command that needs one of several flags asks which one, and then for
 
   test("token revoke, notify send, mail retry and webhook replay", async () => {
     const all: [string, string][] = [
-      ["Which tokens should be revoked?", `${down}${down}\r`],
+      ["Choose one", `${down}${down}\r`],
       ["Revoke every user token", "y\r"],
     ];
     expect(await answerHere(["token", "revoke", "-n", "demo"], all, env)).toMatchObject({ code: 0 });
     const send: [string, string][] = [
-      ["Who should get the notification?", `${down}${down}\r`],
+      ["Choose one", `${down}${down}\r`],
       ["Send the notification to 0 devices of store demo?", "y\r"],
     ];
     const message = ["notify", "send", "-n", "demo", "--title", "Sale", "--body", "Lamps"];
     expect(await answerHere(message, send, env)).toMatchObject({ code: 0 });
-    const mail: [string, string][] = [["Which mail should be retried?", `${down}\r`]];
+    const mail: [string, string][] = [["Choose one", `${down}\r`]];
     expect(await answerHere(["mail", "retry"], mail, env)).toMatchObject({ code: 0 });
     const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
     const { webhook_id } = await cli.json<{ webhook_id: string }>("webhook", "add", "-n", "demo", ...hook);
     const replay = ["webhook", "replay", webhook_id, "-n", "demo"];
-    expect(await answerHere(replay, [["Which events should be delivered again?", "\r"]], env)).toMatchObject({
+    expect(await answerHere(replay, [["Choose one", "\r"]], env)).toMatchObject({
       code: 0,
     });
-    expect(await answerHere(replay, [["Which events should be delivered again?", ctrlC]], env)).toMatchObject({
+    expect(await answerHere(replay, [["Choose one", ctrlC]], env)).toMatchObject({
       code: 130,
     });
   });

@@ -43,17 +43,6 @@ test("a command is completed once, and a quoted argument stays one word", () => 
   expect(broken.replaceAll(" \\\n  ", " ")).toBe(once);
 });
 
-test("the commands in init's list of unchanged values can be pasted", async () => {
-  const { dataDir } = copyShop();
-  const line = ["init", "-n", "demo", "--title", "Ada's Mugs", "--key-name", "my shop", "--no-owner"];
-  const { stdout } = await runHere([...line, "--data-dir", dataDir, "--json"], { env: {} });
-  const { kept } = JSON.parse(stdout) as { kept: string[] };
-  expect(findCommands(kept.join("\n"))).toEqual([
-    `bodega tenant update demo --title 'Ada'\\''s Mugs' --data-dir '${dataDir}'`,
-    expect.stringMatching(/^bodega key update app_\w{26} --name 'my shop' --data-dir '/),
-  ]);
-});
-
 test("at 40 columns notes, warnings and errors break between words, and a command stays one for a shell", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");

@@ -3,13 +3,13 @@ import { integer } from "../../server/config/environment.ts";
 import { isExecutable } from "../../server/config/own-command.ts";
 import type { ServerProcess } from "../../server/runtime/serve.ts";
 import { quoteWord } from "../../server/values/shell-quote.ts";
-import { readCliConfig } from "../context/read-config.ts";
+import { readCliConfig } from "../context/context.ts";
 import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { programName } from "../terminal/command-line.ts";
 import type { Console } from "../terminal/console.ts";
 import { info, printJson } from "../terminal/output.ts";
-import { describeServerProcess, serverFlags } from "./serve/server-process.ts";
+import { describeServerProcess, serverFlags } from "./serve/serve.ts";
 
 type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
 

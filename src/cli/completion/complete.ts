@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
 import { databaseFile } from "../../server/config/data-dir.ts";
-import { withDatabase } from "../context/context.ts";
-import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
+import { type DatabaseFlags, readDatabaseFlags, withDatabase } from "../context/context.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
 import type { CommandGroup } from "../framework/command.ts";
 import { findCommand } from "../framework/find-command.ts";

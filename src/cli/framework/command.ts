@@ -16,14 +16,6 @@ import {
   sharedArgs,
 } from "./args.ts";
 
-/** Arguments of which exactly one is needed, or with `several` one or more; a terminal asks which when none is given. */
-export interface OneOf {
-  question: string;
-  several?: boolean;
-  /** The choices by argument name, as a person reads them; an empty text is the argument's description. */
-  ways: Readonly<Record<string, string>>;
-}
-
 export type Command = ReturnType<typeof defineCommand>;
 
 /** Citty's `data`: what the plugins, the command and the report of an error know about a run. */
@@ -48,26 +40,24 @@ interface CommandDefinition<T extends CommandArgs> {
   longRunning?: boolean;
   /** Says what the command did, unless in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
-  oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
+  /** Arguments of which exactly one is needed; a terminal asks which when none is given. */
+  oneOf?: readonly (keyof T & string)[];
+  /** Arguments of which at least one is needed. */
+  anyOf?: readonly string[];
   /** Returns the exit code, where it is not 0 though nothing failed. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>) {
-  const { description, examples, notes = [], longRunning, done } = definition;
+  const { description, examples, notes = [], longRunning, done, oneOf, anyOf } = definition;
   const args: CommandArgs = { ...definition.args, ...sharedArgs };
-  const oneOf: OneOf | undefined = definition.oneOf;
   const run = ({ args: given, data: { terminal, console } }: CommandContext) => {
     const values = parseValues(args, given);
     if (longRunning) terminal.releaseSignals();
     const isDryRun = values["dry-run"] === true;
     return definition.run(values as ArgValues<T> & SharedValues, { ...console, done: isDryRun ? undefined : done });
   };
-  return { meta: { description }, args, examples, notes, oneOf, run };
-}
-
-export function requireAny(...names: string[]) {
-  return { question: "What should change?", several: true, ways: Object.fromEntries(names.map((name) => [name, ""])) };
+  return { meta: { description }, args, examples, notes, oneOf, anyOf, run };
 }
 
 /** Citty parses the arguments and runs the plugins, then the command. Returns the exit code. */

@@ -2,7 +2,7 @@ import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
 import type { CommandGroup, Load } from "./command.ts";
-import { tokenize, unknownFlagError } from "./tokenize.ts";
+import { type Token, tokenize, unknownFlagError } from "./tokenize.ts";
 
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
 const broken = "\ufffd";
@@ -22,23 +22,26 @@ export function findCommand(tree: CommandGroup, argv: string[]) {
   let isHelp = false;
   for (const token of tokenize(argv, leadingArgs)) {
     if (typeof target === "function" || token.kind === "option-terminator") break;
-    const isVersion = token.kind === "option" && token.name === "version" && path.length === 0;
-    if (token.kind === "option" && !isVersion) {
-      if (token.flag === undefined) {
-        throw unknownFlagError(token.rawName, leadingArgs, "Put the flags of a command after it.");
-      }
-      isHelp ||= token.flag === "help";
-      continue;
-    }
-    const word = token.kind === "option" ? token.name : token.value;
-    places.add(token.index);
-    if (word === "help" && path.length === 0) isHelp = true;
+    const word = wordOf(token, path.length === 0);
+    if (word === undefined) isHelp ||= token.kind === "option" && token.flag === "help";
     else {
-      path.push(word);
-      target = findSubCommand(target, path);
+      places.add(token.index);
+      if (word === "help" && path.length === 0) isHelp = true;
+      else {
+        path.push(word);
+        target = findSubCommand(target, path);
+      }
     }
   }
   return { path, target, rest: argv.filter((_, index) => !places.has(index)), isHelp };
+}
+
+/** The word of a token; undefined for a shared flag. `--version` is the command. Errors: UsageError for other flags. */
+function wordOf(token: Exclude<Token, { kind: "option-terminator" }>, isFirst: boolean): string | undefined {
+  if (token.kind !== "option") return token.value;
+  if (token.name === "version" && isFirst) return token.name;
+  if (token.flag !== undefined) return undefined;
+  throw unknownFlagError(token.rawName, leadingArgs, "Put the flags of a command after it.");
 }
 
 function findSubCommand({ subCommands }: CommandGroup, path: string[]): Load | CommandGroup {

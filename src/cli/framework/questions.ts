@@ -79,18 +79,17 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
 }
 
 /** The name of the argument that a person has chosen, where one is needed and none was given. */
-async function chooseOneOf({ command: { args, oneOf }, values, console }: ReadyRun): Promise<string | undefined> {
-  if (oneOf === undefined) return undefined;
-  const { question, several, ways } = oneOf;
-  const choices = Object.entries(ways).map(([value, name]) => ({
-    value,
-    name: name || String(args[value]?.description),
-  }));
-  const given = choices.filter(({ value }) => isGiven(values[value])).length;
-  if (given === 1 || (given > 1 && several)) return undefined;
-  if (given === 0 && console.canAsk) return askChoice(question, choices);
-  const labels = choices.map(({ value }) => formatArg(value, args[value] as Arg));
-  throw new UsageError(`Give ${several ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
+async function chooseOneOf({ command, values, console }: ReadyRun): Promise<string | undefined> {
+  const { args, oneOf, anyOf } = command;
+  const names = oneOf ?? anyOf ?? [];
+  const given = names.filter((name) => isGiven(values[name])).length;
+  if (names.length === 0 || given === 1 || (given > 1 && anyOf)) return undefined;
+  if (given === 0 && console.canAsk) {
+    const choices = names.map((value) => ({ value, name: String(args[value]?.description) }));
+    return askChoice("Choose one", choices);
+  }
+  const labels = names.map((name) => formatArg(name, args[name] as Arg));
+  throw new UsageError(`Give ${anyOf ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
     details: [{ field: labels[0] as string, message: "is required, or another of these" }],
   });
 }

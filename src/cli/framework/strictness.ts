@@ -21,27 +21,31 @@ export function checkArgs(rawArgs: string[], args: CommandArgs, values: GivenVal
   const words: string[] = [];
   for (const token of tokenize(rawArgs, args)) {
     if (token.kind === "positional") words.push(token.value);
-    if (token.kind !== "option") continue;
-    const { flag: name, value } = token;
-    if (name === undefined) throw unknownFlagError(token.rawName, args);
-    const arg = args[name] as FlagArg;
-    const flag = formatArg(name, arg);
-    const before = given.get(name);
-    if (before && !arg.multiple) throw invalidFlag(flag, "was given more than once");
-    if (arg.type !== "boolean") checkFlagValue(token, flag, arg);
-    else if (value !== undefined) throw invalidFlag(flag, "takes no value");
-    else if (name.startsWith("no-")) values[name] = true;
-    given.set(name, [...(before ?? []), value ?? ""]);
+    else if (token.kind === "option") given.set(...checkFlag(token, args, given));
   }
-  for (const [name, arg] of flagsOf(args)) if (arg.multiple) values[name] = given.get(name) ?? [];
+  for (const [name, arg] of flagsOf(args)) {
+    if (arg.multiple) values[name] = given.get(name) ?? [];
+    else if (name.startsWith("no-") && given.has(name)) values[name] = true;
+  }
   readWords(words, args, values);
 }
 
-function checkFlagValue(
-  { value, inlineValue, rawName }: Extract<Token, { kind: "option" }>,
-  flag: string,
-  arg: FlagArg,
-): void {
+type Flag = Extract<Token, { kind: "option" }>;
+
+/** The name of a flag and its values so far. */
+function checkFlag(token: Flag, args: CommandArgs, given: Map<string, string[]>): [name: string, values: string[]] {
+  const { flag: name, value = "" } = token;
+  if (name === undefined) throw unknownFlagError(token.rawName, args);
+  const arg = args[name] as FlagArg;
+  const flag = formatArg(name, arg);
+  const before = given.get(name) ?? [];
+  if (given.has(name) && !arg.multiple) throw invalidFlag(flag, "was given more than once");
+  if (arg.type !== "boolean") checkFlagValue(token, flag, arg);
+  else if (token.value !== undefined) throw invalidFlag(flag, "takes no value");
+  return [name, [...before, value]];
+}
+
+function checkFlagValue({ value, inlineValue, rawName }: Flag, flag: string, arg: FlagArg): void {
   if (value === undefined) throw invalidFlag(flag, "needs a value");
   if (!inlineValue && value.startsWith("-") && value !== "-") {
     throw invalidFlag(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);

@@ -23,7 +23,6 @@ const list = defineCommand({
   examples: [
     "bodega audit list -n demo --since 24h",
     "bodega audit list --event 'login.*' --failures --address 192.0.2.7",
-    "bodega audit list --actor-kind terminal --limit 1000 --json",
   ],
   async run(args, console) {
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
@@ -69,8 +68,8 @@ const verify = defineCommand({
   args: { expect: valueArg("seq:hash", "Head printed by an earlier verify") },
   examples: ["bodega audit verify"],
   notes: [
-    "The exit code is 0 when the log is intact, otherwise 1. Someone who can write the database file can also replace " +
-      "the whole log. Save the head elsewhere and pass it to --expect to detect that.",
+    "The exit code is 0 when the log is intact, otherwise 1. Someone who can write the database file can replace the whole " +
+      "log: save the head elsewhere and pass it to --expect to detect that.",
   ],
   async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");

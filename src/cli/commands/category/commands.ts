@@ -9,7 +9,7 @@ import {
   requiredNamespaceArg,
   valueArg,
 } from "../../framework/args.ts";
-import { defineCommand, requireAny } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -68,7 +68,7 @@ const create = defineCommand({
   args: { namespace: requiredNamespaceArg, ...fieldArgs, title: { ...fieldArgs.title, required: true } },
   examples: ['bodega category create -n demo --title "Desk lamps" --parent lamps'],
   done: "Created category {title}.",
-  notes: ["To put products into it: bodega product update -h, or the column categories of bodega product import"],
+  notes: ["To put products into it: bodega product update -h"],
   async run(args, console) {
     const { createCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     await printCategory(console, await withTenant(args, console, (ctx) => createCategory(ctx, readFields(args))));
@@ -78,13 +78,10 @@ const create = defineCommand({
 const update = defineCommand({
   description: "Update or move a category",
   args: { ...category.args, ...fieldArgs },
-  examples: [
-    "bodega category update -n demo lamps --title Lighting",
-    "bodega category update -n demo desk-lamps --parent= --published no",
-  ],
+  examples: ["bodega category update -n demo desk-lamps --parent= --published no"],
   notes: ["Fields without a flag keep their value. An empty --parent= moves the category to the top."],
   done: "Updated category {title}.",
-  oneOf: requireAny(...Object.keys(fieldArgs)),
+  anyOf: Object.keys(fieldArgs),
   async run(args, console) {
     const patch = readFields(args);
     const { updateCategory } = await import("../../../server/modules/catalogue/categories/service.ts");

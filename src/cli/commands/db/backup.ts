@@ -1,8 +1,7 @@
 import { setPriority } from "node:os";
 import type { BackupReport, BackupStep } from "../../../server/backup/backup-report.ts";
 import { formatBytes } from "../../../server/values/bytes.ts";
-import { accountName } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";

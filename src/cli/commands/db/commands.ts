@@ -1,8 +1,7 @@
 import { setPriority } from "node:os";
 import type { rekeyDatabase } from "../../../server/admin/rekey.ts";
 import { wrongState } from "../../../server/errors.ts";
-import { requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig, requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
 import { wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";

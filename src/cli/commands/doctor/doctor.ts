@@ -1,11 +1,9 @@
-import { makeContext } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { serveFlags } from "../serve/serve.ts";
-import { replicateFlag } from "../serve/server-process.ts";
+import { replicateFlag, serveFlags } from "../serve/serve.ts";
 import { runAndPrint } from "./print.ts";
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands of a store.

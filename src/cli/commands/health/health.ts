@@ -1,6 +1,6 @@
 import { addressOf } from "../../../server/runtime/port.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
-import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
+import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/context.ts";
 import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";

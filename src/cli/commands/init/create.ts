@@ -1,8 +1,7 @@
 import { setUpShop } from "../../../server/admin/create-shop.ts";
 import { addToEnvFile } from "../../../server/config/env-file.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
-import { beginContext } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { beginContext, readCliConfig } from "../../context/context.ts";
 import type { Console } from "../../terminal/console.ts";
 import { type InitArgs, passwordSource, readSettings } from "./flags.ts";
 import type { Plan } from "./plan.ts";

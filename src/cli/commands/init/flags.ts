@@ -17,7 +17,7 @@ import {
 import { refuseTogether } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { addressFlags, replicateFlag, serverFlags } from "../serve/server-process.ts";
+import { addressFlags, replicateFlag, serverFlags } from "../serve/serve.ts";
 
 export const initFlags = {
   namespace: { ...namespaceArg, description: "Namespace of the store in every request (default: made from --title)" },

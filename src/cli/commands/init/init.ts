@@ -1,7 +1,7 @@
 import { defineCommand } from "../../framework/command.ts";
 import { passwordNote } from "../../secrets/passwords.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
-import { describeServerProcess } from "../serve/server-process.ts";
+import { describeServerProcess } from "../serve/serve.ts";
 import { initFlags } from "./flags.ts";
 
 export default defineCommand({
@@ -15,14 +15,12 @@ export default defineCommand({
     "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --replicate-to /mnt/replica",
   ],
   notes: [
-    "At a terminal it asks for what the flags leave open, shows a summary, and writes nothing before the last answer. " +
-      "Elsewhere it needs --title or --namespace, and --owner-email with a password, or --no-owner. " +
-      "The key stays unpublished without --publish, and no browser can use it without --origin.",
+    "At a terminal it asks for what the flags leave open, and writes nothing before the last answer. Elsewhere it needs " +
+      "--title or --namespace, and --owner-email with a password, or --no-owner. The key stays unpublished without --publish.",
     passwordNote,
-    "It can be repeated: it adds what is missing, changes nothing that exists, and creates no second key.",
-    "Add a mail server or a replica at once or later with --smtp-url-file and --replicate-to. The mail server and the " +
-      "flags of the server are saved in bodega.env in the data directory (mode 0600). The server and every command read " +
-      "that file; environment variables and flags take precedence.",
+    "It can be repeated: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +
+      "creates no second key. The mail server and the flags of the server are saved in bodega.env in the data directory, " +
+      "which the server and every command read; environment variables and flags take precedence.",
   ],
   async run(args, console) {
     if (args["print-unit"]) return (await import("./unit.ts")).printUnit(args, console);

@@ -7,8 +7,7 @@ import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
 import { requireApart, tryTarget } from "../../../server/replication/target.ts";
 import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
-import { withContext } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig, withContext } from "../../context/context.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
 import { readSecretFile } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -72,13 +71,8 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
       : { store: null, owner: null, key: null };
   // Its flags can differ from the settings.
   const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
-  if (console.canAsk) {
-    const mayServe = args.serve !== false && runningUrl === undefined;
-    if (mayServe) await reservePort(config).catch(({ message }: Error) => warn(console, message));
-    const found = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
-    await info(console, isNew ? `This creates a store in ${config.dataDir}.` : found);
-    await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.\n");
-  }
+  if (console.canAsk)
+    await greet(console, config, { isNew, mayServe: args.serve !== false && runningUrl === undefined });
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   const named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
@@ -93,6 +87,13 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const answers = { namespace, store, owner, key, publicUrl, serve, runningUrl };
   if (console.canAsk && !console.assumeYes) await confirmAnswers(console, answers);
   return answers;
+}
+
+async function greet(console: Console, config: Config, { isNew, mayServe }: { isNew: boolean; mayServe: boolean }) {
+  if (mayServe) await reservePort(config).catch(({ message }: Error) => warn(console, message));
+  const found = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
+  await info(console, isNew ? `This creates a store in ${config.dataDir}.` : found);
+  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.\n");
 }
 
 async function confirmAnswers(

@@ -9,7 +9,7 @@ import { planSecretFile } from "../../secrets/deliver.ts";
 import { askStrongPassword, readPassword } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
-import { askOrigins } from "../key/args.ts";
+import { askOrigins } from "../key/key.ts";
 import { checks, type InitArgs } from "./flags.ts";
 
 export function findNamespace({ namespace, title }: InitArgs, existing: readonly string[]): string | undefined {

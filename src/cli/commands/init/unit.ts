@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isTemporary, renderUnit, stateDirectoryOf } from "../../../server/admin/systemd-unit.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig } from "../../context/context.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printJson, warn } from "../../terminal/output.ts";
 import { checkFlags, type InitArgs, readSettings } from "./flags.ts";

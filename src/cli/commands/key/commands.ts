@@ -2,12 +2,24 @@ import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
-import { defineCommand, requireAny } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
 import { formatRelativeTime, formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
-import { confirmInUse, confirmPages, deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
+import {
+  appIdArg,
+  confirmInUse,
+  confirmPages,
+  deliverKey,
+  describeKey,
+  expectedNamespaceArg,
+  printKey,
+  printKeySheet,
+  saveSecretArg,
+  scopeArg,
+  warnOfKeys,
+  withKey,
+} from "./key.ts";
 
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
 
@@ -18,9 +30,7 @@ const list = defineCommand({
     state: choiceArg(keyStates, "Filter by state"),
   },
   examples: ["bodega key list -n demo --state published"],
-  notes: [
-    "Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still used.",
-  ],
+  notes: ["Warns of keys that expire within 30 days, and of old secrets in use that expire within a day."],
   async run(args, console) {
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const keys = await withContext(args, console, (ctx) => listKeys(ctx, args));
@@ -45,10 +55,7 @@ const show = defineCommand({
   description: "Show an app key and the use of its secrets",
   args: keyArgs,
   examples: ["bodega key show -n demo web"],
-  notes: [
-    "Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute. Retire an old secret " +
-      "when the current one is in use and the old one has not been used for a day, or since the current one was created.",
-  ],
+  notes: ["Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute."],
   async run(args, console) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     await printKeySheet(console, await withKey(args, console, getKey));
@@ -68,13 +75,10 @@ const update = defineCommand({
     },
     namespace: expectedNamespaceArg,
   },
-  examples: [
-    "bodega key update app_01k8z3v5x2f1rt9m6q7wbn4hcd --expires 90d",
-    "bodega key update -n demo web --scope products:read --scope products:write",
-  ],
+  examples: ["bodega key update -n demo web --scope products:read --scope products:write --expires 90d"],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
-  oneOf: requireAny("name", "scope", "expires"),
+  anyOf: ["name", "scope", "expires"],
   async run(args, console) {
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     const patch = { name: args.name, scopes, expiresAt: args.expires };
@@ -113,10 +117,7 @@ const rotate = defineCommand({
     namespace: expectedNamespaceArg,
   },
   examples: ["bodega key rotate -n demo backend --overlap 24h --save-secret-to backend.secret"],
-  notes: [
-    "Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak. It needs a " +
-      "confirmation or --yes.",
-  ],
+  notes: ["Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak."],
   done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
@@ -136,10 +137,7 @@ const retire = defineCommand({
   description: "Expire the old secrets of a rotated app key now",
   args: keyArgs,
   examples: ["bodega key retire -n demo web"],
-  notes: [
-    "Takes effect on the server's next request. The current secret stays valid. To see when old secrets were last used: " +
-      "bodega key show <app_id>",
-  ],
+  notes: ["Takes effect on the server's next request. The current secret stays valid."],
   done: "Expired the old secrets of key {name}.",
   async run(args, console) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");

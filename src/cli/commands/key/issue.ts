@@ -8,8 +8,7 @@ import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { askOrigins, saveSecretArg, scopeArg } from "./args.ts";
-import { confirmPages, deliverKey } from "./print.ts";
+import { askOrigins, confirmPages, deliverKey, saveSecretArg, scopeArg } from "./key.ts";
 
 const purposes = ["storefront", "backend", "import"] as const;
 
@@ -47,10 +46,8 @@ export default defineCommand({
   notes: [
     "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
     "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue and signs " +
-      "customers up. It needs --origin, or --allow-no-origin for apps that are not pages. A backend key can do everything. An " +
-      "import key reads and writes products. Both are for servers, which send no Origin header: pages may use them only " +
-      "with --origin.",
-    "Without --for, a script gets a key that can do everything. Without --for and --origin, any page that has the key may use it.",
+      "customers up. It needs --origin, or --allow-no-origin. A backend key can do everything, an import key reads and " +
+      "writes products; pages may use these two only with --origin. Without --for, a script gets a backend key.",
   ],
   done: "Issued key {name}.",
   async run(args, console) {

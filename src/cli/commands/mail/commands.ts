@@ -1,7 +1,6 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import { parseEmail } from "../../../server/values/email.ts";
-import { withContext, withTenant } from "../../context/context.ts";
-import { openCliOptions } from "../../context/read-config.ts";
+import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
 import {
   choiceArg,
   limitArg,
@@ -25,13 +24,9 @@ const list = defineCommand({
     limit: limitArg("50", 1000),
     "show-recipients": { type: "boolean", description: "Show full addresses instead of a…@example.com" },
   },
-  examples: [
-    "bodega mail list --status failed --since 24h --json",
-    "bodega mail list -n demo --to ada@example.com --kind reset_code",
-  ],
+  examples: ["bodega mail list -n demo --status failed --since 24h"],
   notes: [
-    "The content of a mail is encrypted, and erased once it is sent; of its recipient, a…@example.com and a keyed hash are kept. A demo has " +
-      "no mail server, so its list shows the sign-up and reset codes of waiting mail.",
+    "The content of a mail is encrypted, and erased once it is sent. A demo shows the codes of its waiting mail.",
     "waiting: for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
@@ -80,10 +75,7 @@ const retry = defineCommand({
     all: { type: "boolean", description: "Retry all failed mail that has not expired" },
     namespace: namespaceFilterArg,
   },
-  oneOf: {
-    question: "Which mail should be retried?",
-    ways: { id: "mails by id", all: "all failed mail that has not expired" },
-  },
+  oneOf: ["id", "all"],
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
   done: "Queued {retried mail} again.",
   async run(args, console) {

@@ -2,8 +2,7 @@ import { countOf } from "../../../server/health/finding.ts";
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { requireText } from "../../../server/values/text.ts";
-import { withContext, withTenant } from "../../context/context.ts";
-import { openCliOptions } from "../../context/read-config.ts";
+import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
 import {
   type CommandArgs,
   choiceArg,
@@ -61,9 +60,8 @@ const show = defineCommand({
   },
   examples: ["bodega notify show -n demo msg_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
-    "Deliveries are counted by status. waiting: queued or being retried. sent: accepted by the push service. failed: given " +
-      "up. dropped: the device is no longer registered. expired: not delivered within --ttl.",
-    "Notifications are kept for 30 days.",
+    "Deliveries are counted by status. sent: accepted by the push service. dropped: the device is no longer registered. " +
+      "expired: not delivered within --ttl. Notifications are kept for 30 days.",
   ],
   async run(args, console) {
     const { getMessage } = await import("../../../server/modules/notifications/messages/messages.ts");
@@ -124,10 +122,7 @@ const key = defineCommand({
   description: "Show the public VAPID key for browser subscriptions",
   args: {},
   examples: ["bodega notify key -q"],
-  notes: [
-    "Pass it to pushManager.subscribe() as applicationServerKey. It is public, the same for all stores, and also in the " +
-      "reply of GET /notifications/register/.",
-  ],
+  notes: ["Pass it to pushManager.subscribe() as applicationServerKey. It is public, and the same for all stores."],
   async run(args, console) {
     const { ensureVapidKeys } = await import("../../../server/modules/notifications/providers/vapid.ts");
     const { publicKey } = await withContext(args, console, ensureVapidKeys);
@@ -160,14 +155,8 @@ const sendArgs = {
 const send = defineCommand({
   description: "Send a notification to browsers and devices",
   args: sendArgs,
-  oneOf: {
-    question: "Who should get the notification?",
-    ways: { topic: "the devices that subscribed to a topic", user: "the devices of a user", everyone: "all devices" },
-  },
-  examples: [
-    "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps at half price until Sunday' --url /sale",
-    "bodega notify send -n demo --everyone --title 'New' --body 'The spring catalogue' --lang de --dry-run",
-  ],
+  oneOf: ["topic", "user", "everyone"],
+  examples: ["bodega notify send -n demo --topic sale --title Sale --body 'Lamps at half price' --url /sale"],
   notes: [
     "The running server sends it within a second and retries for the duration of --ttl. Without a server it stays queued.",
     "Browsers need no settings. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",

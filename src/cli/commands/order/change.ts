@@ -9,8 +9,7 @@ import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";
-import { order } from "./commands.ts";
-import { formatAmount, formatCustomer, printOrder } from "./print.ts";
+import { formatAmount, formatCustomer, order, printOrder } from "./commands.ts";
 
 const dryRunArg = {
   type: "boolean",
@@ -93,7 +92,7 @@ const cancel = defineCommand({
     },
     "dry-run": dryRunArg,
   },
-  oneOf: { question: "What should be cancelled?", ways: { order: "", buyer: "" } },
+  oneOf: ["order", "buyer"],
   examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo --buyer ada@example.com"],
   done: "Cancelled order {number}.",
   notes: ["A full refund cancels a paid order: bodega order refund -n <namespace> <order>"],

@@ -1,6 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
+import { formatMinor } from "../../../server/values/money.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
 import {
   type ArgValues,
@@ -16,10 +17,70 @@ import {
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
-import { printJson, printList } from "../../terminal/output.ts";
+import { printJson, printList, printRecord } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";
-import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
+
+export function toOrderRecord({ order, customerEmail }: OrderView) {
+  const { id, ...rest } = order;
+  return { order_id: id, customer_email: customerEmail, ...rest };
+}
+
+export function formatAmount(minor: number, { order, digits }: OrderView): string {
+  return `${formatMinor(minor, digits)} ${order.currency}`;
+}
+
+export function formatCustomer({ order, customerEmail }: OrderView): string {
+  return customerEmail ?? order.user_id ?? "guest";
+}
+
+export async function printOrder(console: Console, view: OrderView): Promise<void> {
+  const record = toOrderRecord(view);
+  if (console.json) return printJson(console, record);
+  if (console.quiet) return printRecord(console, record);
+  const { order } = view;
+  const { items: _items, refunds: _refunds, shipping_address, ...rest } = record;
+  const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && order.status !== "pending");
+  const fields = Object.entries(rest).filter(([name]) => !isHidden(name));
+  const shown = fields.map(([name, value]) =>
+    name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
+  );
+  const address = shipping_address && addressParts.flatMap((part) => shipping_address[part] ?? []).join(", ");
+  await printRecord(console, { ...Object.fromEntries(shown), shipping_address: address });
+  await console.write("\n");
+  const amount = (minor: number) => formatAmount(minor, view);
+  await printList(console, order.items, {
+    empty: "No lines.",
+    columns: [
+      { header: "LINE ID", value: (line) => line.id },
+      { header: "TITLE", value: (line) => [line.title, line.variant_title].filter((text) => text !== null).join(", ") },
+      "sku",
+      { header: "PRICE", value: (line) => amount(line.price_minor) },
+      "quantity",
+      { header: "DISCOUNT", value: (line) => amount(line.discount_minor) },
+      { header: "TAX", value: (line) => amount(line.tax_minor) },
+      { header: "TOTAL", value: (line) => amount(line.total_minor) },
+      { header: "REFUNDED", value: (line) => `${line.refunded_quantity}: ${amount(line.refunded_minor)}` },
+      { header: "RESTOCKED", value: (line) => String(line.restocked_quantity) },
+    ],
+  });
+  if (order.refunds.length === 0) return;
+  await console.write("\n");
+  await printList(console, order.refunds, {
+    empty: "No refunds.",
+    columns: [
+      { header: "REFUND ID", value: (refund) => refund.id },
+      { header: "AMOUNT", value: (refund) => amount(refund.amount_minor) },
+      { header: "ITEMS", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
+      "reason",
+      { header: "RETURNED POINTS", value: (refund) => String(refund.points_returned) },
+      { header: "REVERSED POINTS", value: (refund) => String(refund.points_reversed) },
+      "created_at",
+    ],
+  });
+}
+
+const addressParts = ["name", "line1", "line2", "postal_code", "city", "region", "country", "phone"] as const;
 
 const load = async () => (await import("../../../server/modules/orders/resolve.ts")).resolveOrderId;
 export const order = recordArgs("order", "order", "Id or number of the order", load);
@@ -48,10 +109,7 @@ const list = defineCommand({
     by: choiceArg(["buyer"], "With --unpaid: list who reserves how many pieces"),
     limit: limitArg("50"),
   },
-  examples: [
-    "bodega order list -n demo --unpaid --by buyer",
-    "bodega order list -n demo --status paid --customer ada@example.com",
-  ],
+  examples: ["bodega order list -n demo --status paid --since 7d", "bodega order list -n demo --unpaid --by buyer"],
   async run(args, console) {
     const { limit, unpaid } = args;
     if (args.by !== undefined && !unpaid) throw invalidFlag("--by", "needs --unpaid");
@@ -106,18 +164,12 @@ const columnNames = orderColumns.map(([name]) => name).join(", ");
 const exportOrder = defineCommand({
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
   args: { namespace: requiredNamespaceArg, ...exportArgs, ...orderFilterFlags },
-  examples: [
-    "bodega order export -n demo --output orders.csv",
-    "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.ndjson",
-  ],
+  examples: ["bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv"],
   notes: [
-    "The file is created when the export is complete, and only its owner can read it. An existing file is replaced " +
-      "after a confirmation or with --yes, and keeps its permissions.",
-    `CSV is UTF-8 with one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat ` +
-      "the order's values in all its rows: to sum orders, count each order_id once.",
-    "Amounts have all decimals of their currency and no sign. In CSV, an apostrophe precedes a tab or line break that " +
-      "begins a text, and each = + - @ that begins it or follows a semicolon, tab or line break in it, so that no " +
-      "spreadsheet runs it as a formula.",
+    "The file is created when the export is complete, and only its owner can read it.",
+    `CSV has one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat the order's ` +
+      "values in all its rows: to sum orders, count each order_id once. An apostrophe keeps spreadsheets from running a text " +
+      "as a formula.",
     "NDJSON has one order per line, as GET /orders/{id}/ returns it.",
   ],
   async run(args, console) {

@@ -7,8 +7,16 @@ import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitSentence, info, printJson, printList } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
-import { type AppKeyDetails, confirmInUse, confirmPages, describeKey, printKey } from "../key/print.ts";
+import {
+  type AppKeyDetails,
+  appIdArg,
+  confirmInUse,
+  confirmPages,
+  describeKey,
+  expectedNamespaceArg,
+  printKey,
+  withKey,
+} from "../key/key.ts";
 
 const originsArg = {
   type: "positional",
@@ -76,9 +84,8 @@ const list = defineCommand({
   },
   examples: ["bodega origin list -n demo web --rejected"],
   notes: [
-    "`bodega key show` says whether the list is enforced.",
-    "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a " +
-      "request without an Origin header.",
+    "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a request " +
+      "without an Origin header.",
   ],
   async run(args, console) {
     if (args.rejected) {
@@ -110,15 +117,7 @@ const set = defineCommand({
     any: { type: "boolean", description: "Allow every origin: empty the list and stop enforcing it" },
     namespace: expectedNamespaceArg,
   },
-  oneOf: {
-    question: "Who may use the key?",
-    several: true,
-    ways: {
-      origin: "pages of certain websites",
-      "allow-no-origin": "servers and apps only, which send no Origin header",
-      any: "everyone: the list is emptied and not enforced",
-    },
-  },
+  anyOf: ["origin", "allow-no-origin", "any"],
   examples: ["bodega origin set -n demo web shop.example.com '*.example.org'", "bodega origin set -n demo web --any"],
   notes: [
     "Requests without an Origin header are rejected without --allow-no-origin. With only that flag, no browser can use " +
@@ -144,10 +143,7 @@ const check = defineCommand({
     none: { type: "boolean", description: "Check a request without an Origin header" },
     namespace: expectedNamespaceArg,
   },
-  oneOf: {
-    question: "Which request should be checked?",
-    ways: { origin: "from a page of a website", none: "from a server or an app, without an Origin header" },
-  },
+  oneOf: ["origin", "none"],
   examples: ["bodega origin check -n demo web https://shop.example.com"],
   notes: [
     "The exit code is 0 when the request is allowed, otherwise 1. Also says what to do. Origins that were rejected: " +

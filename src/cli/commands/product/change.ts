@@ -15,13 +15,12 @@ import {
   valueArg,
   wordArg,
 } from "../../framework/args.ts";
-import { defineCommand, requireAny } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { product } from "./commands.ts";
-import { printProduct } from "./print.ts";
+import { printProduct, product } from "./commands.ts";
 import { readTranslations, translationArgs } from "./translations.ts";
 
 /** Reads `12.50` and `12,50`. Errors: UsageError for what may have a thousands separator, and for all that is not a number. */
@@ -76,18 +75,25 @@ function readFields(args: ArgValues<typeof fieldArgs>): ProductPatch {
 const variantNote =
   "A --variant has its own title, sku, price and stock; every other name is an option. Without a price it has the product's.";
 
+const variantFields: Record<string, (value: string) => unknown> = {
+  title: (value) => value,
+  sku: (value) => value,
+  price: (value) => (value === "" ? null : parsePrice("--variant price", value)),
+  stock: (value) => (value === "" ? null : parseWhole("--variant stock", value, "items")),
+};
+
 /** Reads `size=L,sku=MUG-L,price=14,50,stock=5`: an option and three fields. Errors: UsageError. */
 function parseVariant(text: string): VariantInput {
-  const variant: VariantInput = {};
+  const fields: Record<string, unknown> = {};
+  const options: Record<string, string> = {};
   for (const part of text.split(/,(?=[^,=]+=)/)) {
     const [, name, value = ""] = /^\s*([^=]*[^=\s])\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
     if (name === undefined) throw invalidFlag("--variant", "must be such as size=L,sku=MUG-L,price=14.50,stock=5");
-    if (name === "title" || name === "sku") variant[name] = value;
-    else if (name === "price") variant.price = value === "" ? null : parsePrice("--variant price", value);
-    else if (name === "stock") variant.stock = value === "" ? null : parseWhole("--variant stock", value, "items");
-    else variant.options = { ...variant.options, [name]: value };
+    const read = Object.hasOwn(variantFields, name) ? variantFields[name] : undefined;
+    if (read) fields[name] = read(value);
+    else options[name] = value;
   }
-  return variant;
+  return { ...fields, ...(Object.keys(options).length > 0 && { options }) };
 }
 
 const create = defineCommand({
@@ -99,10 +105,7 @@ const create = defineCommand({
     price: { ...fieldArgs.price, required: true },
     stock: numberArg("items", "Stock on hand (default: not counted)"),
   },
-  examples: [
-    'bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1',
-    "bodega product create -n demo --title Mug --price 12.50 --variant size=S,stock=5 --variant size=L,price=14.50,stock=3",
-  ],
+  examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
   done: "Created product {title}.",
   notes: [
     "It is published unless --status says otherwise. Pictures: bodega product image add -h. Many products: bodega product import -h",
@@ -125,7 +128,7 @@ const update = defineCommand({
     `${variantNote} A variant with the same SKU, or without a SKU the same options, is updated; another one is added.`,
   ],
   done: "Updated product {title}.",
-  oneOf: requireAny(...Object.keys(fieldArgs)),
+  anyOf: Object.keys(fieldArgs),
   async run(args, console) {
     const patch = readFields(args);
     const variants = args.variant.map((text) => ({ line: 1, document: parseVariant(text) }));
@@ -173,8 +176,8 @@ const restore = defineCommand({
   args: recordArgs("product", undefined, "Id, slug or SKU of the deleted product", loadDeleted).args,
   examples: ["bodega product restore -n demo desk-lamp"],
   notes: [
-    "Of several products with the slug or SKU, the one that was deleted last comes back, with the variants that it had. Its uploaded " +
-      "pictures are kept for a day after the deletion; later it comes back without them, as it does without categories that were deleted.",
+    "Of several products with the slug or SKU, the one that was deleted last comes back. Its uploaded pictures are kept for " +
+      "a day after the deletion.",
   ],
   done: "Restored product {title}.",
   async run(args, console) {

@@ -1,11 +1,110 @@
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
+import type { ImportResult } from "../../../server/modules/catalogue/transfer/import.ts";
+import type { MigrationReport } from "../../../server/modules/catalogue/transfer/migration/shop-table.ts";
+import { currencyDigits } from "../../../server/modules/tenants/input.ts";
+import { formatMinor } from "../../../server/values/money.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import type { Console } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/escape.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
-import { printList } from "../../terminal/output.ts";
+import { info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { formatPrice, formatStock, printProduct, toProductRecord } from "./print.ts";
+
+export function toProductRecord({ id, ...rest }: ProductDocument) {
+  return { product_id: id, ...rest };
+}
+
+export function formatPrice(minor: number, currency: string): string {
+  return `${formatMinor(minor, currencyDigits(currency))} ${currency}`;
+}
+
+/** The stock for sale: `7`, `7 of 9` where orders reserve some, `not counted`. */
+export function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
+  if (stock === null) return "not counted";
+  return available === stock ? String(stock) : `${available} of ${stock}`;
+}
+
+export async function printProduct(console: Console, { json }: { json: string }): Promise<void> {
+  const record = toProductRecord(JSON.parse(json));
+  if (console.json || console.quiet) return printRecord(console, record);
+  const { variants, currency, price_minor, stock, available, images, translations, ...rest } = record;
+  const { price: _price, compare_at_price, ...fields } = rest;
+  const shown = {
+    ...fields,
+    price: formatPrice(price_minor, currency),
+    compare_at_price:
+      compare_at_price === null ? null : `${compare_at_price.toFixed(currencyDigits(currency))} ${currency}`,
+    stock: formatStock({ stock, available }),
+    images: images.map(({ url }) => url),
+    translations: Object.keys(translations),
+    variants: variants.length,
+  };
+  await printRecord(console, shown);
+  if (variants.length === 0) return;
+  await console.write("\n");
+  await printList(console, variants, {
+    empty: "",
+    columns: [
+      { header: "VARIANT ID", value: (variant) => variant.id },
+      "title",
+      { header: "PRICE", value: (variant) => formatPrice(variant.price_minor, variant.currency) },
+      { header: "STOCK", value: formatStock },
+      "sku",
+    ],
+  });
+}
+
+const stopReasons = { error: "Stopped at an error", interrupted: "Interrupted", failure: "Aborted" } as const;
+
+type Imported = ImportResult & MigrationReport & { file: string };
+
+export async function printImport(console: Console, result: Imported, isDryRun: boolean): Promise<number> {
+  const { changes, errors, errors_omitted, stopped, last_line, source, left_out, file, ...counts } = result;
+  const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
+  if (console.json) {
+    const { file: _, ...answer } = result;
+    await printJson(console, { ...answer, dry_run: isDryRun });
+    return code;
+  }
+  const notes = console.quiet ? [] : [...(isDryRun ? changes.map(describeChange) : []), ...describeLeftOut(result)];
+  const lines = [...describeErrors(result), ...notes];
+  await console.writeError(lines.map((line) => `${escapeControls(line)}\n`).join(""));
+  if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun });
+  if (stopped !== null) await warn(console, describeStop(stopped, result, isDryRun));
+  if (isDryRun) await info(console, "Dry run: nothing was saved.");
+  return code;
+}
+
+function describeErrors({ errors, errors_omitted, file }: Imported): string[] {
+  const place = (line: number) => `${file === "-" ? "" : `${file}, `}line ${line}`;
+  const lines = errors.map(({ line, field, message }) => `${place(line)}: ${field ? `${field}: ` : ""}${message}`);
+  return errors_omitted > 0 ? [...lines, `… and ${errors_omitted} more errors`] : lines;
+}
+
+function describeChange({ line, title, fields }: Imported["changes"][number]): string {
+  return `line ${line}: ${fields ? `updates ${fields.join(", ")} of ${title}` : `creates ${title}`}`;
+}
+
+function describeStop(stopped: keyof typeof stopReasons, counts: Imported, isDryRun: boolean): string {
+  const isSaved = counts.created + counts.updated + counts.unchanged > 0;
+  const reason = stopReasons[stopped];
+  if (!isDryRun && !isSaved) return `Nothing was saved. ${reason}; correct the file and import it again.`;
+  const done = isDryRun ? "checked" : "saved";
+  return `${reason} after line ${counts.last_line}. The products counted above are ${done}; later lines are not.`;
+}
+
+function describeLeftOut({ source, left_out: { columns, rows } }: Imported): string[] {
+  if (!source) return [];
+  const lines = [`The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`];
+  if (columns.length > 0) lines.push(`left out, because products have no such field: ${columns.join(", ")}`);
+  for (const { reason, lines: numbers } of rows) {
+    const more = numbers.length > 20 ? ` and ${numbers.length - 20} more` : "";
+    lines.push(`left out, line ${numbers.slice(0, 20).join(", ")}${more}: ${reason}`);
+  }
+  return lines;
+}
 
 const names = "Id, slug or SKU of the product, or SKU of one of its variants";
 const load = async () => (await import("../../../server/modules/catalogue/products/resolve.ts")).resolveStockItem;
@@ -29,10 +128,7 @@ const list = defineCommand({
     limit: limitArg("100"),
     wide: { type: "boolean", description: "List the ids, too" },
   },
-  examples: [
-    "bodega product list -n demo --query lamp --status draft",
-    "bodega product list -n demo --sort=-price --limit 10",
-  ],
+  examples: ["bodega product list -n demo --query lamp --sort=-price --limit 10"],
   notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
   async run(args, console) {
     const { query, status, sort, since, limit, category, wide } = args;
@@ -81,16 +177,11 @@ const exportProduct = defineCommand({
     },
     status: productStatusArg,
   },
-  examples: [
-    "bodega product export -n demo --output products.ndjson --status published",
-    "bodega product export -n demo --output prices.csv --columns title,price,variant_title,variant_price",
-  ],
+  examples: ["bodega product export -n demo --output prices.csv --columns title,price,variant_price"],
   notes: [
-    "CSV has one row per product, or one per variant, where the first row also describes the product. A field without " +
-      "a value is a hyphen (-), such as the price of a variant at the product's price. An apostrophe keeps spreadsheets from running a text as a formula. " +
-      "NDJSON has one product per line, as the API returns it, but with the slugs of its categories.",
-    "`bodega product import` reads both formats without loss. The file is created when the export is complete; an " +
-      "existing file is replaced after a confirmation or with --yes.",
+    "CSV has one row per product, or one per variant, where the first row also describes the product. A hyphen (-) is a " +
+      "field without a value. NDJSON has one product per line, as the API returns it.",
+    "`bodega product import` reads both formats without loss. The file is created when the export is complete.",
   ],
   async run(args, console) {
     const { output, status, columns } = args;

@@ -35,8 +35,8 @@ const add = defineCommand({
   },
   examples: ["bodega product image add -n demo desk-lamp lamp.jpg lamp-on.jpg --alt 'Desk lamp'"],
   notes: [
-    "Pictures are stored as WebP without metadata, upright, and at most 2560 pixels wide and high. A file has at most " +
-      "20 MiB and 40 million pixels. A picture that no product shows is deleted after a day.",
+    "Pictures are stored as WebP without metadata, at most 2560 pixels wide and high. A file has at most 20 MiB and 40 " +
+      "million pixels.",
   ],
   async run(args, console) {
     const { addPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
@@ -73,8 +73,7 @@ const importFolder = defineCommand({
   examples: ["bodega product image import -n demo pictures"],
   notes: [
     "Each file is added to the product or variant whose SKU is its name: LAMP-1.jpg, LAMP-1_2.jpg and so on, or any files " +
-      "in a folder LAMP-1. Pictures that a product already has are not added again.",
-    "The exit code is 1 when a file has an error; the others are added.",
+      "in a folder LAMP-1. The exit code is 1 when a file has an error; the others are added.",
   ],
   async run(args, console) {
     const { importPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");

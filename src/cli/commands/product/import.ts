@@ -17,7 +17,7 @@ import type { Console } from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
-import { printImport } from "./print.ts";
+import { printImport } from "./commands.ts";
 
 /** Opens a file, or standard input for `-`, until `close`. The signal ends reading with an error. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
@@ -57,21 +57,17 @@ const importProduct = defineCommand({
     "bodega product import -n demo --template > products.csv",
   ],
   notes: [
-    "A line updates the product with the same id; without an id, that with the same SKU; without both, that with the same slug. " +
-      "A line without a slug updates the product with the same title, if its slug is made from that title. Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
-    "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error; standard input is " +
-      "kept in memory for that. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the " +
-      "current batch is saved.",
-    "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
-      "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product. " +
-      "The first line has the title and the other fields of the product.",
-    "An empty cell leaves a field as it is. A hyphen (-) removes its value: no description, stock not counted, a variant at the product's price.",
-    "A product export of Shopify or WooCommerce is recognised by its columns and imported as it is: prices, sales, stock, variants, " +
-      "tags, pictures and status. Missing categories are created. The columns and lines that are left out are listed, with the reason.",
-    "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
-    "Pictures are addresses, ids of uploaded pictures, or paths of files relative to the imported file, with | between " +
-      "them. Files are uploaded. To add a folder of pictures named by SKU: bodega product image import <folder>",
-    "A dry run checks the whole file. It lists the errors, and the first twenty new products and updates. It does not detect conflicts between lines more than a few hundred products apart.",
+    "A line updates the product with the same id, SKU or slug, in this order; without a slug, the one with the same title. " +
+      "Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, " +
+      "never deleted. A product is saved completely or not at all.",
+    "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error. The exit code is 1 " +
+      "when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
+    "The first line of a CSV file has the column names that `bodega product export` writes. Consecutive lines with the same " +
+      "id, slug, SKU or title are variants of one product. An empty cell leaves a field as it is; a hyphen (-) clears it.",
+    "A product export of Shopify or WooCommerce is imported as it is: prices, sales, stock, variants, tags, pictures and " +
+      "status. Missing categories are created. What is left out is listed, with the reason.",
+    "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these. " +
+      "Pictures are addresses, ids of uploaded pictures, or paths relative to the file, with | between them.",
   ],
   async run(args, console) {
     if (args.template) {

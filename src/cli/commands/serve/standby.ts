@@ -1,12 +1,11 @@
 import { backupDestination } from "../../../server/config/backup-config.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig } from "../../context/context.ts";
 import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { serveFlags } from "./serve.ts";
-import { describeServerProcess } from "./server-process.ts";
+import { describeServerProcess, serveFlags } from "./serve.ts";
 
 export default defineCommand({
   description: "Keep a second machine ready to take over from a server",
@@ -30,9 +29,9 @@ export default defineCommand({
   ],
   notes: [
     "It restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
-      "bodega.env of the server there first. On its address, /health/live answers 200 and /health/ready 503 with the lag.",
-    "promote stops the standby of the data directory, applies the last changes, and serves like bodega serve, which does the " +
-      "same where no standby runs. A server that still runs sends its last changes and ends with exit code 4. If it fails, repeat it.",
+      "bodega.env of the server there first. /health/live answers 200 and /health/ready 503 with the lag.",
+    "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends " +
+      "its last changes and ends with exit code 4. If it fails, repeat it.",
   ],
   async run(args, console) {
     const { action, from } = args;

@@ -14,7 +14,7 @@ import {
   valueArg,
   wordArg,
 } from "../../framework/args.ts";
-import { defineCommand, requireAny } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
@@ -159,12 +159,9 @@ const update = defineCommand({
   description: "Update a store",
   args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
   examples: ['bodega tenant update demo --title "The demo store" --logo= --resource-type article'],
-  notes: [
-    "Fields without a flag keep their value; defaults are those of a new store. An empty --domain=, --url= or --logo= " +
-      "clears the field.",
-  ],
+  notes: ["Fields without a flag keep their value. An empty --domain=, --url= or --logo= clears the field."],
   done: "Updated store {namespace}.",
-  oneOf: requireAny(...Object.keys(updateFlags)),
+  anyOf: Object.keys(updateFlags),
   async run(args, console) {
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
     const patch = { ...readTenantFlags(args), types: { declare, remove } };

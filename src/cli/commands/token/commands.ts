@@ -39,15 +39,9 @@ const revoke = defineCommand({
     user: { ...valueArg("id|email", "Revoke all tokens of this user"), completes: "user" },
     all: { type: "boolean", description: "Revoke all tokens of the store" },
   },
-  oneOf: {
-    question: "Which tokens should be revoked?",
-    ways: { user: "all tokens of a user", "token-id": "one token", all: "all tokens of the store" },
-  },
+  oneOf: ["user", "token-id", "all"],
   examples: ["bodega token revoke -n demo --user ada@example.com", "bodega token revoke -n demo --all --yes"],
-  notes: [
-    "Takes effect on the server's next request.",
-    "Devices of these users are detached: they get no notifications about orders until they register again.",
-  ],
+  notes: ["Takes effect on the server's next request. Devices of these users get no more notifications about orders."],
   done: "Revoked {revoked token}.",
   async run(args, console) {
     const { user, all, "token-id": tokenId, namespace } = args;

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/read-status.ts";
 import { attempt } from "../../../server/values/attempt.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig } from "../../context/context.ts";
 import { durationArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -24,9 +24,8 @@ export default defineCommand({
   },
   examples: ["bodega top --interval 5s", "bodega top --once"],
   notes: [
-    "Press q to quit (exit code 0), or ctrl-C (130). Without a terminal, with TERM=dumb and with --json it prints once. " +
-      "Rates and latencies are of the last interval. Totals are since the start of the server, over all workers.",
-    "It shows the server on this machine that uses the data directory. Run it as the same user as the server.",
+    "Press q to quit, or ctrl-C. Without a terminal and with --json it prints once. Rates and latencies are of the last " +
+      "interval, totals since the start of the server, over all workers. Run it as the same user as the server.",
   ],
   async run(args, console) {
     const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";

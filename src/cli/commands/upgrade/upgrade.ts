@@ -3,8 +3,7 @@ import { resolve } from "node:path";
 import { unitName } from "../../../server/admin/systemd-unit.ts";
 import { isExecutable, ownCommand } from "../../../server/config/own-command.ts";
 import { notFound, wrongState } from "../../../server/errors.ts";
-import { requireDatabase } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { readCliConfig, requireDatabase } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
@@ -20,10 +19,7 @@ export default defineCommand({
     unit: { ...valueArg("name", "Unit with which systemd runs the server"), default: unitName },
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
-  oneOf: {
-    question: "Which version should be installed?",
-    ways: { file: "that of a file", back: "the one before the last upgrade" },
-  },
+  oneOf: ["file", "back"],
   examples: [
     "bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run",
     "bodega upgrade ./bodega-0.2.0-linux-x64 --data-dir /var/lib/bodega",
@@ -31,9 +27,9 @@ export default defineCommand({
   ],
   notes: [
     "It checks the file, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
-      "ready, the old one runs again. Without a running server it only makes the backup and replaces the executable.",
-    "The version before is kept beside the executable as bodega.previous. If the new version has migrated the database, " +
-      "--back restores the copy from before the migration; the database that it replaces is kept in backups.",
+      "ready, the old one runs again.",
+    "The version before is kept beside the executable. If the new one has migrated the database, --back restores the copy " +
+      "from before the migration; the database that it replaces is kept in backups.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);

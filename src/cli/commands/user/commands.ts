@@ -1,6 +1,6 @@
 import { collectPages, withTenant } from "../../context/context.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
-import { defineCommand, requireAny } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import {
   passwordFlags,
@@ -37,10 +37,7 @@ const create = defineCommand({
     },
     password: { type: "boolean", default: true, description: "Set no password; the user sets one with a reset code" },
   },
-  examples: [
-    "bodega user create -n demo --email ada@example.com --name Ada --random-password",
-    "bodega user create -n demo --email ada@example.com --save-password-to ada.password",
-  ],
+  examples: ["bodega user create -n demo --email ada@example.com --save-password-to ada.password"],
   notes: [passwordNote],
   done: "Created user {email}.",
   async run(args, console) {
@@ -63,8 +60,8 @@ const invite = defineCommand({
   args: newUserArgs,
   examples: ["bodega user invite -n demo --email ada@example.com --name Ada --role staff"],
   notes: [
-    "Creates the user unless they exist without a password; their fields then stay as they are. The code is valid for " +
-      "three days and is entered where passwords are reset (POST /auth/password/reset/). The mail says what a password needs.",
+    "Creates the user unless they exist without a password. The code is valid for three days and is entered where passwords " +
+      "are reset (POST /auth/password/reset/).",
   ],
   done: "Invited {email}.",
   async run(args, console) {
@@ -116,12 +113,9 @@ const update = defineCommand({
   description: "Update a user",
   args: { ...user.args, email: valueArg("address", "Email to sign in with"), ...userFlags },
   examples: ["bodega user update -n demo ada@example.com --role staff --phone="],
-  notes: [
-    "Fields without a flag keep their value. An empty --name= or --phone= clears the field. A new email is unverified " +
-      "without --email-verified yes.",
-  ],
+  notes: ["Fields without a flag keep their value; an empty --name= or --phone= clears it. A new email is unverified."],
   done: "Updated user {email}.",
-  oneOf: requireAny("email", ...Object.keys(userFlags)),
+  anyOf: ["email", ...Object.keys(userFlags)],
   async run(args, console) {
     const patch = { email: args.email, ...readUserFlags(args) };
     const { updateUser } = await import("../../../server/modules/users/change.ts");

@@ -41,8 +41,8 @@ export const deleteUser = defineCommand({
   args: removalArgs,
   examples: ["bodega user delete -n demo ada@example.com --confirm ada@example.com"],
   notes: [
-    "Their orders keep customer and address; `bodega user erase` removes these too.",
-    "Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner.",
+    "Their orders keep customer and address; `bodega user erase` removes these too. --yes does not confirm a deletion, but is " +
+      "needed as well for the last active owner.",
   ],
   done: "Deleted user {email}.",
   async run(args, console) {
@@ -58,10 +58,8 @@ export const eraseUser = defineCommand({
   args: removalArgs,
   examples: ["bodega user erase -n demo ada@example.com --confirm ada@example.com"],
   notes: [
-    "Orders keep their numbers, items and amounts, and lose customer, address and notes. The points ledger, the mail log and " +
-      "the audit log lose notes and IP addresses. Backups made before still contain the person.",
-    "Orders must be completed or cancelled first. --yes does not confirm an erasure, but is needed as well for the last " +
-      "active owner.",
+    "Orders keep their numbers, items and amounts, and lose customer, address and notes; they must be completed or cancelled " +
+      "first. Backups made before still contain the person.",
   ],
   done: "Erased user {user_id}.",
   async run(args, console) {

@@ -33,9 +33,8 @@ export const twoFactor = defineCommand({
   },
   examples: ["bodega user two-factor -n demo ada@example.com"],
   notes: [
-    "At a terminal it shows a QR code for the user's authenticator, asks for the code that this shows, and prints ten recovery codes, once. " +
-      "Each of these can be used instead of a code. Elsewhere it takes two calls: --print-secret, and --code within an hour.",
-    "The user's password is not asked for. From then on, signing in needs a code.",
+    "At a terminal it shows a QR code, asks for a code of the authenticator, and prints ten recovery codes, once. Elsewhere " +
+      "it takes two calls: --print-secret, and --code within an hour. The user's password is not asked for.",
   ],
   done: "Enabled two-factor sign-in of user {email}.",
   async run(args, console) {

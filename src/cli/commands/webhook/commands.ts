@@ -7,7 +7,7 @@ import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { saveSecretArg } from "../key/args.ts";
+import { saveSecretArg } from "../key/key.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
@@ -39,10 +39,7 @@ const add = defineCommand({
     "allow-private": { type: "boolean", description: "Allow http, private addresses and addresses of this machine" },
     "save-secret-to": saveSecretArg,
   },
-  examples: [
-    "bodega webhook add -n demo --url https://example.com/hooks --types 'order.*' --types stock.changed --json",
-    "bodega webhook add -n demo --url http://127.0.0.1:9000/hooks --allow-private --save-secret-to hook.secret",
-  ],
+  examples: ["bodega webhook add -n demo --url https://example.com/hooks --types 'order.*' --types stock.changed"],
   notes: [
     "The webhook receives events from now on, signed according to Standard Webhooks. The signing secret is shown once.",
     "A delivery succeeds with a 2xx reply within ten seconds. Otherwise it is retried, twelve attempts in about a day.",
@@ -116,14 +113,8 @@ const replay = defineCommand({
     after: valueArg("event_id", "Replay all events after this one"),
     failed: { type: "boolean", description: "Replay all failed deliveries" },
   },
-  oneOf: {
-    question: "Which events should be delivered again?",
-    ways: { failed: "events with failed deliveries", event: "one event", after: "all events after one event" },
-  },
-  examples: [
-    "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --failed",
-    "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
-  ],
+  oneOf: ["failed", "event", "after"],
+  examples: ["bodega webhook replay -n demo https://example.com/hooks --failed"],
   notes: ["Events are kept for 30 days. The Webhook-Id header stays the same. The running server delivers the events."],
   done: "Queued {replayed event} again.",
   async run(args, console) {
