@@ -92,24 +92,24 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
 /**
  * Uses a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that spends it.
  * @param use `prepare`: work outside the transaction, once the code fits, such as hashing; null counts as a wrong try.
- * `act`: the effect, in the transaction; an error that it returns is thrown although the code is spent. `refused`
+ * `act`: the effect, in the transaction; an error that it returns is thrown, although the code is spent. `refused`
  * records a counted refusal.
  * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code are used up.
  */
-export async function redeemCode<P>(
+export async function redeemCode<P, T>(
   ctx: Ctx,
   codeTry: CodeTry,
   use: {
     prepare: () => Promise<P | null>;
-    act: (tx: Ctx, prepared: P) => Promise<AppError | undefined>;
+    act: (tx: Ctx, prepared: P) => Promise<AppError | T>;
     refused: (tx: Ctx) => Promise<void>;
   },
-): Promise<void> {
+): Promise<T> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict instanceof AppError) throw verdict;
   const prepared = verdict === "wrong" ? null : await use.prepare();
   // A refusal is returned: if it were thrown, the count would be rolled back.
-  const refusal = await inTransaction(ctx, async (tx) => {
+  const result = await inTransaction(ctx, async (tx) => {
     if (prepared !== null && (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0) return use.act(tx, prepared);
     const counted = verdict !== "wrong" && prepared === null ? { ...codeTry, code: "" } : codeTry;
     if (await countWrongTry(tx, counted)) {
@@ -119,7 +119,8 @@ export async function redeemCode<P>(
     const now = await checkTry(tx, codeTry);
     return now instanceof AppError ? now : resetCodeInvalid();
   });
-  if (refusal) throw refusal;
+  if (result instanceof AppError) throw result;
+  return result;
 }
 
 /**

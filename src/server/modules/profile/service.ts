@@ -137,26 +137,23 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
   const address = parseEmail("email", pendingEmail ?? email);
   const columns = { ...address, emailVerified: true, pendingEmail: null };
   const values = { tenantId: ctx.tenant.id, id: user.id, before: user.emailKey, waiting: pendingEmail };
-  let changed: User | undefined;
-  await redeemCode(
+  return redeemCode(
     ctx,
     { ...codeKey(user, address.emailKey), code: code.trim() },
     {
       prepare: async () => true,
       async act(tx) {
-        changed = await writeColumns(tx, columns, { name: "waiting", condition: waitingRow, values });
+        const changed = await writeColumns(tx, columns, { name: "waiting", condition: waitingRow, values });
         if (!changed) throw tokenExpired();
         if (address.emailKey !== user.emailKey) {
           await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
         }
         await endVoidCodes(tx, user, columns);
         await recordChanges(tx, user, columns, changed);
-        return undefined;
+        return changed;
       },
       refused: (tx) =>
         recordAudit(tx, { event: "user.email_change_failed", subject: user.id, error: "resetCodeInvalid" }),
     },
   );
-  if (!changed) throw tokenExpired();
-  return changed;
 }

@@ -48,8 +48,7 @@ const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(i
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string) {
   const userId = await requireSubject(ctx, customerId, subject);
   const values = { tenantId: ctx.tenant.id, userId, now: toTimestamp(ctx.now()) };
-  const row = await get(ctx.db, selectAccount, values);
-  if (!row) throw new Error("Reading an account returned no row");
+  const row = (await get(ctx.db, selectAccount, values)) as NonNullable<(typeof selectAccount)["row"]>;
   const balance = row.balance - row.due;
   const { currency, pointValue } = ctx.tenant;
   const digits = currencyDigits(currency);

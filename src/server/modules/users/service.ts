@@ -49,8 +49,7 @@ export async function prepareUser(
     throw invalidField("password_hash", "cannot be combined with password");
   }
   const own = password === undefined ? null : await preparePassword(password, ctx.tenant?.id);
-  const passwordHash =
-    imported === undefined ? own : await parsePasswordHash("password_hash", imported, ctx.tenant?.id);
+  const passwordHash = imported === undefined ? own : parsePasswordHash("password_hash", imported);
   return { columns, email, emailKey, role, passwordHash };
 }
 

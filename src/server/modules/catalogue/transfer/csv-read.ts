@@ -10,7 +10,6 @@ import { wooCommerce } from "./migration/woocommerce.ts";
 /** Consecutive rows are variants of one product if the first of these columns that both have is the same. */
 const keyColumns = ["id", "slug", "sku", "title"];
 const delimiters = [",", ";", "\t"] as const;
-const maxColumns = 500;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
@@ -116,7 +115,6 @@ function explainCsv({ code }: CsvError): string {
 }
 
 function readHeader(names: string[]): CsvColumn[] {
-  if (names.length > maxColumns) throw validationFailed(`line 1: there are more than ${maxColumns} columns.`);
   const columns = names.map((name) => {
     const column = findColumn(name);
     if (column) return column;
