@@ -2,14 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { leaseMs } from "../../src/server/delivery/claim.ts";
-import {
-  type ClaimedMail,
-  claimMail,
-  expireMail,
-  mailClaims,
-  purgeMail,
-  queueMail,
-} from "../../src/server/modules/mail/outbox.ts";
+import { type ClaimedMail, expireMail, mailQueue, purgeMail, queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { retryMail } from "../../src/server/modules/mail/service.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -223,12 +216,12 @@ onEachDatabase((suite) => {
     test("does not stop one that is being sent, which is recorded as sent, and is not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
-      const [held] = (await claimMail(ctx)) as [ClaimedMail];
+      const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
       const id = await queue(about(email));
-      await ctx.db.execute(mailClaims.postponed(held, ctx.now(), { status: null, error: "late" }));
-      expect(await claimMail(ctx)).toMatchObject([{ id }]);
-      expect(await claimMail(ctx)).toEqual([]);
-      await ctx.db.execute(mailClaims.delivered(ctx, held, { status: null, error: null }));
+      await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
+      expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
+      expect(await mailQueue.claim(ctx)).toEqual([]);
+      await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
       expect(await outbox()).toMatchObject([
         { id: held.id, status: "sent" },
         { id, status: "waiting" },
@@ -405,8 +398,8 @@ onEachDatabase((suite) => {
     test("mail claimed by a process that died is sent by another after the lease", async () => {
       const { ctx, queue, sender, smtp, clock } = await openPost(suite);
       const id = await queue();
-      expect(await claimMail(ctx)).toMatchObject([{ id, attempts: 1 }]);
-      expect(await claimMail(ctx)).toEqual([]);
+      expect(await mailQueue.claim(ctx)).toMatchObject([{ id, attempts: 1 }]);
+      expect(await mailQueue.claim(ctx)).toEqual([]);
       clock.advance(leaseMs - 1);
       expect(await sender.runUntilIdle()).toBe(0);
       clock.advance(1);
@@ -418,7 +411,7 @@ onEachDatabase((suite) => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
-        expect(await claimMail(ctx)).toHaveLength(1);
+        expect(await mailQueue.claim(ctx)).toHaveLength(1);
         clock.advance(leaseMs);
       }
       await sender.runUntilIdle();
@@ -429,15 +422,15 @@ onEachDatabase((suite) => {
     test("an expired claim can neither reschedule nor end a mail that another process has claimed since", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
-      const [late] = (await claimMail(ctx)) as [ClaimedMail];
+      const [late] = (await mailQueue.claim(ctx)) as [ClaimedMail];
       clock.advance(leaseMs);
-      const [current] = (await claimMail(ctx)) as [ClaimedMail];
-      await ctx.db.execute(mailClaims.postponed(late, clock.now(), { status: null, error: "late" }));
-      await ctx.db.execute(mailClaims.ended(ctx, late, { outcome: "failed", status: null, error: "late" }));
+      const [current] = (await mailQueue.claim(ctx)) as [ClaimedMail];
+      await ctx.db.execute(mailQueue.postponed(late, { status: null, error: "late" }, clock.now()));
+      await ctx.db.execute(mailQueue.ended(late, { outcome: "failed", status: null, error: "late" }, ctx.now()));
       expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
       // Mail that it has sent must not be sent again.
-      await ctx.db.execute(mailClaims.delivered(ctx, late, { status: null, error: null }));
-      await ctx.db.execute(mailClaims.postponed(current, clock.now(), { status: null, error: "later" }));
+      await ctx.db.execute(mailQueue.delivered(late, { status: null, error: null }, ctx.now()));
+      await ctx.db.execute(mailQueue.postponed(current, { status: null, error: "later" }, clock.now()));
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
     });
   });

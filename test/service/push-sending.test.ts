@@ -5,11 +5,11 @@ import type { PushProvider } from "../../src/server/modules/notifications/provid
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import {
-  claimPushes,
   fanOut,
   purgeMessages,
   purgePushes,
   purgeRegistrations,
+  pushQueue,
 } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -366,7 +366,7 @@ onDatabase("file", (suite) => {
     const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
       "select tenant_id from push_deliveries",
     );
-    expect(await claimPushes(ctx, tenantId, 8)).toMatchObject([{ attempts: 1, kind: "message" }]);
+    expect(await pushQueue.claim(ctx, { tenantId, max: 8 })).toMatchObject([{ attempts: 1, kind: "message" }]);
     expect(await sender.runUntilIdle()).toBe(0);
     clock.advance(leaseMs);
     expect(await sender.runUntilIdle()).toBe(1);

@@ -106,10 +106,11 @@ onEachDatabase((suite) => {
       get(target, name) {
         const value = Reflect.get(target, name, target);
         if (typeof value !== "function") return value;
-        return name !== "execute"
-          ? value.bind(target)
-          : (stmt: { sql: string }) =>
-              stmt.sql.includes("status = 'delivered'") ? new Promise(() => {}) : target.execute(stmt as InStatement);
+        if (name !== "batch") return value.bind(target);
+        return (statements: { sql: string }[]) =>
+          statements.some(({ sql }) => sql.includes("status = 'delivered'"))
+            ? new Promise(() => {})
+            : target.batch(statements as InStatement[]);
       },
     }) as Session;
     openSender({ db: dying })

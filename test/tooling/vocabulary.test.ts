@@ -26,6 +26,7 @@ const retired: [pattern: RegExp, term: string][] = [
   [/\b(?:finishChange|closeUnpaid|toldEvents)\b/, "commitTransition, releaseOrder, notifiableEvents"],
   [/\b(?:requireShare|fewPieces)\b/, "enforceReservationCap"],
   [/\b(?:peekLimit|requireHit|takePlace)\b/, "checkLimit, consumeLimit, addHit"],
+  [/\b(?:claimTasks|claimStatements|endClaim|takePlace)\b/, "createQueue, addHit"],
   [/\b(?:noteView|ToldEvent|leastTtl|takeBatch)\b/, "recordView, NotifiableEvent, minTtl, popBatch"],
   [
     /\b(?:spendCode|endTokens|mintVisitor|claimReactions)\b/,

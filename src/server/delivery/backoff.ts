@@ -15,8 +15,3 @@ export function retryDelayMs(
   const delay = delaysMs[repeatsLast ? Math.min(attempts, delaysMs.length) - 1 : attempts - 1];
   return delay === undefined ? null : Math.max(Math.round(delay * (1 + Math.random() * jitter)), retryAfterMs);
 }
-
-/** Whether a claim has had more attempts than the schedule allows, because each was interrupted or ended its process. */
-export function isExhausted({ delaysMs }: RetrySchedule, attempts: number): boolean {
-  return attempts > delaysMs.length + 1;
-}

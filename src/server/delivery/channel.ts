@@ -1,4 +1,7 @@
+import type { InStatement } from "@libsql/core/api";
 import type { SystemCtx } from "../context.ts";
+import type { Params } from "../db/statement.ts";
+import type { DeadEnd, Queue } from "./claim.ts";
 
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
@@ -36,20 +39,24 @@ export interface Source {
 }
 
 export interface Channel<Task> {
+  queue: Queue<Task>;
+  /** How many attempts a delivery gets; any number unless given. Those that were interrupted count. */
+  maxAttempts?: number;
   /** Creates deliveries of new messages, a batch of each. Resolves to whether more are left to create. */
   createDeliveries?(): Promise<boolean>;
   listReady(): Promise<Source[]>;
-  /** Leases deliveries of a source to this process: the most urgent first, then those that have been due the longest. */
-  claim(source: Source, max: number): Promise<Task[]>;
-  /** Ends a lease early; the attempt that was not made does not count. @param next epoch milliseconds. */
-  release(task: Task, next: number): Promise<unknown>;
-  /** Prepares an attempt; null for a delivery that cannot be sent, which it has ended. */
-  prepare(task: Task): Promise<Attempt | null>;
+  /** The parameters of a claim, which takes the most urgent first, then those that have been due the longest. */
+  claimParams(source: Source, max: number): Params;
+  /** Prepares an attempt, or tells why none can be made. */
+  prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;
   /** When to try again, in epoch milliseconds; null when it should not be tried again. */
   nextAttemptAt(task: Task, answer: Answer): number | null;
-  recordDelivered(task: Task, answer: Answer): Promise<unknown>;
-  reschedule(task: Task, next: number, answer: Answer): Promise<unknown>;
-  end(task: Task, answer: Answer): Promise<unknown>;
+  /** How a delivery ends that is not tried again; failed unless given. */
+  outcomeOf?(answer: Answer): DeadEnd["outcome"];
+  /** Further statements for the transaction that records an answer. */
+  alsoRecord?(task: Task, answer: Answer): InStatement[];
+  /** Names a delivery in the notice that it has failed; without it there is none. */
+  describe?(task: Task): string;
   /** Tells operators of an answer. @param circuit whether it opened or closed the circuit of the receiver. */
   notify?(task: Task, answer: Answer, circuit: "opened" | "closed" | null, receiver: string): void;
   close?(): Promise<void> | void;

@@ -31,41 +31,38 @@ export interface Claim {
 
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 
+type Outcome = Pick<Answer, "status" | "error">;
+
+/** The states of a delivery that ends without having arrived. */
+export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
+
+export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
+
 /**
- * The statement that claims the deliveries of `which`, a query of ids, unless their store is suspended. They are found and
- * leased in one statement, so that no two processes can claim the same.
+ * Creates the functions that claim deliveries of a table, and that bind the end of a claim for `batch`.
+ * @param options which: a query of the ids to claim; deliveries of suspended stores stay. read: selects the tasks whose id is
+ * in `ids`, a JSON array. onDelivered, onEnded: further assignments.
  */
-export function claimStatement(table: SQLiteTable, which: SQL) {
+export function createQueue<Task extends { id: string }>(
+  table: SQLiteTable,
+  options: {
+    which: SQL;
+    read: CompiledStatement<Task>;
+    delivered: "delivered" | "sent";
+    onDelivered?: SQL;
+    onEnded?: SQL;
+  },
+) {
+  const { which, read, delivered, onDelivered = sql``, onEnded = sql`` } = options;
   const isActive = sql`exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')`;
-  return statement((q) =>
+  // Found and leased in one statement, so that no two processes can claim the same.
+  const lease = statement((q) =>
     q
       .update(table)
       .set({ attempts: sql`attempts + 1`, nextAttemptAt: param("lease"), leasedUntil: param("lease") })
       .where(sql`id in (${which}) and ${isActive}`)
       .returning({ id: sql<string>`id`, attempts: sql<number>`attempts` }),
   );
-}
-
-/** Claims deliveries and reads their tasks. @param statements read: selects those whose id is in `ids`, a JSON array. */
-export async function claimTasks<Task extends { id: string }>(
-  ctx: WorkCtx,
-  statements: { claim: ReturnType<typeof claimStatement>; read: CompiledStatement<Task> },
-  params: Params,
-): Promise<(Task & Claim)[]> {
-  const at = ctx.now();
-  const lease = toTimestamp(at + leaseMs);
-  const claims = await all(ctx.db, statements.claim, { ...params, now: toTimestamp(at), lease });
-  if (claims.length === 0) return [];
-  const attempts = new Map(claims.map((claim) => [claim.id, claim.attempts]));
-  const tasks = await all(ctx.db, statements.read, { ids: JSON.stringify([...attempts.keys()]) });
-  return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
-}
-
-export function claimStatements(
-  table: SQLiteTable,
-  delivered: "delivered" | "sent",
-  { onDelivered = sql``, onEnded = sql`` }: { onDelivered?: SQL; onEnded?: SQL } = {},
-) {
   // The delivery of a claim, unless another process has claimed or ended it since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
@@ -81,17 +78,21 @@ export function claimStatements(
   const release = statement(sql`
     update ${table} set next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1
     where ${isClaimed}`);
-  type Reason = Pick<Answer, "status" | "error">;
   return {
-    delivered: ({ now }: WorkCtx, { id }: Claim, { status }: Reason) =>
-      bind(markDelivered, { id, status, error: null, now: toTimestamp(now()) }),
-    ended: (
-      { now }: WorkCtx,
-      { id, lease }: Claim,
-      { outcome, status, error }: Reason & { outcome: "failed" | "dropped" | "expired" },
-    ) => bind(markEnded, { id, lease, outcome, status, error, now: toTimestamp(now()) }),
+    async claim({ db, now }: WorkCtx, params: Params = {}): Promise<(Task & Claim)[]> {
+      const until = toTimestamp(now() + leaseMs);
+      const claims = await all(db, lease, { ...params, now: toTimestamp(now()), lease: until });
+      if (claims.length === 0) return [];
+      const attempts = new Map(claims.map((claim) => [claim.id, claim.attempts]));
+      const tasks = await all(db, read, { ids: JSON.stringify([...attempts.keys()]) });
+      return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease: until }));
+    },
+    delivered: ({ id }: Claim, { status }: Outcome, now: number) =>
+      bind(markDelivered, { id, status, error: null, now: toTimestamp(now) }),
+    ended: ({ id, lease }: Claim, { outcome, status, error }: Outcome & DeadEnd, now: number) =>
+      bind(markEnded, { id, lease, outcome, status, error, now: toTimestamp(now) }),
     /** @param next epoch milliseconds. */
-    postponed: ({ id, lease }: Claim, next: number, { status, error }: Reason) =>
+    postponed: ({ id, lease }: Claim, { status, error }: Outcome, next: number) =>
       bind(postpone, { id, lease, next: toTimestamp(next), status, error }),
     /** The attempt does not count. @param next epoch milliseconds. */
     released: ({ id, lease }: Claim, next: number) => bind(release, { id, lease, next: toTimestamp(next) }),

@@ -1,6 +1,8 @@
+import type { InStatement } from "@libsql/core/api";
 import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Database } from "../db/session.ts";
 import type { Answer, Attempt, Channel, ChannelDeps, Source } from "./channel.ts";
+import type { Claim, DeadEnd } from "./claim.ts";
 import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
 import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
@@ -16,11 +18,11 @@ const releaseMs = 1000;
  * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work: a delivery is
  * leased in the database before it is sent. It is sent again, with the same id, if its result cannot be recorded.
  */
-export class DeliveryEngine<Task> {
+export class DeliveryEngine<Task extends Claim> {
   attempts = 0;
   readonly #channel: Channel<Task>;
   readonly #scheduler: Scheduler;
-  readonly #now: () => number;
+  readonly #deps: ChannelDeps;
   readonly #work = new Set<Promise<unknown>>();
   readonly #halt = new AbortController();
   #polling: Promise<boolean> | undefined;
@@ -29,14 +31,14 @@ export class DeliveryEngine<Task> {
   #isStopping = false;
   #databaseFailure: { error: unknown } | undefined;
 
-  constructor(channel: Channel<Task>, { policy, now }: { policy: SchedulerPolicy; now: () => number }) {
+  constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
     this.#channel = channel;
-    this.#now = now;
-    this.#scheduler = new Scheduler(policy, now);
+    this.#deps = deps;
+    this.#scheduler = new Scheduler(policy, deps.now);
   }
 
   /** Polls while a server runs, without waiting for attempts. @param effect of a silent database: `mail stays queued`. */
-  start({ db, notice }: ChannelDeps & { db: Database }, effect: string): { stop(): Promise<void> } {
+  start({ kind }: Database, effect: string): { stop(): Promise<void> } {
     let isFailing = false;
     let timer: Timer | undefined;
     const poll = async () => {
@@ -44,10 +46,10 @@ export class DeliveryEngine<Task> {
         await this.poll();
         isFailing = false;
       } catch {
-        if (!isFailing) notice?.("warn", `the database does not answer; ${effect}`);
+        if (!isFailing) this.#deps.notice?.("warn", `the database does not answer; ${effect}`);
         isFailing = true;
       }
-      const pause = isFailing ? failurePauseMs : pauseMs[db.kind] * (1 + Math.random());
+      const pause = isFailing ? failurePauseMs : pauseMs[kind] * (1 + Math.random());
       if (!this.#isStopping) timer = setTimeout(poll, pause);
     };
     void poll();
@@ -98,10 +100,11 @@ export class DeliveryEngine<Task> {
   async #claimAll(): Promise<void> {
     if (this.#isClaiming) return;
     this.#isClaiming = true;
+    const { queue, claimParams } = this.#channel;
     try {
       for (let next = this.#scheduler.next(); next && !this.#isStopping; next = this.#scheduler.next()) {
         const { source, max } = next;
-        const tasks = await this.#channel.claim(source, max);
+        const tasks = await queue.claim(this.#deps, claimParams(source, max));
         for (const task of tasks) await this.#begin(source, task);
         // There may be more.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
@@ -113,13 +116,16 @@ export class DeliveryEngine<Task> {
 
   /** Begins to send a claimed delivery, or releases it if its receiver has no permit. */
   async #begin(source: Source, task: Task): Promise<void> {
-    const attempt = await this.#channel.prepare(task);
-    if (attempt === null) return;
+    const { queue, maxAttempts = Number.POSITIVE_INFINITY } = this.#channel;
+    const isExhausted = task.attempts > maxAttempts;
+    const interrupted: DeadEnd = { outcome: "failed", error: "every attempt was interrupted" };
+    const attempt = isExhausted ? interrupted : await this.#channel.prepare(task);
+    if ("outcome" in attempt) return this.#end(task, { ...attempt, status: null });
     const { receiver } = attempt;
     const waitMs = this.#scheduler.waitMs(source, receiver);
     if (waitMs > 0) {
       this.#skipped++;
-      return this.#follow(this.#channel.release(task, this.#now() + waitMs));
+      return this.#follow(this.#write(queue.released(task, this.#deps.now() + waitMs)));
     }
     const end = this.#scheduler.start(source, receiver);
     const done = this.#attempt(task, attempt).finally(() => {
@@ -138,22 +144,36 @@ export class DeliveryEngine<Task> {
     this.#work.add(work);
   }
 
-  async #attempt(task: Task, attempt: Attempt): Promise<unknown> {
+  async #write(...statements: InStatement[]): Promise<void> {
+    await this.#deps.db.batch(statements);
+  }
+
+  async #end(task: Task, end: DeadEnd & Pick<Answer, "status">, also: InStatement[] = []): Promise<void> {
+    await this.#write(this.#channel.queue.ended(task, end, this.#deps.now()), ...also);
+    const name = this.#channel.describe?.(task);
+    if (end.outcome === "failed" && name !== undefined) this.#deps.notice?.("warn", `${name} failed: ${end.error}`);
+  }
+
+  async #attempt(task: Task, attempt: Attempt): Promise<void> {
+    const { queue, outcomeOf } = this.#channel;
+    const { now } = this.#deps;
     const began = performance.now();
     let answer: Answer;
     try {
       answer = await this.#send(attempt);
     } catch (error) {
       // It may have arrived nevertheless; receivers recognise a message by its id.
-      if (this.#halt.signal.aborted) return this.#channel.release(task, this.#now());
+      if (this.#halt.signal.aborted) return this.#write(queue.released(task, now()));
       const failed = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 } as const;
       answer = attempt.explain?.(error) ?? failed;
     }
     const circuit = this.#scheduler.circuits.record(attempt, answer, performance.now() - began);
     this.#channel.notify?.(task, answer, circuit, attempt.receiver);
-    if (answer.result === "accepted") return this.#channel.recordDelivered(task, answer);
+    const also = this.#channel.alsoRecord?.(task, answer) ?? [];
+    if (answer.result === "accepted") return this.#write(queue.delivered(task, answer, now()), ...also);
     const next = answer.isFinal ? null : this.#channel.nextAttemptAt(task, answer);
-    return next === null ? this.#channel.end(task, answer) : this.#channel.reschedule(task, next, answer);
+    if (next !== null) return this.#write(queue.postponed(task, answer, next), ...also);
+    return this.#end(task, { ...answer, outcome: outcomeOf?.(answer) ?? "failed" }, also);
   }
 
   async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {

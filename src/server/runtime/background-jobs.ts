@@ -120,7 +120,7 @@ async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: Chann
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;
   const { createMailEngine } = await import("../modules/mail/delivery.ts");
-  return createMailEngine({ ...deps, smtp: { url }, from }).start(deps, "mail stays queued");
+  return createMailEngine({ ...deps, smtp: { url }, from }).start(deps.db, "mail stays queued");
 }
 
 /** Loaded only when used: most servers make no backups. */

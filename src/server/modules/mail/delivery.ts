@@ -1,10 +1,11 @@
-import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
+import { type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
+import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { composeMail, findRecipient } from "./compose.ts";
-import { type ClaimedMail, claimMail, hasDueMail, type MailContents, mailClaims, openContents } from "./outbox.ts";
+import { type ClaimedMail, hasDueMail, type MailContents, mailQueue, openContents } from "./outbox.ts";
 import { renderMail } from "./render.ts";
 import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
@@ -30,22 +31,14 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);
 
-  async function end(mail: ClaimedMail, outcome: "failed" | "dropped" | "expired", error: string | null = null) {
-    await deps.db.execute(mailClaims.ended(deps, mail, { outcome, status: null, error }));
-    if (outcome === "failed") notice("warn", `${mail.id} failed: ${error}`);
-    return null;
-  }
-
-  async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
+  async function prepare(mail: ClaimedMail): Promise<Attempt | DeadEnd> {
     const isExpired = mail.usefulUntil !== null && Date.parse(mail.usefulUntil) <= deps.now();
-    if (isExpired) return end(mail, "expired");
-    if (isExhausted(schedule, mail.attempts)) return end(mail, "failed", "every attempt was interrupted");
+    if (isExpired) return { outcome: "expired", error: null };
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
-    if (contents === null) return end(mail, "failed", "encrypted with another secret key");
+    if (contents === null) return { outcome: "failed", error: "encrypted with another secret key" };
     const found = await findRecipient(deps.db, mail.tenantId, contents.to);
-    if (!found) return null;
+    if (!found?.to) return { outcome: "dropped", error: null };
     const { store, to, kind = mail.kind } = found;
-    if (to === null) return end(mail, "dropped");
     const send = async (signal: AbortSignal): Promise<Answer> => {
       const { language, values } = contents;
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
@@ -58,14 +51,13 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   }
 
   const channel: Channel<ClaimedMail> = {
+    queue: mailQueue,
+    maxAttempts: schedule.delaysMs.length + 1,
     listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
-    claim: () => claimMail(deps),
-    release: (mail, next) => deps.db.execute(mailClaims.released(mail, next)),
+    claimParams: () => ({}),
     prepare,
     nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
-    recordDelivered: (mail, answer) => deps.db.execute(mailClaims.delivered(deps, mail, answer)),
-    reschedule: (mail, next, answer) => deps.db.execute(mailClaims.postponed(mail, next, answer)),
-    end: (mail, { error }) => end(mail, "failed", error),
+    describe: ({ id }) => id,
     notify(_mail, { error }, circuit) {
       if (circuit === "opened") notice("warn", `mail stays queued: ${error}`);
       if (circuit === "closed") notice("info", "the mail server accepts mail again");

@@ -5,7 +5,7 @@ import { params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
+import { createQueue, isDue } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { emailKey } from "../../values/email.ts";
 import { newId } from "../../values/ids.ts";
@@ -105,12 +105,10 @@ export function openContents(vault: Vault, id: string, sealed: string): MailCont
 }
 
 // A suspended store's mail waits, and holds up no other.
-const claim = claimStatement(
-  mailOutbox,
-  sql`select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
+const which = sql`
+  select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
     where m.status = 'waiting' and m.next_attempt_at <= ${param("now")} and t.status = 'active'
-    order by m.next_attempt_at, m.id limit 1`,
-);
+    order by m.next_attempt_at, m.id limit 1`;
 const read = statement((q) =>
   q
     .select(pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil"))
@@ -119,7 +117,8 @@ const read = statement((q) =>
 );
 const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
 /** Mail that ends is erased, but failed mail can be retried. */
-export const mailClaims = claimStatements(mailOutbox, "sent", {
+export const mailQueue = createQueue(mailOutbox, {
+  ...{ which, read, delivered: "sent" },
   onDelivered: sql`, sealed = null`,
   onEnded: sql`, sealed = iif(${param("outcome")} = 'failed', sealed, null)`,
 });
@@ -132,14 +131,10 @@ const eraseFailed = statement(sql`
 
 const keptMs = 30 * 86_400_000;
 
-export type ClaimedMail = Awaited<ReturnType<typeof claimMail>>[number];
+export type ClaimedMail = Awaited<ReturnType<typeof mailQueue.claim>>[number];
 
 export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
-}
-
-export function claimMail(ctx: WorkCtx) {
-  return claimTasks(ctx, { claim, read }, {});
 }
 
 /** Ends mail that has expired, and erases contents that ended mail still has, at most a thousand each per call. */

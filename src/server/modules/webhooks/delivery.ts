@@ -2,9 +2,9 @@ import { and, eq, sql } from "drizzle-orm";
 import { pick } from "../../db/columns.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, statement } from "../../db/statement.ts";
-import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
+import { type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
-import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
+import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
 import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
@@ -44,11 +44,9 @@ const selectReady = statement((q) =>
     )
     .orderBy(webhooks.id),
 );
-const claim = claimStatement(
-  webhookDeliveries,
-  sql`select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
-    order by next_attempt_at, event limit 1`,
-);
+const which = sql`
+  select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
+    order by next_attempt_at, event limit 1`;
 const read = statement((q) =>
   q
     .select({
@@ -68,7 +66,8 @@ const read = statement((q) =>
     )
     .where(sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`),
 );
-const { delivered, ended, postponed, released } = claimStatements(webhookDeliveries, "delivered");
+const queue = createQueue(webhookDeliveries, { which, read, delivered: "delivered" });
+
 type DeliveryTask = NonNullable<(typeof read)["row"]> & Claim;
 
 export interface WebhookDeps extends ChannelDeps {
@@ -78,31 +77,24 @@ export interface WebhookDeps extends ChannelDeps {
 }
 
 export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { stop(): Promise<void> } {
-  return createWebhookEngine(deps).start(deps, "webhook events stay queued");
+  return createWebhookEngine(deps).start(deps.db, "webhook events stay queued");
 }
 
 export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryTask> {
   const { notice = () => {} } = deps;
   const failing = new Set<string>();
-  async function fail(task: DeliveryTask, answer: Pick<Answer, "status" | "error">): Promise<void> {
-    await deps.db.execute(ended(deps, task, { ...answer, outcome: "failed" }));
-    notice("warn", `delivery ${task.id} to webhook ${task.webhookId} failed: ${answer.error}`);
-  }
   const channel: Channel<DeliveryTask> = {
+    queue,
+    maxAttempts: schedule.delaysMs.length + 1,
     createDeliveries: () => fanOut(deps),
     async listReady() {
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
       return rows.map(({ id, tenantId }) => ({ key: id, tenantId, receiver: id }));
     },
-    claim: ({ key }) => claimTasks(deps, { claim, read }, { webhookId: key }),
-    release: (task, next) => deps.db.execute(released(task, next)),
-    async prepare(task) {
+    claimParams: ({ key }) => ({ webhookId: key }),
+    prepare(task) {
       const { webhookId: id, eventId } = task;
-      if (eventId === null || isExhausted(schedule, task.attempts)) {
-        const error = eventId === null ? "the event was purged" : "every attempt was interrupted";
-        await fail(task, { status: null, error });
-        return null;
-      }
+      if (eventId === null) return { outcome: "failed", error: "the event was purged" };
       const send = (signal: AbortSignal) => sendEvent(task, eventId, deps, signal);
       return { receiver: id, target: id, timeoutMs: deps.timeoutMs ?? attemptMs, send };
     },
@@ -111,9 +103,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       const isOld = deps.now() - Date.parse(createdAt) > maxAgeMs;
       return delay === null || isOld ? null : deps.now() + delay;
     },
-    recordDelivered: (task, answer) => deps.db.execute(delivered(deps, task, answer)),
-    reschedule: (task, next, answer) => deps.db.execute(postponed(task, next, answer)),
-    end: fail,
+    describe: ({ id, webhookId }) => `delivery ${id} to webhook ${webhookId}`,
     notify({ webhookId: id }, { result, error }) {
       if (result === "accepted" && failing.delete(id)) notice("info", `webhook ${id} accepts events again`);
       if (result === "accepted" || failing.has(id)) return;

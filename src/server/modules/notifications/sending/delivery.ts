@@ -3,6 +3,7 @@ import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Database } from "../../../db/session.ts";
 import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
 import type { Answer, Attempt, Channel, ChannelDeps } from "../../../delivery/channel.ts";
+import type { DeadEnd } from "../../../delivery/claim.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { RefusedAddress } from "../../../delivery/outbound/address.ts";
 import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
@@ -13,16 +14,7 @@ import { composePayload } from "../messages/compose.ts";
 import { openTarget, type PushProvider, type Target } from "../providers/provider.ts";
 import { createProviders, noProvider } from "../providers/providers.ts";
 import { ensureVapidKeys } from "../providers/vapid.ts";
-import {
-  claimPushes,
-  fanOut,
-  listReady,
-  type PushTask,
-  pushClaims,
-  recordGone,
-  recordPostponed,
-  recordSent,
-} from "./queue.ts";
+import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
 
 /** The last wait repeats until the message expires. */
 const schedule: RetrySchedule = {
@@ -45,31 +37,24 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   const { notice = () => {} } = deps;
   const missing = new Set<string>();
   const channel: Channel<PushTask> = {
+    queue: pushQueue,
     createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
-    claim: (source, max) => claimPushes(deps, source.tenantId, max),
-    release: (task, next) => deps.db.execute(pushClaims.released(task, next)),
-    async prepare(task) {
-      const attempt = prepareAttempt(task, deps);
-      if (!("outcome" in attempt)) return attempt;
-      const { outcome, error } = attempt;
-      if (error === noProvider[task.platform] && !missing.has(error)) {
+    claimParams: ({ tenantId }, max) => ({ tenantId, max }),
+    prepare(task) {
+      const error = noProvider[task.platform];
+      if (!deps.providers[task.platform] && !missing.has(error)) {
         missing.add(error);
         notice("warn", error);
       }
-      await deps.db.execute(pushClaims.ended(deps, task, { outcome, status: null, error }));
-      return null;
+      return prepareAttempt(task, deps);
     },
     nextAttemptAt({ attempts, expiresAt }, { retryAfterMs }) {
       const next = deps.now() + (retryDelayMs(schedule, attempts, retryAfterMs) as number);
       return next < Date.parse(expiresAt) ? next : null;
     },
-    recordDelivered: (task, answer) => recordSent(deps, task, answer),
-    reschedule: (task, next, answer) => recordPostponed(deps, task, next, answer),
-    end: (task, answer) =>
-      answer.isGone
-        ? recordGone(deps, task, answer)
-        : deps.db.execute(pushClaims.ended(deps, task, { ...answer, outcome: answer.isFinal ? "failed" : "expired" })),
+    outcomeOf: ({ isGone, isFinal }) => (isGone ? "dropped" : isFinal ? "failed" : "expired"),
+    alsoRecord: (task, answer) => bindRegistration(deps, task, answer),
     notify(task, { error }, circuit, service) {
       if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
       // Strangers choose the hosts of browsers, so these are not reported.
@@ -93,7 +78,7 @@ export function startPushDelivery(
   const readKeys = () => ensureVapidKeys(deps);
   const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
   const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
-  return engine.start(deps, "push notifications stay queued");
+  return engine.start(deps.db, "push notifications stay queued");
 }
 
 /** The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail. */
@@ -116,8 +101,6 @@ export interface PushDeps extends ChannelDeps {
   contact?: string | undefined;
   timeoutMs?: number;
 }
-
-type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
 
 const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
 

@@ -1,10 +1,11 @@
+import type { InStatement } from "@libsql/core/api";
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
 import { pick } from "../../../db/columns.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, param, rowsOf, statement } from "../../../db/statement.ts";
 import type { Answer, Source } from "../../../delivery/channel.ts";
-import { claimStatement, claimStatements, claimTasks, deliveryId, isDue } from "../../../delivery/claim.ts";
+import { createQueue, deliveryId, isDue } from "../../../delivery/claim.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
@@ -89,10 +90,7 @@ const selectReady = statement((q) =>
 const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
   where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
-const claim = claimStatement(
-  pushDeliveries,
-  sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`,
-);
+const which = sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`;
 const read = statement((q) =>
   q
     .select({
@@ -122,7 +120,7 @@ const markProven = statement(sql`
     delivered_at = case when ${param("isProven")} then ${param("now")} else delivered_at end
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
-export const pushClaims = claimStatements(pushDeliveries, "sent");
+export const pushQueue = createQueue(pushDeliveries, { which, read, delivered: "sent" });
 // A device that registered again meanwhile has a newly sealed target, and is not removed.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
@@ -142,42 +140,23 @@ const removeFinished = statement(sql`
   delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
     where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
 
-export type PushTask = Awaited<ReturnType<typeof claimPushes>>[number];
+export type PushTask = Awaited<ReturnType<typeof pushQueue.claim>>[number];
 
 export async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const stores = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return stores.map(({ tenantId }) => ({ key: tenantId, tenantId }));
 }
 
-export function claimPushes(ctx: WorkCtx, tenantId: string, max: number) {
-  return claimTasks(ctx, { claim, read }, { tenantId, max });
-}
-
-export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
-  return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bindProven(ctx, task, 1)]);
-}
-
-function bindProven({ now }: WorkCtx, { tenantId, registrationId }: PushTask, isProven: 0 | 1) {
-  const times = { now: toTimestamp(now()), dayBefore: toTimestamp(now() - dayMs) };
-  return bind(markProven, { tenantId, registrationId, isProven, ...times });
-}
-
 /**
- * Postpones a delivery until `next` (epoch milliseconds). An endpoint that did not answer waits with those that never did, until
- * it receives a message: a customer's devices that hang must not hold up the others' orders again and again.
+ * Statements that record an answer in the registration. One that did not answer comes after others until it receives a
+ * message: a customer's devices that hang must not hold up the others' orders again and again.
  */
-export function recordPostponed(ctx: WorkCtx, task: PushTask, next: number, answer: Answer): Promise<unknown> {
-  const postponed = pushClaims.postponed(task, next, answer);
-  if (answer.status !== null) return ctx.db.execute(postponed);
-  return ctx.db.batch([postponed, bindProven(ctx, task, 0)]);
-}
-
-export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
+export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;
-  return ctx.db.batch([
-    pushClaims.ended(ctx, task, { ...answer, outcome: "dropped" }),
-    bind(removeGone, { tenantId, registrationId, target }),
-  ]);
+  if (isGone) return [bind(removeGone, { tenantId, registrationId, target })];
+  if (result !== "accepted" && status !== null) return [];
+  const times = { now: toTimestamp(now()), dayBefore: toTimestamp(now() - dayMs) };
+  return [bind(markProven, { tenantId, registrationId, isProven: result === "accepted" ? 1 : 0, ...times })];
 }
 
 /** Removes up to a thousand deliveries that ended thirty days ago, and browsers that never received anything. Returns how many. */
