@@ -28,31 +28,18 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<Ou
 }
 
 describe("a usage error is exit code 2 with one error message, and changes nothing", () => {
+  // What needs a shell; the other errors are in test/cli/arguments.test.ts.
   test.each<[line: string, said: string]>([
     ["tenant list --bogus", "Unknown flag --bogus."],
-    ["tenant list --jsno", "Did you mean --json?"],
-    ["tenant list -qx", "Unknown flag -x."],
-    ["--bogus tenant list", "Unknown flag --bogus."],
     ["--title x tenant create new", "Unknown flag --title."],
-    ["tenant create new --title a --title b", "--title was given more than once."],
     ["-n demo key list --namespace demo", "--namespace was given more than once."],
-    ["tenant list -q --quiet", "--quiet was given more than once."],
     ["key issue -n demo --name --yes", "--name needs a value."],
-    ["key issue -n demo --name", "--name needs a value."],
-    ["key issue -n --name web", "--namespace needs a value."],
     ["key issue -n demo --name -- web", "--name needs a value."],
-    ["key issue -n=demo --name web", "-n takes its value without =."],
     ["key issue -n demo --name=", "--name must not be empty."],
-    ["tenant list --json=yes", "--json takes no value."],
-    ["tenant create ''", "<namespace> must not be empty."],
-    ["tenant create new extra", 'Unexpected argument "extra".'],
-    ["tenant list -- --json", 'Unexpected argument "--json".'],
     ["tenant lst", 'Did you mean "bodega tenant list"?'],
-    ["tenat list", 'Did you mean "bodega tenant"?'],
     ["tenant ''", 'Unknown command "tenant ".'],
     ["''", 'Unknown command "".'],
     ["-- tenant list", 'Incomplete command "bodega <command>".'],
-    ["-n demo tenant", 'Incomplete command "bodega tenant <subcommand>".'],
     ["tenant create new --title $'Caf\\xe9'", "An argument is not UTF-8 text."],
     ["tenant create new --title $'\\xff' --help", "An argument is not UTF-8 text."],
     ["key issue -n demo </dev/null", "Missing --name."],
@@ -87,36 +74,6 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
       const { code, stdout, stderr } = await shell(`bodega ${line}`);
       expect({ code, stdout, keys: Object.keys(JSON.parse(stderr)) }).toEqual({ code: 2, stdout: "", keys: ["error"] });
     }
-  });
-});
-
-describe("equivalent forms of a command do the same", () => {
-  test.each([
-    "key list -n demo -q",
-    "key list -ndemo -q",
-    "key list -qn demo",
-    "key list -qndemo",
-    "key list --quiet --namespace=demo",
-    "-n demo -q key list",
-    "-qn demo key list",
-    "key -q list --namespace demo --",
-    "--namespace=demo key list -q --no-input --no-color --yes",
-  ])("bodega %s", async (line) => {
-    const outcome = await shell(`bodega ${line}`);
-    expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^app_\w{26}\n$/), stderr: "" });
-  });
-
-  test("a word after -- is a value, and a value after = may begin with a hyphen", async () => {
-    expect(await shell("bodega tenant show -- --demo")).toMatchObject({ code: 3, stdout: "" });
-    expect(await shell("bodega tenant show -- -h")).toMatchObject({ code: 3, stdout: "" });
-    expect(await shell("bodega tenant update other --title=--json")).toMatchObject({ code: 0 });
-    expect((await shell("bodega tenant show other")).stdout).toMatch(/^Title +--json$/m);
-  });
-
-  test("an empty variable counts as unset, and a flag takes precedence over a variable", async () => {
-    expect(await shell("bodega key list -q", { BODEGA_NAMESPACE: "" })).toMatchObject({ code: 2 });
-    expect(await shell("bodega key list -q", { BODEGA_NAMESPACE: "nobody" })).toMatchObject({ code: 3 });
-    expect(await shell("bodega key list -q -n demo", { BODEGA_NAMESPACE: "nobody" })).toMatchObject({ code: 0 });
   });
 });
 

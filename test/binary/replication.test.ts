@@ -8,7 +8,7 @@ import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 const { installBinary, makeDir } = useBinaries();
 
 /** Each round kills a server and restores its replica; set more for a thorough run. */
-const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 3);
+const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 2);
 /** This much may be lost: a second, and the time of one upload on a busy machine. */
 const maxLostMs = 3000;
 

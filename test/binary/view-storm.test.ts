@@ -11,7 +11,7 @@ import { childrenOf } from "./processes.ts";
 const { installBinary } = useBinaries();
 
 /** More for a thorough run: BODEGA_TEST_VIEWS=100000 bun test test/binary/view-storm.test.ts */
-const calls = Number(process.env.BODEGA_TEST_VIEWS ?? 2000);
+const calls = Number(process.env.BODEGA_TEST_VIEWS ?? 1000);
 const visitors = 180;
 const strangers = 20;
 const lanes = 64;

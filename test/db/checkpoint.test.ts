@@ -137,7 +137,7 @@ describe("the WAL", () => {
     const child = spawnChild("hold-lock-again", dir);
     expect(await child.nextLine()).toBe("held");
     const emptied: boolean[] = [];
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 8; round++) {
       await fill(800);
       await db.execute("DELETE FROM things WHERE name LIKE 'fill-%'");
       emptied.push(await db.checkpoint());
@@ -282,7 +282,7 @@ describe("several processes", () => {
   }, 60_000);
 
   test("killed in the middle of writing, lose no acknowledged write", async () => {
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 8; round++) {
       const child = spawnChild("write-until-killed", dir);
       expect(await child.nextLine()).toBe("ready");
       const said: string[] = [];
