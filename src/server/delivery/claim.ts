@@ -3,7 +3,6 @@ import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
 import type { WorkCtx } from "../context.ts";
 import { all, bind, type CompiledStatement, type Params, param, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
-import type { Answer } from "./channel.ts";
 
 /** How long no other process can claim the delivery; longer than any attempt. */
 export const leaseMs = 60_000;
@@ -31,7 +30,7 @@ export interface Claim {
 
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 
-type Outcome = Pick<Answer, "status" | "error">;
+type Outcome = { status: number | null; error: string | null };
 
 /** The states of a delivery that ends without having arrived. */
 export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
