@@ -97,7 +97,7 @@ const status: ServerStatus = {
   routes: [{ method: "GET", route: "/a/:id/", requests: 3, statuses: { 200: 3 }, errors: {}, latency }],
   sign_ins: { succeeded: 1, failed: 2, two_factor: 3, limited: 4 },
   tenants: [{ namespace: "demo", requests: 3, errors: 1 }],
-  replication: { place: "/replica", lag_seconds: 0.5, last_snapshot_at: null, failure: null, missing: 2 },
+  replication: { place: "/replica", lag_seconds: 0.5, last_snapshot_at: null, failure: null },
   database: { kind: "server", bytes: null, wal_bytes: null, disk_free_bytes: null },
   queues: null,
   last_backup_at: "2030-01-15T11:00:00.000Z",

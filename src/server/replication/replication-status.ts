@@ -7,7 +7,6 @@ export interface ReplicationStatus {
   lag_seconds: number;
   last_snapshot_at: string | null;
   failure: { since: string; message: string } | null;
-  missing: number;
 }
 
 const repeatMs = 3_600_000;

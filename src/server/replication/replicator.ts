@@ -1,9 +1,10 @@
 import type { FileDatabase } from "../db/local/file-database.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
 import { AppError } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes, MiB } from "../values/bytes.ts";
 import { ChainWriter } from "./chain.ts";
-import { checkPlace, MissingCheck, type MissingOptions } from "./check-place.ts";
+import { checkPlace, watchDamage } from "./check-place.ts";
 import { describeKept, GenerationLease, type LeaseOptions, requireNewest } from "./generation.ts";
 import type { ClaimedSegmentId } from "./names.ts";
 import { Failures, type ReplicationStatus } from "./replication-status.ts";
@@ -18,8 +19,9 @@ const snapshotMs = 3_600_000;
 /** The time that a stopping server has to send the rest. */
 const lastMs = 5000;
 
-interface ReplicatorOptions extends MissingOptions, Omit<LeaseOptions, "known" | "tail"> {
+interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
   place: ReplicaTarget;
+  notice: LogWriter["notice"];
   version: string;
   keepMs: number;
   /** The size up to which the WAL waits for the place, in bytes; 256 MiB by default. */
@@ -52,7 +54,7 @@ export class Replicator {
   #baseLostAt: number | undefined;
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
-  readonly #missing: MissingCheck;
+  readonly #isDamaged: () => boolean;
   #isLossKnown = false;
   #isReplaced = false;
   #isStopping = false;
@@ -76,7 +78,7 @@ export class Replicator {
     this.#lease = new GenerationLease(place, { ...options, known, tail: this.#tail });
     this.#purge = new Purge(place, keepMs);
     this.#failures = new Failures(options.notice, "replication fails and is tried again", "replication works again");
-    this.#missing = new MissingCheck(place, options);
+    this.#isDamaged = watchDamage(place, options.dataDir, options.notice);
     db.observeWal(this.#tail);
   }
 
@@ -95,7 +97,6 @@ export class Replicator {
       lag_seconds: Math.max(0, Date.now() - (this.#baseLostAt ?? this.#sentAt)) / 1000,
       last_snapshot_at: this.#lastSnapshot.at,
       failure: this.#failures.present(this.#options.place.address),
-      missing: this.#missing.count,
     };
   }
 
@@ -169,7 +170,7 @@ export class Replicator {
         this.#tail.restart();
         return false;
       }
-      if (this.#snapshot === undefined && (await this.#missing.isAnyMissing(chain.last))) this.#beginAnew(chain);
+      if (this.#snapshot === undefined && this.#isDamaged()) this.#beginAnew(chain);
     }
     const readAt = new Date();
     const read = await this.#tail.read();

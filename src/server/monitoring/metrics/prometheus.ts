@@ -11,7 +11,7 @@ type Family = [type: "counter" | "gauge", name: string, help: string, samples: S
 export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
-  const { failure, missing } = replication ?? {};
+  const { failure } = replication ?? {};
   const { last_restore_test_at: tested, last_restore_test_failed_at: failed } = status;
   const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
   const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
@@ -54,7 +54,6 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "restore_test_success", "0 if one has failed since then.", one(failed ? 0 : tested ? 1 : null)],
     ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
     ["gauge", "replication_failing", "1 while it cannot be written.", one(replication && (failure ? 1 : 0))],
-    ["counter", "replication_missing_total", "Times that parts of the replica were missing.", one(missing)],
     ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
   ];
   return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;
