@@ -25,7 +25,7 @@ function parseTime(flag: string, text: string, direction: 1 | -1): string {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);
   const given = isDay && direction > 0 ? undefined : readTime(text.replace(" ", "T"));
-  const at = ms === undefined ? given?.ms : Date.now() + direction * ms;
+  const at = ms === undefined ? given : Date.now() + direction * ms;
   // RFC 3339 ends with the year 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const day = direction < 0 ? ", a day such as 2026-11-01" : "";

@@ -86,6 +86,12 @@ export interface RequestCredentials {
   user: UserCredentials;
 }
 
+/** Whether a server calls a route for its visitors, and may name their addresses. Calls of `/auth/` may in any case. */
+export function actsForVisitors({ method, access }: Route): boolean {
+  if (access.some((one) => one.kind === "app" && one.scope === "customers:sign-up")) return true;
+  return method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
+}
+
 /** Whether the body can hold the namespace or credentials, and so must be read before they are checked. */
 export function bodyMayCarryCredentials(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;

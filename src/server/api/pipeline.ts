@@ -11,6 +11,7 @@ import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
+import { KiB } from "../values/bytes.ts";
 import { hasNumbers } from "../values/schema.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
@@ -19,13 +20,13 @@ import { type Body, type BodyLimits, dropBody, readBody } from "./body.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./check-input.ts";
 import {
+  actsForVisitors,
   bodyMayCarryCredentials,
   extractCredentials,
   popCommonParams,
   type RequestCredentials,
 } from "./credentials.ts";
 import { allowOrigin, clientOf, requestIdOf } from "./headers.ts";
-import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
 import { readUpload } from "./upload.ts";
 
@@ -64,6 +65,9 @@ interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
 }
+
+/** The maximum of a public body, in bytes. */
+const publicBytes = 64 * KiB;
 
 /** Answers one request of a route: identifies store and key, admits the caller, and answers or refuses. */
 export async function answerRoute(
@@ -163,7 +167,6 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   const { deps, body, tenant } = found;
   const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
   found.failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
-  if (tenant) found.failure = await countRefusal(deps, incoming, tenant, found.failure);
   const headers = baseHeaders(requestId);
   const origin = request.headers.get("origin");
   if (origin !== null && mayReadRefusal(found, origin)) allowOrigin(headers, origin);
@@ -179,8 +182,9 @@ function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean 
 
 function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, namespace = ""): Promise<Body> {
   if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
-  const limits =
-    allowsAnonymous(route.access) || actsForVisitors(route) ? publicLimits(deps.bodyLimits) : deps.bodyLimits;
+  const isPublic = allowsAnonymous(route.access) || actsForVisitors(route);
+  const { bytes, ms } = deps.bodyLimits;
+  const limits = { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
   const isExact = route.body !== undefined && hasNumbers(route.body);
   return readBody(request, limits, deps.bodyMemory, { allowsText: route.plainText, isExact });
 }

@@ -57,7 +57,7 @@ export function sortPart<const Key extends string>(keys: readonly Key[], options
 }
 
 export const bounds = ["gte", "gt", "lte", "lt"] as const;
-export type Bound = (typeof bounds)[number];
+type Bound = (typeof bounds)[number];
 const boundSql: Record<Bound, string> = { gte: ">=", gt: ">", lte: "<=", lt: "<" };
 
 export function rangeParts<Name extends string, S extends TProperties[string]>(name: Name, schema: S) {
@@ -74,12 +74,12 @@ export type RangeBound = ReturnType<typeof readRange>[number];
 export function readRange<T>(
   query: Readonly<Record<string, unknown>>,
   name: string,
-  read: (field: string, value: T, bound: Bound) => string | number,
+  read: (field: string, value: T) => string | number,
 ) {
   return bounds.flatMap((bound) => {
     const field = `${name}[${bound}]`;
     const value = query[field];
-    return value === undefined ? [] : [{ operator: boundSql[bound], value: read(field, value as T, bound) }];
+    return value === undefined ? [] : [{ operator: boundSql[bound], value: read(field, value as T) }];
   });
 }
 
@@ -88,12 +88,12 @@ export function readTimeRange(query: Readonly<Record<string, unknown>>, name: st
   return readRange<string>(query, name, parseTime);
 }
 
-function parseTime(field: string, given: string, bound: Bound): string {
+function parseTime(field: string, given: string): string {
   // An unescaped plus sign arrives as a space.
   const time = readTime(given.replace(" ", "+"));
-  if (!time || time.ms < 0) throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
-  // Rows have whole milliseconds: a lower bound between two of them is rounded up.
-  return toTimestamp(time.isBetween && (bound === "gte" || bound === "lt") ? time.ms + 1 : time.ms);
+  if (time === undefined || time < 0)
+    throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
+  return toTimestamp(time);
 }
 
 /** Malformed ids match nothing. Throws validationFailed for more than 99 commas. */
