@@ -5,7 +5,7 @@ import { issueKey, revokeKey } from "../../src/server/modules/app-keys/service.t
 import { resolveProductId } from "../../src/server/modules/catalogue/products/resolve.ts";
 import { createProduct, deleteProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
-import { resolveOrderId } from "../../src/server/modules/orders/resolve.ts";
+import { resolveOrderId } from "../../src/server/modules/orders/views.ts";
 import { createTenant, getTenant } from "../../src/server/modules/tenants/service.ts";
 import { resolveUserId } from "../../src/server/modules/users/resolve.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";

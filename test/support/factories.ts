@@ -2,8 +2,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import type { IssuedAppKey } from "../../src/server/modules/app-keys/service.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
-import type { TenantRecord } from "../../src/server/modules/tenants/record.ts";
-import { createTenant } from "../../src/server/modules/tenants/service.ts";
+import { createTenant, type TenantRecord } from "../../src/server/modules/tenants/service.ts";
 import type { TestApp } from "./app.ts";
 import { type Call, createClient } from "./client.ts";
 

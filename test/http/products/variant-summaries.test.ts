@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { inSavepoint, inTransaction } from "../../../src/server/db/transaction.ts";
 import { createProduct } from "../../../src/server/modules/catalogue/products/service.ts";
-import { decodeText } from "../../../src/server/modules/catalogue/transfer/decode-text.ts";
 import { importProducts } from "../../../src/server/modules/catalogue/transfer/import.ts";
+import { decodeText } from "../../../src/server/modules/catalogue/transfer/import-item.ts";
 import { readNdjson } from "../../../src/server/modules/catalogue/transfer/ndjson-read.ts";
 import { beginBatch, endBatch } from "../../../src/server/modules/catalogue/variants/summaries.ts";
 import { addVariant, patchVariant } from "../../../src/server/modules/catalogue/variants/variants.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { orderAmounts, shareOf } from "../../../src/server/modules/orders/amounts.ts";
-import { type PaidLine, planRefund } from "../../../src/server/modules/orders/refund-plan.ts";
+import { type PaidLine, planRefund } from "../../../src/server/modules/orders/refund.ts";
 import { largestMinor } from "../../../src/server/values/money.ts";
 import { failureOf } from "../../support/failure.ts";
 import { uniform } from "../../support/random.ts";

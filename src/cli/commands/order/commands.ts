@@ -82,7 +82,7 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
 
 const addressParts = ["name", "line1", "line2", "postal_code", "city", "region", "country", "phone"] as const;
 
-const load = async () => (await import("../../../server/modules/orders/resolve.ts")).resolveOrderId;
+const load = async () => (await import("../../../server/modules/orders/views.ts")).resolveOrderId;
 export const order = recordArgs("order", "order", "Id or number of the order", load);
 
 const orderFilterFlags = {

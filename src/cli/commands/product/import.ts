@@ -112,7 +112,7 @@ async function importFile(args: ImportArgs, console: Console, signal: AbortSigna
   const format = readFormat(args);
   const { pieces } = args;
   const source = pieces ? { bytes: pieces, size: undefined, close: () => {} } : await openSource(file, console, signal);
-  const { decodeText } = await import("../../../server/modules/catalogue/transfer/decode-text.ts");
+  const { decodeText } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
   const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
   const { readNdjson } = await import("../../../server/modules/catalogue/transfer/ndjson-read.ts");
   const { newReport } = await import("../../../server/modules/catalogue/transfer/migration/shop-table.ts");

@@ -1,5 +1,5 @@
 import { parseNamespace, type TenantInput } from "../../../server/modules/tenants/input.ts";
-import type { TenantDetails } from "../../../server/modules/tenants/record.ts";
+import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { formatDuration } from "../../../server/values/duration.ts";
 import { beginContext, withContext } from "../../context/context.ts";

@@ -12,11 +12,10 @@ import { languageChain } from "../catalogue/products/translation.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
-import { type CheckedOrder, checkOrder } from "./input.ts";
+import { type CheckedOrder, checkOrder, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines } from "./new-order.ts";
-import { ownOnly, subjectOf } from "./ownership.ts";
 import { insertEvent, selectOrder } from "./statements.ts";
 import { orderNumbers, orders } from "./table.ts";
 

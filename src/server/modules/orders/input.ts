@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { Ctx } from "../../context.ts";
-import { forbidden, invalidField } from "../../errors.ts";
+import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { parseMoney } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
@@ -9,7 +9,28 @@ import { notForSale } from "../catalogue/products/product-errors.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";
-import { isCustomer } from "./ownership.ts";
+
+export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
+  return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
+}
+
+/** The customer whose orders the caller may see and cancel; null for all orders. */
+export function ownOnly({ actor }: Pick<Ctx, "actor">): string | null {
+  return actor.kind === "user" && actor.role === "customer" ? actor.userId : null;
+}
+
+export function requireStore(ctx: Pick<Ctx, "actor">): void {
+  if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
+}
+
+/** The customer of an order: a signed-in customer, or whom an app key names. Errors: notFound for another user. */
+export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
+  const own = ownOnly(ctx);
+  const named = customerId ?? subject ?? null;
+  if (own === null) return named;
+  if (named !== null && named !== own) throw notFound("user", named);
+  return own;
+}
 
 export type CheckedOrder = ReturnType<typeof checkOrder>;
 

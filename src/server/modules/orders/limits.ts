@@ -6,7 +6,7 @@ import { tooManyRequests } from "../../errors.ts";
 import { shortage } from "../catalogue/products/stock.ts";
 import { products, productVariants } from "../catalogue/products/table.ts";
 import { addressSubject, consumeLimit } from "../rate-limits/service.ts";
-import { isCustomer } from "./ownership.ts";
+import { isCustomer } from "./input.ts";
 import { orderLines, orders } from "./table.ts";
 
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));

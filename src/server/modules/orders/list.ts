@@ -4,8 +4,8 @@ import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { param } from "../../db/statement.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
+import { subjectOf } from "./input.ts";
 import { Order, type OrderListQuery } from "./model.ts";
-import { subjectOf } from "./ownership.ts";
 import { orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
 

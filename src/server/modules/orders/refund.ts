@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { byId, isVersion, ofStore, params } from "../../db/conditions.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
-import { notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import { fieldError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toAmount } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
@@ -13,9 +13,8 @@ import { moveStock } from "../catalogue/products/stock.ts";
 import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { commitTransition } from "./commit-transition.ts";
+import { requireStore } from "./input.ts";
 import type { RefundInput } from "./model.ts";
-import { requireStore } from "./ownership.ts";
-import { planRefund } from "./refund-plan.ts";
 import { returnSpentPoints } from "./return-points.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectState } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
@@ -122,4 +121,56 @@ async function movePoints(
   if (pointsReturned > 0) await returnSpentPoints(tx, returning, order.pointsReturned);
   const reversing = { userId, orderId, points, source: `${source}:reverse` };
   return { pointsReturned, pointsReversed: points > 0 ? await reversePoints(tx, reversing) : 0 };
+}
+
+type Row = typeof orderLines.$inferSelect;
+export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
+  Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
+
+/** Refunds these lines, or all that is `left` (minor units) with shipping. Errors: validationFailed, wrongState. */
+export function planRefund(
+  lines: readonly PaidLine[],
+  left: number,
+  { lines: asked, restock: isRestocked = false }: RefundInput,
+) {
+  const quantities = asked ? askedQuantities(lines, asked) : new Map(lines.map((line) => [line.id, remaining(line)]));
+  const planned = lines
+    .filter((line) => (quantities.get(line.id) ?? 0) > 0)
+    .map((line) => {
+      const quantity = quantities.get(line.id) as number;
+      const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
+      const item = { productId: line.productId, variantId: line.variantId };
+      return { lineId: line.id, item, quantity, amount, restocked: isRestocked && line.isCounted ? quantity : 0 };
+    });
+  const amount = asked ? planned.reduce((sum, line) => sum + line.amount, 0) : left;
+  const after = (line: PaidLine) => line.refundedQuantity + (quantities.get(line.id) ?? 0);
+  return {
+    amount,
+    lines: planned,
+    isFull: amount === left && lines.every((line) => after(line) === line.quantity),
+    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotalMinor, after(line), line.quantity), 0),
+  };
+}
+
+function remaining(line: PaidLine): number {
+  return line.quantity - line.refundedQuantity;
+}
+
+function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundInput["lines"]>) {
+  const known = new Map(lines.map((line) => [line.id, line]));
+  const quantities = new Map<string, number>();
+  for (const [index, { line_id: id, quantity }] of asked.entries()) {
+    const line = known.get(id);
+    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
+    if (quantities.has(id)) throw invalidField(`lines.${index}.line_id`, "is repeated");
+    if (!Number.isInteger(quantity) || quantity < 1) {
+      throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
+    }
+    if (quantity > remaining(line)) {
+      const excess = `is ${quantity}, but ${remaining(line)} of ${line.sku ?? line.title} can be refunded`;
+      throw fieldError(wrongState, `lines.${index}.quantity`, excess);
+    }
+    quantities.set(id, quantity);
+  }
+  return quantities;
 }

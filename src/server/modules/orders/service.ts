@@ -17,8 +17,8 @@ import {
   type OrderChange,
   releaseOrder,
 } from "./commit-transition.ts";
+import { ownOnly, requireStore } from "./input.ts";
 import type { PaymentInput } from "./model.ts";
-import { ownOnly, requireStore } from "./ownership.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectOrder, selectState, visible } from "./statements.ts";
 import { orders } from "./table.ts";
 

@@ -1,8 +1,32 @@
+import { Type } from "@sinclair/typebox";
 import { noAuth } from "../../http/access.ts";
 import { replyAfter } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { ForgotPassword, ForgotPasswordReply, ResetPassword, ResetPasswordReply } from "./model.ts";
+import { input, languageForm, output, text } from "../../values/schema.ts";
+import { newPassword } from "../users/model.ts";
 import { requestReset, resetPassword } from "./service.ts";
+
+const email = text(320);
+
+const ForgotPassword = input("ForgotPassword", {
+  email,
+  language: Type.Optional(
+    text(35, "Language of the mail, as a BCP 47 tag. Default: the user's language.", { form: languageForm }),
+  ),
+});
+
+/** The same reply whether or not a user has the address (specification, section 4). */
+const ForgotPasswordReply = output("ForgotPasswordReply", { accepted: Type.Literal(true) });
+
+const ResetPassword = input("ResetPassword", {
+  email,
+  code: text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
+    examples: ["012345"],
+  }),
+  password: newPassword,
+});
+
+const ResetPasswordReply = output("ResetPasswordReply", { password_changed: Type.Literal(true) });
 
 const reset = { tag: "Authentication", access: [noAuth] } as const;
 

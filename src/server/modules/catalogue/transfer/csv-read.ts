@@ -1,8 +1,15 @@
 import { CsvError, parse } from "csv-parse";
 import { validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
-import { checkRow, findBadText, maxRecordLength } from "./decode-text.ts";
-import { type ImportItem, type Row, type RowError, unreadableItem } from "./import-item.ts";
+import {
+  checkRow,
+  findBadText,
+  type ImportItem,
+  maxRecordLength,
+  type Row,
+  type RowError,
+  unreadableItem,
+} from "./import-item.ts";
 import { columnsOf, type MigrationReport, newReport, readShop, type ShopFormat } from "./migration/shop-table.ts";
 import { shopify } from "./migration/shopify.ts";
 import { wooCommerce } from "./migration/woocommerce.ts";

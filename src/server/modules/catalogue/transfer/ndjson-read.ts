@@ -1,9 +1,8 @@
 import { validationFailed } from "../../../errors.ts";
 import { attempt } from "../../../values/attempt.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
-import { findBadText, maxRecordLength } from "./decode-text.ts";
 import { isObject } from "./import-changes.ts";
-import { type ImportItem, unreadableItem } from "./import-item.ts";
+import { findBadText, type ImportItem, maxRecordLength, unreadableItem } from "./import-item.ts";
 
 const computed = /^(price_minor|available|(likes|views)_count|version|(created|updated|published)_at)$/;
 

@@ -1,9 +1,8 @@
 import { attempt } from "../../../../values/attempt.ts";
 import { readGuarded } from "../../../../values/csv-injection.ts";
 import { readNumber } from "../csv-columns.ts";
-import { checkRow } from "../decode-text.ts";
 import type { Fields } from "../import-changes.ts";
-import type { ImportItem, Row, RowError } from "../import-item.ts";
+import { checkRow, type ImportItem, type Row, type RowError } from "../import-item.ts";
 
 export interface MigrationReport {
   /** The system whose export the file is; null for files with this service's own columns. */
