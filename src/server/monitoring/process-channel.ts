@@ -1,13 +1,6 @@
 import { attempt } from "../values/attempt.ts";
 
-export type IpcRequest =
-  | { kind: "figures" }
-  | { kind: "recent request"; requestId: string }
-  | { kind: "metrics" }
-  /** From a starting worker: which certificate to present. */
-  | { kind: "certificate" }
-  /** To a worker: a certificate to present. Answered with true, or with the text of an error. */
-  | { kind: "present"; cert: string; key: string };
+export type IpcRequest = { kind: "figures" } | { kind: "recent request"; requestId: string } | { kind: "metrics" };
 
 type Message =
   | { kind: "request"; id: number; request: IpcRequest }

@@ -74,10 +74,6 @@ export class WorkerRegistry {
     }
   }
 
-  requestAll(request: IpcRequest, timeoutMs = this.#options.timeoutMs): Promise<unknown[]> {
-    return Promise.all([...this.#workers].map(({ channel }) => channel.request(request, timeoutMs)));
-  }
-
   /** The figures of all workers by number; for a worker that does not answer, its last reported ones. */
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const requested = [...this.#workers].map(async (worker) => {
@@ -96,7 +92,9 @@ export class WorkerRegistry {
   }
 
   async findRequest(requestId: string): Promise<RecentRequest | null> {
-    const answers = await this.requestAll({ kind: "recent request", requestId });
+    const find = ({ channel }: Worker) =>
+      channel.request({ kind: "recent request", requestId }, this.#options.timeoutMs);
+    const answers = await Promise.all([...this.#workers].map(find));
     return (answers.find(Boolean) as RecentRequest | undefined) ?? null;
   }
 }

@@ -2,15 +2,13 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { describeFault } from "../logging/request-log.ts";
 import { openControlSocket } from "../monitoring/control-socket.ts";
 import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { createChannel, type IpcRequest } from "../monitoring/process-channel.ts";
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { ReplicationStatus } from "../replication/replication-status.ts";
-import type { Certificate, KeyPair } from "../tls/certificate.ts";
-import type { OpenPort } from "./port.ts";
+import type { Certificate } from "../tls/certificate.ts";
 
 /** The figures of the main process include the workers. */
 export type ServerMonitor = ReturnType<typeof startMonitor>;
@@ -21,8 +19,6 @@ export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsT
 const reportMs = 2000;
 /** Longer than the half second that the main process waits for hanging workers. */
 const timeoutMs = 2000;
-/** The parent may be busy while all workers start. */
-const certificateTimeoutMs = 10_000;
 
 interface MonitorOptions {
   version: string;
@@ -37,11 +33,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
   const { dataDir, workers } = config;
   const own = monitorProcess(db);
   let url = "";
-  const answer = ({ kind }: IpcRequest) => {
-    if (kind === "metrics") return metricsText();
-    const { cert, key } = certificate() ?? {};
-    return kind === "certificate" ? { cert, key } : undefined;
-  };
+  const answer = ({ kind }: IpcRequest) => (kind === "metrics" ? metricsText() : undefined);
   const registry = workers > 1 ? new WorkerRegistry({ answer, notice: log.notice }) : undefined;
   const polling = registry && setInterval(() => registry.checkSilence(), reportMs);
   polling?.unref();
@@ -100,13 +92,9 @@ async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, te
 }
 
 export function startWorkerMonitor(db: Database) {
-  const followed = Promise.withResolvers<Pick<OpenPort, "present">>();
   const own = monitorProcess(db);
   const answer = (request: IpcRequest) => {
     if (request.kind === "figures") return own.read();
-    if (request.kind === "present") {
-      return followed.promise.then(({ present }) => present(request)).then(() => true, describeFault);
-    }
     return request.kind === "recent request" ? own.recentRequests.find(request.requestId) : undefined;
   };
   const channel = createChannel({ send: (message) => process.send?.(message), answer });
@@ -121,14 +109,6 @@ export function startWorkerMonitor(db: Database) {
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
-    async fetchCertificate() {
-      const answer = await channel.request({ kind: "certificate" }, certificateTimeoutMs);
-      const { cert, key } = (answer ?? {}) as Partial<KeyPair>;
-      if (cert === undefined || key === undefined) throw unavailable("The server's main process sent no certificate.");
-      return { cert, key };
-    },
-    /** Presents the certificates that the main process sends, including those sent before this call. */
-    follow: followed.resolve,
     stop() {
       clearInterval(timer);
       channel.report(own.read());

@@ -137,7 +137,8 @@ async function startAnswering(
     return listen(config, db, { ...run, vault, monitor, shared: pair !== null, certificate: pair });
   }
   const group = await startWorkers(config, { ...run, registry });
-  return { ...group, url: addressOf(config) };
+  // Each worker watches the certificate itself.
+  return { ...group, url: addressOf(config), present() {} };
 }
 
 const openServedDatabase = (config: Config) =>
@@ -151,12 +152,15 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   try {
     const { vault } = await openServerVault(config, db, log);
     const monitor = startWorkerMonitor(db);
-    const certificate = config.tls ? await monitor.fetchCertificate() : null;
-    const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate });
-    monitor.follow(listener);
+    // The main process logs what it reads.
+    const certificate = await openTls(config, { ...log, notice() {} });
+    const pair = certificate?.current() ?? null;
+    const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate: pair });
+    certificate?.start(async (next) => listener.present(next));
     process.send?.("ready");
     // A worker also stops when its parent has ended, because nobody else would stop it.
     await stopSignal;
+    certificate?.stop();
     await listener.stop(graceMs);
     monitor.stop();
     return 0;

@@ -4,7 +4,6 @@ import { workingDir } from "../config/data-dir.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import { lastWritesMs } from "../modules/views/view-buffer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
-import type { KeyPair } from "../tls/certificate.ts";
 import type { JobOptions } from "./background-jobs.ts";
 
 interface WorkerOptions extends Pick<JobOptions, "command" | "env" | "log"> {
@@ -16,11 +15,9 @@ const minUptimeMs = 10_000;
 /** A supervisor that stops the whole group may reach a worker first, and the parent within the shortest delay. */
 const minDelayMs = 100;
 const maxDelayMs = 10_000;
-/** A hanging worker blocks the others for at most this time; it presents the certificate later. */
-const presentTimeoutMs = 2000;
 
 export async function startWorkers(config: Config, options: WorkerOptions) {
-  const { log, registry } = options;
+  const { log } = options;
   const workers = new Set<Subprocess>();
   // No worker may keep the port after this process ends, for whatever reason.
   process.on("exit", () => {
@@ -76,11 +73,6 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   return {
     /** Kills the workers that are left after `graceMs` and the time of their last writes. */
     stop,
-    async present({ cert, key }: KeyPair) {
-      const answers = await registry.requestAll({ kind: "present", cert, key }, presentTimeoutMs);
-      const failure = answers.find((answer) => typeof answer === "string");
-      if (failure !== undefined) throw new Error(`A worker: ${failure}`);
-    },
   };
 }
 
