@@ -12,10 +12,12 @@ const tables = commands.filter(
 );
 const ids = /\b(?:app|usr|prod|ord|line|ref|whk|evt|msg|reg|mail|tok)_\w{26}\b/g;
 
-/** Lines that are wider than the terminal, but for a single word, which stays whole so that it can be copied. */
+/** Lines that are wider than the terminal, except single words and commands, which stay whole so that they can be copied. */
 function findWideLines(text: string, columns: number): string[] {
-  const lines = Bun.stripANSI(text).replaceAll(" \\\n", "\n").split("\n");
-  return lines.filter((line) => Bun.stringWidth(line) > columns && /\S\s+\S/.test(line));
+  const lines = Bun.stripANSI(text).split("\n");
+  return lines.filter(
+    (line) => Bun.stringWidth(line) > columns && /\S\s+\S/.test(line) && !/^ *(?:> )?(?:bodega|chmod|ssh) /.test(line),
+  );
 }
 
 describe("no line of output is wider than the terminal, and ids are complete", () => {

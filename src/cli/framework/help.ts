@@ -1,6 +1,6 @@
 import type { Console } from "../terminal/console.ts";
 import { bold } from "../terminal/table.ts";
-import { wrapCommand, wrapWords } from "../terminal/wrap.ts";
+import { wrapWords } from "../terminal/wrap.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import { type Command, type CommandGroup, type Load, listCommands } from "./command.ts";
 
@@ -29,11 +29,7 @@ export async function renderHelp(path: string[], target: Load | CommandGroup, co
   const texts = blocks.map((block) => {
     if (typeof block === "string") return wrapWords(block, width).join("\n");
     const lines = "lines" in block ? block.lines : layOutEntries(block.entries, width - indent.length);
-    const fitted = lines.map((line) => {
-      const isCommand = "lines" in block && line.length > width - indent.length;
-      return indent + (isCommand ? wrapCommand(line, width - indent.length, indent.repeat(2)) : line);
-    });
-    return [bold(block.title, console.color), ...fitted].join("\n");
+    return [bold(block.title, console.color), ...lines.map((line) => indent + line)].join("\n");
   });
   return `${texts.join("\n\n")}\n`;
 }

@@ -4,7 +4,7 @@ import { splitCommand } from "./command-line.ts";
 import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
 import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
-import { wrapCommand, wrapWords } from "./wrap.ts";
+import { wrapWords } from "./wrap.ts";
 
 interface ListView<Row> {
   /** Fields of the rows, or columns that differ from their fields. The first one names the row and is never cut. */
@@ -83,7 +83,7 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
 
 type Reader = Pick<Console, "columns" | "command">;
 
-/** Fits a text to the terminal. A command at its end is completed, and broken so that it can be pasted into a shell. */
+/** Fits a text to the terminal. A command at its end is completed, and stays on one line so that it can be pasted. */
 export function fitSentence({ columns, command: complete }: Reader, text: string): string {
   const { prose, command } = splitCommand(text, complete);
   const whole = escapeControls(prose + (command ?? ""));
@@ -91,7 +91,7 @@ export function fitSentence({ columns, command: complete }: Reader, text: string
   if (command === undefined) return fitLines({ columns }, whole);
   const inset = /^ */.exec(prose)?.[0] ?? "";
   const above = fitLines({ columns }, escapeControls(prose).trimEnd());
-  return `${above}\n${inset}${wrapCommand(escapeControls(command), columns - inset.length, `${inset}  `)}`;
+  return `${above}\n${inset}${escapeControls(command)}`;
 }
 
 export function onScreen({ screen, command }: Pick<Console, "screen" | "command">): Reader {

@@ -14,12 +14,3 @@ export function breakWords(words: readonly string[], width: number, gap = " "): 
   }
   return lines;
 }
-
-/** A word of a command line, with its quoted parts, and `\'` between two quotes. */
-const word = /(?:\\.|[^\s'"\\]|'[^']*'|"[^"]*")+/g;
-const ending = " \\";
-
-/** Breaks a command line between words, `indent` before each further line, so that a shell still reads one line. */
-export function wrapCommand(text: string, width: number, indent: string): string {
-  return breakWords(text.match(word) ?? [], width - indent.length - ending.length).join(`${ending}\n${indent}`);
-}

@@ -4,7 +4,7 @@ import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
+import { wrapWords } from "../../terminal/wrap.ts";
 
 const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
 const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };
@@ -83,9 +83,8 @@ function renderLine({ color, columns }: Console, state: keyof typeof marks, text
 function renderRemedy(remedy: string, columns: number | undefined): string {
   const text = escapeControls(remedy);
   const begin = `${indent}> `;
-  if (columns === undefined) return `${begin}${text}`;
+  if (columns === undefined || commands.test(text)) return `${begin}${text}`;
   const further = " ".repeat(begin.length);
-  if (commands.test(text)) return `${begin}${wrapCommand(text, columns - begin.length, `${further}  `)}`;
   return `${begin}${wrapWords(text, Math.min(columns, maxWidth) - begin.length).join(`\n${further}`)}`;
 }
 

@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withPictures } from "../../context/context.ts";
 import {
@@ -19,19 +18,22 @@ import { withProgress } from "../../terminal/progress.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { printImport } from "./commands.ts";
 
-/** Opens a file, or standard input for `-`, until `close`. The signal ends reading with an error. */
+/** The bytes of a file, read anew each time, or of a pipe, which are kept. Errors: UsageError. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
-  if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: () => {} };
   const refuse = (error: NodeJS.ErrnoException): never => {
     const reason = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code ?? "unknown"})`;
     throw invalidFlag("<file>", `${reason}: ${path}`);
   };
-  const found = await stat(path).catch(refuse);
-  if (found.isDirectory()) throw invalidFlag("<file>", `is a directory: ${path}`);
-  // The stream alone owns the descriptor: it may be in the middle of a read when the import stops.
-  const bytes = createReadStream(path, { signal, highWaterMark: 256 * 1024 });
-  await once(bytes, "open").catch(refuse);
-  return { bytes, size: found.isFile() ? found.size : undefined, close: () => void bytes.destroy() };
+  const found = path === "-" ? undefined : await stat(path).catch(refuse);
+  if (found?.isDirectory()) throw invalidFlag("<file>", `is a directory: ${path}`);
+  if (found) await access(path, constants.R_OK).catch(refuse);
+  const open = () => createReadStream(path, { signal, highWaterMark: 256 * 1024 });
+  if (found?.isFile()) return { size: found.size, read: open };
+  const kept = Array.fromAsync<Uint8Array>(found ? open() : console.streamInput(signal));
+  const pieces = await kept.catch((error) => {
+    throw signal.aborted ? new CancelledError() : error;
+  });
+  return { size: undefined, read: () => pieces };
 }
 
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
@@ -74,44 +76,28 @@ const importProduct = defineCommand({
       const { csvTemplate } = await import("../../../server/modules/catalogue/transfer/export.ts");
       return console.write(csvTemplate);
     }
+    const { file, format = formatOf(file), "dry-run": isDryRun, "on-error": onError } = args;
+    if (format === undefined) throw invalidFlag("--format", `is required for ${file}`, "Use csv or ndjson.");
     const stop = new AbortController();
     console.onInterrupt(() => stop.abort());
-    if (args["on-error"] === "skip" && !args["dry-run"]) return importFile(args, console, stop.signal);
-    const pieces = args["dry-run"] ? undefined : await readPipe(args, console, stop.signal);
-    const checked = { ...args, pieces, "dry-run": true, "on-error": "skip" as const };
-    if (args["dry-run"]) return importFile(checked, console, stop.signal);
-    const code = await importFile({ ...checked, showsFaultsOnly: true }, console, stop.signal);
-    return code === 0 ? importFile({ ...args, pieces }, console, stop.signal) : code;
+    const source = await openSource(file, console, stop.signal);
+    const job = { ...args, format, source, signal: stop.signal };
+    if (isDryRun || onError === "skip") return importFile({ ...job, "on-error": "skip" }, console);
+    const code = await importFile({ ...job, "dry-run": true, "on-error": "skip", showsFaultsOnly: true }, console);
+    return code === 0 ? importFile(job, console) : code;
   },
 });
 
-type Pieces = AsyncIterable<Uint8Array> | Uint8Array[];
+type Job = ArgValues<typeof importArgs> &
+  SharedValues & {
+    format: "csv" | "ndjson";
+    source: Awaited<ReturnType<typeof openSource>>;
+    signal: AbortSignal;
+    showsFaultsOnly?: true;
+  };
 
-/** The content of what can be read only once, a pipe; undefined for a regular file. */
-async function readPipe(args: ImportArgs, console: Console, signal: AbortSignal): Promise<Pieces | undefined> {
-  readFormat(args);
-  const source = await openSource(args.file, console, signal);
-  try {
-    return source.size === undefined ? await Array.fromAsync<Uint8Array>(source.bytes) : undefined;
-  } catch (error) {
-    throw signal.aborted ? new CancelledError() : error;
-  } finally {
-    source.close();
-  }
-}
-
-function readFormat({ file, format = formatOf(file) }: ImportArgs): "csv" | "ndjson" {
-  if (format !== undefined) return format;
-  throw invalidFlag("--format", `is required for ${file}`, "Use csv or ndjson.");
-}
-
-type ImportArgs = ArgValues<typeof importArgs> & SharedValues & { pieces?: Pieces | undefined; showsFaultsOnly?: true };
-
-async function importFile(args: ImportArgs, console: Console, signal: AbortSignal): Promise<number> {
-  const { file } = args;
-  const format = readFormat(args);
-  const { pieces } = args;
-  const source = pieces ? { bytes: pieces, size: undefined, close: () => {} } : await openSource(file, console, signal);
+async function importFile(args: Job, console: Console): Promise<number> {
+  const { file, format, source, signal } = args;
   const { decodeText } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
   const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
   const { readNdjson } = await import("../../../server/modules/catalogue/transfer/ndjson-read.ts");
@@ -120,7 +106,7 @@ async function importFile(args: ImportArgs, console: Console, signal: AbortSigna
   const { importProducts, ImportFailure } = await import("../../../server/modules/catalogue/transfer/import.ts");
   let read = 0;
   async function* counted() {
-    for await (const piece of source.bytes) {
+    for await (const piece of source.read()) {
       read += piece.length;
       yield piece;
     }
@@ -152,8 +138,6 @@ async function importFile(args: ImportArgs, console: Console, signal: AbortSigna
     if (!(error instanceof ImportFailure)) throw error;
     await printImport(console, { ...error.result, ...report, file }, isDryRun);
     throw error.cause;
-  } finally {
-    source.close();
   }
 }
 
