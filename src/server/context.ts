@@ -36,9 +36,9 @@ export type Actor =
   | { kind: "terminal"; account?: string; endsOwners?: boolean };
 
 /**
- * Whether a caller sees of the catalogue only what any visitor of the shop may see: published records, without the exact
- * stock or data of the store's own. That is so for customers, for keys without `products:read`, and for keys of pages,
- * which each visitor can read, unless they may also write products.
+ * Whether the caller sees only the public catalogue: published records, without exact stock and private data. True for
+ * customers, for keys without `products:read`, and for keys of pages, which every visitor can read, unless they may
+ * also write products.
  */
 export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
   if (actor.kind !== "app") return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
@@ -83,7 +83,7 @@ export interface Ctx {
   media?: MediaStore | undefined;
 }
 
-/** A bucket of pictures, by the names of their files. Errors are unavailable. */
+/** A bucket of pictures, by file name. Errors: unavailable. */
 export interface MediaStore {
   put(name: string, bytes: Uint8Array): Promise<void>;
   get(name: string): Promise<Uint8Array | undefined>;

@@ -39,7 +39,7 @@ export type ErrorKind = keyof typeof table;
 /** One of the numeric codes of the table, as replies and logs carry it. */
 export type ErrorCode = (typeof table)[ErrorKind]["code"];
 
-/** The public message of each error, and what the caller can do about it. */
+/** The public message of each error, and its remedy. */
 const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
   internalError: ["Internal error.", "Try again. If the error persists, report the request_id."],
   unavailable: ["Temporarily unavailable.", "Try again shortly."],
@@ -84,11 +84,11 @@ const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
   idempotencyKeyReused: ["This idempotency key was used for another request.", "Send a new `Idempotency-Key`."],
 };
 
-/** An invalid field, named by its path in the body or query (`price`, `images.0.url`). */
+/** An error in a field, named by its path in the body or query (`price`, `images.0.url`). */
 export interface FieldError {
   field: string;
   message: string;
-  /** Of a conflict: the id of the other record, if the caller may read it. */
+  /** In a conflict: the id of the other record, if the caller may read it. */
   id?: string | undefined;
 }
 
@@ -129,7 +129,7 @@ export class AppError extends Error {
     this.remedy = options.remedy;
     this.isInternal = options.isInternal ?? false;
     this.exit = options.exit ?? table[kind].exit;
-    // A service has no access to headers, but every 503 should say when to retry.
+    // A service cannot set headers, but every 503 should say when to retry.
     this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);
     this.headers = options.headers;
   }

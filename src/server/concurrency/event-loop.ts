@@ -6,9 +6,12 @@ const turns = new Semaphore(options);
 /** Each turn of the event loop admits one health check, however many others wait. */
 const checks = new Semaphore(options);
 const healthParty = "/health/";
-/** Further requests wait once a turn of the event loop has taken this many milliseconds. */
+/** When a turn of the event loop has taken this many milliseconds, further requests wait for the next one. */
 const budgetMs = 10;
-/** After a longer turn, the loop turns without work once for each of these: Bun completes few TLS handshakes a turn. */
+/**
+ * After a longer turn, the loop turns without work once per this many milliseconds: Bun completes few TLS handshakes a
+ * turn.
+ */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
@@ -17,13 +20,13 @@ interface Caller {
   signal?: AbortSignal;
 }
 
-/** The next turn comes after what has arrived. */
+/** Resolves after the events that have already arrived. */
 export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
- * Resolves in a turn of the event loop that has time left. A caller whose `signal` is aborted resolves without a turn,
- * and has nothing to do. Throws unavailable when too many wait.
+ * Waits for a turn of the event loop that has time left. If `signal` aborts, it resolves at once, and the caller does
+ * nothing. Throws unavailable when too many wait.
  */
 export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -31,7 +34,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
       if (party === healthParty) await nextTurn();
       else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
-      // The caller works until then; requests that arrived meanwhile can depend on later commits than it has read.
+      // The caller works in this tick. Later requests may have read later commits, so they must not share its snapshot.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };
@@ -40,7 +43,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
   });
 }
 
-/** The store that the URL names, apart for its searches, or the health checks. Only to be fair. */
+/** Whom to be fair to: the store in the URL, with its searches apart, or the health checks. */
 export function partyOf(url: string): string | undefined {
   if (/^(?:https?:\/\/[^/?#]*)?\/health\//.test(url)) return healthParty;
   const store = /[?&]namespace=([^&]*)/.exec(url)?.[1];
@@ -51,7 +54,7 @@ export function isTickOverBudget(): boolean {
   return isOver() || !turns.isIdle || !checks.isIdle;
 }
 
-/** Calls `end` before requests are worked on that arrive after now. */
+/** Calls `end` before the loop handles requests that arrive from now on. */
 export function atTurnEnd(end: () => void): void {
   if (ends.push(end) === 1) setImmediate(endTurn);
 }

@@ -13,11 +13,11 @@ export interface SemaphoreOptions {
   fullMessage: string;
 }
 
-/** Parties take turns for permits, in a party its members, and those of one member in order of arrival. */
+/** Permits go round the parties, within a party round its members, and in order of arrival within a member. */
 export class Semaphore {
   readonly limits: SemaphoreOptions & { maxWaiting: number };
   #held = 0;
-  /** Never empty lists, by party and member, in the order of their turns. */
+  /** By party and member, in the order of their turns. No list is empty. */
   readonly #parties = new Map<string, Map<string, Waiter[]>>();
   #waiting = 0;
 
@@ -33,7 +33,7 @@ export class Semaphore {
     return this.#held === 0;
   }
 
-  /** Throws unavailable when too many wait, or this call for too long. */
+  /** Throws unavailable when too many wait, or when this call has waited too long. */
   async run<T>(work: () => Promise<T>, party = "", member = ""): Promise<T> {
     if (this.#held < this.limits.permits) this.#held++;
     else await this.#wait(party, member);
@@ -66,7 +66,7 @@ export class Semaphore {
     });
   }
 
-  /** Passes the permit to the next member of the next party, which both then wait behind the others. */
+  /** Passes the permit to the next member of the next party. Both then go to the end of their queues. */
   #release(): void {
     const [party = "", members = new Map<string, Waiter[]>()] = this.#parties.entries().next().value ?? [];
     const [member = "", queue = []] = members.entries().next().value ?? [];
@@ -84,7 +84,9 @@ export class Semaphore {
     this.#held--;
   }
 
-  /** Refuses the latest caller of the member with most waiting; false when `own` would then have as many. */
+  /**
+   * Refuses the latest caller of the member with the most waiting. Returns false if that is the caller's own member.
+   */
   #makeRoom(own: Waiter[]): boolean {
     let longest: Waiter[] = [];
     for (const members of this.#parties.values()) {

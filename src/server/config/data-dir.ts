@@ -32,13 +32,13 @@ export function workingDir(dataDir: string): { cwd?: string } {
   return existsSync(dataDir) ? { cwd: dataDir } : {};
 }
 
-/** Ignores errors: if a file cannot be removed, it could not be written either, which another error reports. */
+/** Ignores errors: a file that cannot be removed cannot be written either, and that error is reported. */
 export function removeIfPossible(path: string): void {
   attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
 /**
- * Writes under a temporary name first, so that nobody reads half of it. `isNew` keeps an existing file. Throws
+ * Writes to a temporary name and renames it, so that nobody reads half of it. `isNew` keeps an existing file. Throws
  * unavailable.
  */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {

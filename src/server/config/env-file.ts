@@ -73,7 +73,7 @@ export function readEnvFile(dataDir: string): string | undefined {
 
 const prefix = "BODEGA_";
 
-/** The names lack the prefix `BODEGA_`. A test compares them with the source. */
+/** Without the prefix `BODEGA_`. A test compares them with the source. */
 export const settingNames =
   `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
 TLS_CERT TLS_KEY NO_DOCS METRICS METRICS_TOKEN BACKUP_EVERY BACKUP_TO BACKUP_KEEP REPLICATE_TO REPLICATE_KEEP REPLICATE_WAL S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY
@@ -82,7 +82,7 @@ APNS_SANDBOX`.split(/\s/);
 const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
 const known = new Set([...settingNames, ...files]);
 
-/** Values are not repeated, because they may be secrets. Throws validationFailed when the file cannot be read. */
+/** Does not repeat values, which may be secrets. Throws validationFailed when the file cannot be read. */
 export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
   const describe = (variables: Environment, place: string) =>
     Object.keys(variables).flatMap((subject) => {

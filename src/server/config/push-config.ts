@@ -81,7 +81,7 @@ function readApns(env: Environment) {
     if (!form.test(value)) throw invalidOption(name, `must be ${text}`);
     return value;
   };
-  // Where a variable holds one line only, line ends are often written as \n.
+  // Variables that hold one line only often contain line ends as \n.
   const parsed = attempt(() => createPrivateKey(key.replaceAll("\\n", "\n")));
   if (parsed?.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
     throw invalidOption("BODEGA_APNS_KEY", "must be the content of the key's .p8 file");

@@ -49,7 +49,7 @@ export function readServerConfig({ get }: Options) {
     /** How long the audit log keeps addresses of clients, in milliseconds. */
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
-    /** It is never read from outside. */
+    /** Set by the program only, never read from flags or variables. */
     isWorker: false,
   };
 }
@@ -58,7 +58,7 @@ function publicUrl({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;
   const url = parseUrl(value, ["http:", "https:"]);
   if (!url) throw invalidOption(source, "must be an http or https URL");
-  // It is published, and paths are appended to it.
+  // The URL is published, and paths are appended to it.
   if (url.username !== "" || url.password !== "") throw invalidOption(source, "must not contain a user or password");
   if (/[?#]/.test(value)) throw invalidOption(source, "must not contain a query or fragment");
   return value.replace(/\/+$/, "");
@@ -77,7 +77,7 @@ function proxies({ value = "", source }: Option): string[] {
 
 function tlsFiles(cert: Option, key: Option): TlsFiles | undefined {
   if (cert.value === undefined && key.value === undefined) return undefined;
-  // The error names the missing option as the given one was: by its flag or by its variable.
+  // The error names the missing option in the form of the given one: as flag or as variable.
   const nameOf = (missing: Option, flag: string, given: Option) =>
     given.source.startsWith("--") ? flag : missing.source;
   if (cert.value === undefined) throw invalidOption(nameOf(cert, "--tls-cert", key), `is required with ${key.source}`);

@@ -8,8 +8,8 @@ const minInteger = -(2n ** 63n);
 const maxInteger = 2n ** 63n - 1n;
 
 /**
- * Turns one argument into the value that SQLite stores. Whole numbers become bigint, because both engines bind every
- * JavaScript number as REAL. Errors: validationFailed for text with a NUL, where SQLite would cut it; TypeError or
+ * Converts an argument to the value that SQLite stores. Whole numbers become bigint, because both engines bind every
+ * JavaScript number as REAL. Errors: validationFailed for text with a NUL, at which SQLite would cut it; TypeError or
  * RangeError for other values that cannot be stored.
  */
 export function bindValue(value: unknown): BoundValue {
@@ -30,13 +30,14 @@ export function bindValue(value: unknown): BoundValue {
   }
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  // The engine ends the whole process at a type that it does not know.
+  // For an unknown type, the engine would end the whole process.
   throw new TypeError(`A value of type ${typeof value} cannot be bound.`);
 }
 
 /**
- * The arguments of a statement with `count` parameters, in their order. A kept statement would silently reuse an earlier
- * call's value for a missing one, so the count must match. Errors: those of each value; TypeError for another count.
+ * Returns the arguments of a statement with `count` parameters, in their order. The count must match, because a cached
+ * statement would silently reuse an earlier value for a missing one. Errors: those of each value; TypeError for another
+ * count.
  */
 export function bindArgs(count: number, args: InArgs | undefined): BoundValue[] {
   if (args !== undefined && !Array.isArray(args)) throw new TypeError("Arguments are passed as a list.");

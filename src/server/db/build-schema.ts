@@ -3,7 +3,7 @@ import { loadLibsql } from "./local/load-libsql.ts";
 import { createMigrationsTable, splitMigration } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 
-/** A table, index, trigger or view with the statement that made it. */
+/** A table, index, trigger or view with the statement that created it. */
 export interface SchemaObject {
   type: string;
   name: string;
@@ -12,12 +12,12 @@ export interface SchemaObject {
   sql: string;
 }
 
-/** SQL for all objects of a database except those of the engine, which are never triggers or views. */
+/** SQL for all objects of a database except those that SQLite creates itself, which are never triggers or views. */
 export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND (type IN ('trigger', 'view')
     OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'libsql\\_%' ESCAPE '\\') ORDER BY type, name`;
 
-/** The schema that these migrations create, built in a database in memory. */
+/** Builds the schema that these migrations create, in a database in memory. */
 export async function buildSchema(steps: readonly Migration[]): Promise<SchemaObject[]> {
   const connection = new Connection(await loadLibsql(), ":memory:", { keepFormat: true });
   try {

@@ -10,7 +10,7 @@ export function pick<Table extends SQLiteTable, Name extends NameIn<Table>>(tabl
   return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;
 }
 
-/** The same under the names of the database, which are also those of the API: `created_at`. */
+/** As `pick`, but with the names of the database, which are also those of the API: `created_at`. */
 export function pickStored<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...names: Name[]) {
   const columns = Object.values<SQLiteColumn>(pick(table, ...names));
   return Object.fromEntries(columns.map((column) => [column.name, column])) as {

@@ -1,13 +1,13 @@
 import { buildSchema, type SchemaObject } from "./build-schema.ts";
 import { migrations } from "./migrations.ts";
 
-/** One object that a database lacks, has in another form, or has from elsewhere. */
+/** An object that is missing, differs, or was not created by Bodega. */
 export interface SchemaFault {
   kind: "missing" | "altered" | "foreign";
   object: SchemaObject;
 }
 
-/** Whether every applied migration follows applied ones only. Otherwise the expected schema is unknown. */
+/** Whether no pending migration precedes an applied one. Otherwise the expected schema is unknown. */
 export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
   return migrations.slice(0, applied.size).every(({ name }) => applied.has(name));
 }
@@ -45,7 +45,7 @@ function indexObjects(objects: readonly SchemaObject[]): Objects {
   return new Map(objects.map((one) => [keyOf(one), one]));
 }
 
-/** A trigger may have the name of a table. */
+/** The type is part of the key, because a trigger may have the name of a table. */
 function keyOf({ type, name }: Pick<SchemaObject, "type" | "name">): string {
   return `${type} ${name}`;
 }
@@ -55,7 +55,7 @@ function isSame(one: SchemaObject, found: SchemaObject, expected: Objects): bool
   return isMadeByEngine(one, expected) || normalize(one.sql) === normalize(found.sql);
 }
 
-/** The tables behind a virtual one are the engine's own, and another release of it may make them in another form. */
+/** SQLite creates the tables behind a virtual table, in a form that depends on its version. */
 function isMadeByEngine({ name }: SchemaObject, expected: Objects): boolean {
   const owner = expected.get(keyOf({ type: "table", name: name.replace(/_[a-z]+$/, "") }));
   return owner !== undefined && owner.name !== name && /^CREATE VIRTUAL TABLE/i.test(owner.sql);

@@ -46,7 +46,7 @@ export function notDeleted(table: StoreTable & { id: SQLiteColumn; deletedAt: SQ
   return and(byId(table), isNull(table.deletedAt)) as SQL;
 }
 
-/** The column has the value of the parameter `name`, unless that is null: a filter that a caller may omit. */
+/** Compares the column with the parameter `name`; null does not filter. */
 export function matches(column: SQLiteColumn, name: string): SQL {
   return sql`(${param(name)} is null or ${column} = ${param(name)})`;
 }

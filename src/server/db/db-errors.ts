@@ -34,8 +34,8 @@ interface CodedError extends Error {
 }
 
 /**
- * The error to throw for one that an engine threw: unavailable when a retry can help (busy, disk), a `LibsqlError` for
- * a statement that SQL refused, any other error unchanged. The cause is kept for the log.
+ * Maps an engine's error: unavailable when a retry can help (busy, disk), `LibsqlError` for a statement that SQLite
+ * refused, other errors unchanged. The log gets the original as the cause.
  */
 export function mapDbError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
@@ -62,7 +62,7 @@ export function mapServerError(error: unknown): unknown {
 
 const ownCodes = /^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|UNKNOWN)|SQL_[A-Z_]+)/;
 
-/** True for a failure of one statement, which leaves its transaction as it was. */
+/** True if only one statement failed, so that its transaction continues. */
 export function isOwnFailure(error: unknown): boolean {
   return error instanceof Error && ownCodes.test((error as CodedError).code ?? "");
 }
@@ -82,7 +82,7 @@ export function sqliteCodeOf(error: unknown): string | undefined {
   return chainOf(error).map(baseCode).find(Boolean);
 }
 
-/** True when the file itself is at fault: damaged, or no database. */
+/** True if the file itself is damaged or is no database. */
 export function isDamaged(error: unknown): boolean {
   return chainOf(error).some((one) => ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(baseCode(one) ?? ""));
 }

@@ -5,8 +5,8 @@ import { AppError, unavailable } from "../errors.ts";
 type Place = Pick<Config, "dataDir" | "databaseUrl">;
 
 /**
- * A command line for a remedy: `db migrate` becomes `bodega db migrate --data-dir /srv/shop`, with the flags that name the
- * database as they were given.
+ * Builds a command line for a remedy: `db migrate` becomes `bodega db migrate --data-dir /srv/shop`, with the flags of
+ * the present command that name the database.
  */
 export type CommandLine = (words: string) => string;
 
@@ -22,7 +22,9 @@ export function damageRemedy(kind: "file" | "server", command: CommandLine): str
     : "Stop all servers, and restore the last backup into a new, empty database with: bodega db restore BACKUP --database-url NEW";
 }
 
-/** An internal error with the name of the database and a remedy, for the terminal. Returns other errors unchanged. */
+/**
+ * Adds the name of the database and a remedy to an internal error, for the terminal. Returns other errors unchanged.
+ */
 export function locateFailure(error: unknown, place: Place, command: CommandLine = (words) => `bodega ${words}`) {
   if (!(error instanceof AppError && error.isInternal) || error.remedy !== undefined) return error;
   const remedy = remedyFor(error.message, place, command);

@@ -8,24 +8,24 @@ import type { Executor } from "./session.ts";
 import { type CompiledStatement, get, param, statement } from "./statement.ts";
 
 interface KeysetList {
-  /** Its cursors are valid for lists of this name only. */
+  /** Cursors are valid only for lists of this name. */
   name: string;
   /** Names for `fields`; undefined if the list has no such parameter. */
   fields?: readonly string[];
   json: SQL;
-  /** SQL for about how many bytes that is, for rows that can have more than a few KiB. */
+  /** SQL for the approximate size of a record in bytes, if records can have more than a few KiB. */
   bytes?: SQL;
   /** `from …` */
   from: SQL;
   /** `from …` with the tables that `json` needs. */
   joined?: SQL;
-  /** Condition of all rows. Default: those of the store. */
+  /** Condition for all rows. Default: those of the store. */
   base?: SQL;
-  /** Conditions of filters. One that is missing compares the column of its name. */
+  /** Conditions of filters. Without one, a filter compares the column of its name. */
   conditions?: Record<string, SQL>;
   /** The column of each sort key; descending order by the first is the default. */
   sorts: Record<string, SQL>;
-  /** The column that orders rows with the same sort value; null if there are none. Default: `id`. */
+  /** The column that orders rows with the same sort value; null if none is needed. Default: `id`. */
   tie?: SQL | null;
   /** The column of the cursor's id. */
   id?: SQL;
@@ -34,7 +34,7 @@ interface KeysetList {
 interface ListOptions {
   /** Values by name; undefined ones do not filter. */
   filters: Record<string, unknown>;
-  /** Further parameters of the statement, which do not affect which rows come in which order. */
+  /** Further parameters of the statement, which do not affect which rows are listed, nor their order. */
   values?: Record<string, unknown>;
   /** Columns for which SQLite must not choose an index, because the filters have a better one. */
   unindexed?: { tenant?: boolean; sort?: boolean };
@@ -49,7 +49,7 @@ interface Shape {
 }
 
 /**
- * A function that reads one page of a list by keyset. Each shape of the list is compiled once.
+ * Creates a function that reads one page of a list by keyset. Each combination of sort and filters is compiled once.
  * @throws malformedRequest for a cursor that is invalid or of another list, validationFailed for unknown `fields`.
  */
 export function keysetList(list: KeysetList) {
@@ -76,14 +76,14 @@ export function keysetList(list: KeysetList) {
   };
 }
 
-/** Page, last position and total are one statement, and so one snapshot. */
+/** One statement reads page, last position and total, so that they are from one snapshot. */
 function compilePage(list: KeysetList, shape: Shape): CompiledStatement<PageRow> {
   const { json, bytes, from, joined = from, id = sql`id`, tie = id, conditions = {} } = list;
   const { base = sql`tenant_id = ${param("tenantId")}` } = list;
   const { sort, names, isContinued, isCounted, unindexed } = shape;
   const isDescending = sort.startsWith("-");
   const column = list.sorts[isDescending ? sort.slice(1) : sort] as SQL;
-  // A plus keeps SQLite from using an index for the column behind it.
+  // A leading plus keeps SQLite from using an index on the column.
   const sorted = unindexed.sort ? sql`+${column}` : column;
   const compared = (name: string) => sql`${sql.raw(name.includes(" ") ? name : `${name} =`)} ${param(name)}`;
   const all = [unindexed.tenant ? sql`+${base}` : base, ...names.map((name) => conditions[name] ?? compared(name))];

@@ -24,17 +24,17 @@ interface Applied {
 
 export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
-// A NULL hash fails the whole transaction, also on a server, where no result can be read in between.
+// A NULL hash makes the whole transaction fail. A server cannot return results in between.
 const assertForeignKeys = `UPDATE __bodega_migrations
   SET hash = CASE WHEN EXISTS (SELECT 1 FROM pragma_foreign_key_check) THEN NULL ELSE hash END
   WHERE name = ?`;
 
 /**
- * Brings the schema up to date: all pending migrations in one transaction, after a backup when there is data to lose. Of
- * several processes that start at once, one migrates and the others wait for it. Returns the names of the migrations that
- * this call applied. Errors: unavailable when the schema is newer than this program, an applied migration has changed, or
- * the result breaks a foreign key; conflict for another program's database, wrongState for one that is being restored.
- * @param known other migrations than the embedded ones, for tests.
+ * Applies all pending migrations in one transaction, after a backup if there is data to lose. If several processes
+ * start at once, one migrates and the others wait. Returns the names of the migrations that this call applied. Errors:
+ * unavailable when the schema is newer than this program, an applied migration has changed, or the result breaks a
+ * foreign key; conflict for another program's database; wrongState for one that is being restored.
+ * @param known migrations to use instead of the embedded ones, for tests.
  */
 export async function migrate(db: Database, known = embedded, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };
@@ -64,7 +64,7 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
         cause: error,
       });
     }
-    // Two processes may migrate a libSQL server at once: the first statement of the second one fails.
+    // If two processes migrate a libSQL server at once, the first statement of the second one fails.
     if (!isUniqueViolation(error, "__bodega_migrations.name")) throw error;
     if ((await findPending(db, known)).length > 0) throw alreadyMigrating(error);
     return { applied: [] };
@@ -83,8 +83,8 @@ function alreadyMigrating(cause?: unknown): AppError {
 }
 
 /**
- * The migrations of this program, oldest first, then those of a newer one. `appliedAt` is null while one is pending;
- * `isKnown` is false for one that this program does not have in the form that was applied.
+ * Lists the migrations of this program, oldest first, then those of a newer one. `appliedAt` is null for a pending one;
+ * `isKnown` is false for one that this program lacks or has in another form.
  */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
   const applied = await readApplied(async (sql) => (await db.execute(sql)).rows);
@@ -111,8 +111,8 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
 }
 
 /**
- * Compares applied migrations with those that a program knows: which are pending, and the names of those that only a newer
- * program knows and of those that were applied in another form.
+ * Compares applied migrations with those of a program. Returns the pending ones, and the names of those that the
+ * program lacks or has in another form.
  */
 export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash">>, steps = embedded) {
   const hashes = new Map([...applied].map(({ name, hash }) => [name, hash]));
@@ -132,13 +132,13 @@ export async function readApplied(query: (sql: string) => Promise<Row[]>): Promi
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 
-/** When a migrated database was created, RFC 3339, which identifies it and all of its copies. */
+/** When the database was first migrated, RFC 3339. This identifies the database and all of its copies. */
 export async function readBirth(db: Executor): Promise<string> {
   const { rows } = await db.execute("SELECT min(applied_at) AS at FROM __bodega_migrations");
   return String(rows[0]?.at);
 }
 
-/** Facts about the tables, in one query, because another process may be migrating a server's database. */
+/** Reads facts about the tables in one query, because another process may be migrating a server's database. */
 async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean; hasMarker: boolean }> {
   const { rows } = await db.execute(`SELECT
     count(CASE WHEN name = '${restoreMarker}' THEN 1 END) AS marks,
@@ -148,7 +148,7 @@ async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: bool
   return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0, hasMarker: rows[0]?.marks !== 0 };
 }
 
-// The row comes first: a second process fails at it before it changes anything.
+// The row is inserted first, so that a second process fails before it changes anything.
 function statementsFor(steps: Migration[], now: Date): InStatement[] {
   const appliedAt = now.toISOString();
   const insert = "INSERT INTO __bodega_migrations (name, hash, applied_at) VALUES (?, ?, ?)";
@@ -163,7 +163,7 @@ function statementsFor(steps: Migration[], now: Date): InStatement[] {
   ];
 }
 
-/** The statements of a migration; only drizzle's breakpoints separate them, since triggers hold semicolons. */
+/** Splits a migration at drizzle's breakpoints, because triggers contain semicolons. */
 export function splitMigration(sql: string): string[] {
   return sql
     .split("--> statement-breakpoint")
@@ -171,12 +171,12 @@ export function splitMigration(sql: string): string[] {
     .filter((text) => text !== "");
 }
 
-/** Identifies the text of a migration: SHA-256 of its SQL, in hex. */
+/** Returns the SHA-256 of a migration's SQL, in hex. */
 function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
 }
 
-/** Backs the file up to `<data-dir>/backups/before-<name>-<time>.db`. */
+/** Copies the file to `<data-dir>/backups/before-<name>-<time>.db`. */
 async function backUpBefore(path: string, name: string, now: Date): Promise<void> {
   const dir = join(dirname(path), "backups");
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -185,8 +185,8 @@ async function backUpBefore(path: string, name: string, now: Date): Promise<void
 }
 
 /**
- * Copies the database file while others read and write; blocks the process meanwhile. The copy gets its name only when
- * it is complete and on disk. Errors: unavailable for a full or faulty disk.
+ * Copies the database file while others read and write; blocks the process. The copy gets its name when it is complete
+ * and on disk. Errors: unavailable for a full or faulty disk.
  */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const libsql = await loadLibsql();

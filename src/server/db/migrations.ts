@@ -1,6 +1,6 @@
 import initial from "../../../drizzle/0000_initial.sql" with { type: "text" };
 
-/** One step of the schema. `name` is its file's name without the extension. */
+/** A step of the schema. `name` is its file's name without the extension. */
 export interface Migration {
   name: string;
   sql: string;

@@ -18,7 +18,7 @@ export interface DatabaseOptions {
   url?: string | undefined;
   /** Of a server; read at each connection. */
   readToken?: (() => string | undefined) | undefined;
-  /** What has to happen once before each COMMIT. */
+  /** Work that every group of writes needs once before its COMMIT. */
   beforeCommit?: GroupOptions["beforeCommit"];
   /** How long a write waits for the lock, in milliseconds; 5000 without it. */
   lockDeadlineMs?: number;
@@ -26,7 +26,7 @@ export interface DatabaseOptions {
   hasCheckpointer?: boolean;
   /** Whether another server may take over from this process. */
   isReplicated?: boolean;
-  /** Leaves mode and owner of existing local files as they are, for commands that only read. */
+  /** Keeps mode and owner of existing local files, for commands that only read. */
   leaveModes?: boolean;
 }
 
@@ -60,12 +60,12 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
       isReplicated,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
-        // SQLite changes the modes of an existing WAL and its index to the file's.
+        // SQLite would change the modes of an existing WAL and its index to the file's.
         if (leaveModes) closeToOthers();
         users.close();
       },
     });
-    // SQLite gives the WAL and its index the mode of the file, so the first creation decides for all three.
+    // SQLite gives the WAL and its index the mode that the file has when it is created.
     closeToOthers();
     return db;
   } catch (error) {

@@ -2,12 +2,15 @@ import type { Row } from "@libsql/core/api";
 
 type Values = unknown[];
 
-/** Makes the rows of one statement: named own properties, indexes and `length` through a shared prototype. */
+/** Makes the rows of a statement: own properties by name; indexes and `length` come from a shared prototype. */
 export type RowMaker = (values: Values) => Row;
 
 const valuesOf = Symbol("values");
 
-/** Builds the row maker for these columns. Of two columns with the same name, the first has the name; both have their indexes. */
+/**
+ * Builds the row maker for these columns. Of two columns with one name, the name returns the first; indexes return
+ * both.
+ */
 export function createRowMaker(columns: string[]): RowMaker {
   const plain =
     new Set(columns).size === columns.length && !columns.some((name) => name === "length" || /^\d+$/.test(name));

@@ -25,7 +25,9 @@ export function shapeOf(sql: string): SqlShape {
   return shapes.getOrMake(sql, scanSql);
 }
 
-/** Reads a statement's shape from its text. It is no parser: a statement that it does not recognise counts as a write. */
+/**
+ * Reads what a statement does from its text. It is no parser: a statement that it does not recognise counts as a write.
+ */
 export function scanSql(sql: string): SqlShape {
   const found = [...sql.matchAll(tokens)].map(([token]) => token).filter((token) => !/^(?:--|\/\*)/.test(token));
   const verbAt = found.findIndex((token) => word.test(token));

@@ -2,14 +2,14 @@ import { Column } from "drizzle-orm/column";
 import { is } from "drizzle-orm/entity";
 import { noopDecoder, SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
 
-/** Makes the value of a column from the one that the database returned, which is never null. */
+/** Converts a value that the database returned, which is never null. */
 export interface Decoder {
   name: string;
   decode: (value: unknown) => unknown;
 }
 
 type Field = Column | SQL | SQL.Aliased;
-/** The part of drizzle's queries that its types keep private. */
+/** The private part of drizzle's queries. */
 interface Selecting {
   config: { fields?: Record<string, Field>; returning?: { path: string[]; field: Field }[] };
 }
@@ -24,19 +24,19 @@ export function nameColumns(query: object): Decoder[] {
     if (decoder) decoders.push({ name, decode: (value) => decoder.mapFromDriverValue(value) });
     return is(source, Column) && source.name === name ? source : sql`${source}`.as(name);
   };
-  // A copy, because statements may share a selection.
+  // Copied, because statements may share a selection.
   const fields = Object.entries(config.fields ?? {}).map(([name, field]) => [name, nameColumn(name, field)]);
   if (config.fields) config.fields = Object.fromEntries(fields);
   for (const one of config.returning ?? []) one.field = nameColumn(one.path.join("."), one.field);
   return decoders;
 }
 
-/** A column whose JSON text arrives parsed. */
+/** Selects a column with JSON text as a parsed value. */
 export function jsonOf<T>(text: SQLWrapper) {
   return sql`${text}`.mapWith((json: string) => JSON.parse(json) as T);
 }
 
-/** What decodes the values of a column; undefined where they stay as they are. */
+/** Returns the decoder of a column; undefined if its values are used as returned. */
 function decoderOf(source: Column | SQL) {
   if (is(source, Column)) return source.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : source;
   const { decoder } = source as unknown as { decoder: typeof noopDecoder };

@@ -15,15 +15,16 @@ export interface Executor {
   execute(stmt: InStatement): Promise<Result>;
   /** Runs statements as one transaction, all or none. Without a mode, `write`. Errors: that of the first that fails. */
   batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
-  /** The first row only, where the executor can fetch it more cheaply than all of them. */
+  /** Returns only the first row, if the executor can fetch it more cheaply than all rows. */
   first?(stmt: InStatement): Promise<Row | undefined>;
 }
 
 /** The database as services get it in `ctx.db`. */
 export interface Session extends Executor {
   /**
-   * Runs `fn` in one write transaction and resolves after its COMMIT; inside a transaction it joins. `fn` must await
-   * nothing but its `tx`, because it blocks every other writer; after 5 s (on a server, 1 s) it ends with unavailable.
+   * Runs `fn` in one write transaction and resolves after its COMMIT. Inside a transaction, it joins that one. `fn`
+   * must await nothing but its `tx`, because it blocks all other writers. After 5 s (on a server, 1 s) it fails with
+   * unavailable.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }
@@ -36,9 +37,9 @@ export interface Database extends Session {
   dataVersion(): number | null;
   /** Moves the WAL into the database file; false when busy, or where there is no WAL. */
   checkpoint(): Promise<boolean>;
-  /** After a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. */
+  /** If a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. */
   checkWrites(): Promise<void>;
-  /** What its operator should know although it works. */
+  /** A warning for the operator, although the database works. */
   readonly warning?: string | undefined;
   /** Size of the WAL in bytes, 0 where there is none. */
   walBytes(): number;

@@ -9,15 +9,15 @@ import type { Executor, Result } from "./session.ts";
 
 interface Compiled {
   readonly sql: string;
-  /** One entry per parameter: a value fixed at compile time, or the name that a caller fills. */
+  /** One entry per parameter: a fixed value, or the name of a value that the caller passes. */
   readonly slots: readonly Slot[];
-  /** The columns whose values are not as the database returns them, such as booleans. */
+  /** Decoders of the columns whose values differ from what the database returns, such as booleans. */
   readonly decoders: readonly Decoder[];
 }
 
 /** A query compiled once to SQL text. `Row` is the type of its rows. */
 export interface CompiledStatement<Row> extends Compiled {
-  /** Never set; carries the type of the rows. */
+  /** Never set. It only carries the type of the rows. */
   readonly row?: Row;
 }
 
@@ -27,22 +27,22 @@ export type Params = Record<string, unknown>;
 
 const dialect = new SQLiteSyncDialect();
 
-/** A value that the caller fills at each call: `param("id")` in a statement's text, `{ id }` when it runs. */
+/** A value that callers pass at each call: `param("id")` in the statement's text, `{ id }` when it runs. */
 export function param(name: string): SQL {
   return sql`${sql.placeholder(name)}`;
 }
 
-// Builds queries only; they run through sessions.
+// It only builds queries; sessions run them.
 const builder = drizzle(() => Promise.reject(new TypeError("A query runs through a session.")));
 type Builder = typeof builder;
 type BuiltQuery = SQLWrapper & { _: { result: unknown } };
 type RowOf<Query extends BuiltQuery> = Query["_"]["result"] extends (infer Row)[] ? Row : never;
 
 /**
- * A query, compiled once, at its first use, because a start needs few of them. Callers' values are `param("name")` and are
- * bound unchanged: column encoders do not apply to them.
- * @param query a query of drizzle's builder, whose selection names and types the rows; or a `sql` template for what the
- * builder cannot express, whose rows have the names of the database.
+ * A query that is compiled once, at its first use, because a start needs few of them. Values of `param("name")` are
+ * bound unchanged, without column encoders.
+ * @param query a query of drizzle's builder, whose selection names and types the rows; or a `sql` template, whose rows
+ * have the names of the database.
  */
 export function statement<Query extends BuiltQuery>(query: (q: Builder) => Query): CompiledStatement<RowOf<Query>>;
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row>;
@@ -68,7 +68,7 @@ export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Com
   };
 }
 
-/** The last compiled statements whose text depends on a call; thousands are possible. */
+/** Recently compiled statements whose text depends on the call. Thousands are possible. */
 const statements = new LruCache<unknown>(400);
 
 export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {

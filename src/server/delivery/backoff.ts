@@ -1,8 +1,8 @@
 export interface RetrySchedule {
   delaysMs: readonly number[];
-  /** The part by which waits are longer at most, so that deliveries that failed together are not retried together. */
+  /** Adds up to this part of the wait, so that deliveries that failed together are not retried together. */
   jitter?: number;
-  /** Whether the last wait repeats; otherwise one last attempt follows it. */
+  /** Whether the last wait is repeated; otherwise, there is one last attempt after it. */
   repeatsLast?: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Params } from "../db/statement.ts";
 import type { DeadEnd, Queue } from "./claim.ts";
 
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
-  /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
+  /** Tells operators that a receiver fails, that it works again, or that a delivery has failed finally. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
 }
 
@@ -19,14 +19,14 @@ export interface Answer {
 }
 
 export interface Attempt {
-  /** The receiver whose circuit counts the answer, and the receiver's target that the attempt goes to. */
+  /** The receiver, whose circuit counts the answer, and the target at that receiver. */
   receiver: string;
   target: string;
   timeoutMs: number;
-  /** A shorter timeout while the receiver is not trusted; one missing answer then opens its circuit. */
+  /** A shorter timeout for a receiver that is not trusted. One missing answer then opens its circuit. */
   untrustedTimeoutMs?: number | undefined;
   send(signal: AbortSignal): Promise<Answer>;
-  /** Turns an error of `send` into its answer; a plain failure unless given. */
+  /** Turns an error of `send` into an answer; without it, the answer is a plain failure. */
   explain?(error: unknown): Answer | undefined;
 }
 
@@ -45,13 +45,13 @@ export interface Channel<Task> {
   /** Creates deliveries of new messages, a batch of each. Resolves to whether more are left to create. */
   createDeliveries?(): Promise<boolean>;
   listReady(): Promise<Source[]>;
-  /** The parameters of a claim, which takes the most urgent first, then those that have been due the longest. */
+  /** The parameters of a claim. The most urgent deliveries come first, then those that are due the longest. */
   claimParams(source: Source, max: number): Params;
-  /** Prepares an attempt, or tells why none can be made. */
+  /** Prepares an attempt, or returns why none can be made. */
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;
   /** When to try again, in epoch milliseconds; null when it should not be tried again. */
   nextAttemptAt(task: Task, answer: Answer): number | null;
-  /** How a delivery ends that is not tried again; failed unless given. */
+  /** The final state of a delivery that is not retried; failed by default. */
   outcomeOf?(answer: Answer): DeadEnd["outcome"];
   /** Further statements for the transaction that records an answer. */
   alsoRecord?(task: Task, answer: Answer): InStatement[];

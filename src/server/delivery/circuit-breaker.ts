@@ -1,13 +1,13 @@
 import { LruCache } from "../values/lru-cache.ts";
 import type { Answer, Attempt } from "./channel.ts";
 
-/** An answer that takes longer counts as none. */
+/** A slower answer counts as none. */
 const slowMs = 2000;
-/** How long a circuit stays open: doubled with each failed probe, up to the second. */
+/** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };
-/** No circuit stays open for longer; one that seems to was opened before the clock was set back. */
+/** A circuit that seems to be open for longer was opened before the clock was set back. */
 const maxOpenMs = 3_600_000;
-/** Strangers can name receivers, so their number is bounded; those that were not used lately are forgotten. */
+/** Strangers can name receivers, so the number is limited; those not used recently are forgotten. */
 const minReceivers = 5000;
 
 export interface CircuitPolicy {
@@ -19,11 +19,11 @@ export interface CircuitPolicy {
 }
 
 const createCircuit = () => ({
-  /** Whether its last answer was a quick one that accepted a message. */
+  /** Whether the last answer accepted a message quickly. */
   isTrusted: false,
   /** Targets that failed since the last answer, while the circuit is closed. */
   failed: new Set<string>(),
-  /** How often in a row it was opened; 0 while it is closed. */
+  /** How often in a row the circuit was opened; 0 while it is closed. */
   openings: 0,
   openUntil: 0,
 });
@@ -68,7 +68,7 @@ export class CircuitBreakers {
     if (isClosed && circuit.failed.add(attempt.target).size < opensAfter) return null;
     const retryAfterMs = Math.min(answer.retryAfterMs, this.#policy.maxRetryAfterMs);
     const now = this.#now();
-    // Attempts that fail at the same time count once.
+    // Concurrent failed attempts count once.
     if (this.waitMs(receiver) === 0) {
       circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
       circuit.openings += 1;

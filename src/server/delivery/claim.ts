@@ -11,20 +11,20 @@ export const deliveryColumns = {
   attempts: integer("attempts").notNull().default(0),
   nextAttemptAt: text("next_attempt_at").notNull(),
   leasedUntil: text("leased_until"),
-  /** HTTP status of the last answer, null where there was none; and its error in words. */
+  /** HTTP status of the last answer, null without an answer. `lastError` is its error in words. */
   lastStatus: integer("last_status"),
   lastError: text("last_error"),
   createdAt: text("created_at").notNull(),
   finishedAt: text("finished_at"),
 };
 
-/** SQL of the id of a delivery that a statement creates: the parameter `deliveryId` with the number of the row at its end. */
+/** SQL for the id of a new delivery: the parameter `deliveryId`, ending in the row's number. */
 export const deliveryId = sql`substr(${param("deliveryId")}, 1, 24) || printf('%06d', row_number() over ())`;
 
 export interface Claim {
   id: string;
   attempts: number;
-  /** The end of the lease; it also distinguishes this claim from a later one. */
+  /** The end of the lease, which also distinguishes this claim from later ones. */
   lease: string;
 }
 
@@ -32,7 +32,7 @@ export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now"
 
 type Outcome = { status: number | null; error: string | null };
 
-/** The states of a delivery that ends without having arrived. */
+/** Final states of a delivery that did not arrive. */
 export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
 
 export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
@@ -62,10 +62,11 @@ export function createQueue<Task extends { id: string }>(
       .where(sql`id in (${which}) and ${isActive}`)
       .returning({ id: sql<string>`id`, attempts: sql<number>`attempts` }),
   );
-  // The delivery of a claim, unless another process has claimed or ended it since.
+  // True unless another process has claimed or ended the delivery since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // Not bound to the lease: a message that arrived is not sent again, even if another process has claimed or ended it since.
+  // Not bound to the lease: a message that arrived must not be sent again, even if another process has claimed it
+  // since.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);

@@ -6,17 +6,18 @@ import type { Claim, DeadEnd } from "./claim.ts";
 import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
 import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
-/** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
+/** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
 const failurePauseMs = 5000;
-/** Deliveries to receivers without a permit are skipped to find some for others, about this many between two polls. */
+/** Between two polls, about this many deliveries to receivers without a permit are skipped to find some for others. */
 const maxSkipped = 200;
 const graceMs = 5000;
 const releaseMs = 1000;
 
 /**
- * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work: a delivery is
- * leased in the database before it is sent. It is sent again, with the same id, if its result cannot be recorded.
+ * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work, because a
+ * delivery is leased in the database before it is sent. It is sent again, with the same id, if its result cannot be
+ * recorded.
  */
 export class DeliveryEngine<Task extends Claim> {
   attempts = 0;
@@ -37,7 +38,10 @@ export class DeliveryEngine<Task extends Claim> {
     this.#scheduler = new Scheduler(policy, deps.now);
   }
 
-  /** Polls while a server runs, without waiting for attempts. @param effect of a silent database: `mail stays queued`. */
+  /**
+   * Polls until it is stopped, without waiting for attempts. @param effect what a database without an answer means:
+   * `mail stays queued`.
+   */
   start({ kind }: Database, effect: string): { stop(): Promise<void> } {
     let isFailing = false;
     let timer: Timer | undefined;
@@ -60,7 +64,7 @@ export class DeliveryEngine<Task extends Claim> {
     return { stop };
   }
 
-  /** Claims nothing more, waits for attempts in progress, and after `graceMs` interrupts them and releases their claims. */
+  /** Stops claiming and waits for running attempts. After `graceMs`, interrupts them and releases their claims. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const halting = setTimeout(() => this.#halt.abort(), graceMs);
@@ -76,8 +80,8 @@ export class DeliveryEngine<Task extends Claim> {
   }
 
   /**
-   * Creates new deliveries and begins to send those that are due. Returns whether there are more to create.
-   * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
+   * Creates new deliveries and starts to send those that are due. Returns whether there are more to create.
+   * @throws unavailable when the database does not answer, or has not since the last poll; claims are retried later.
    */
   poll(): Promise<boolean> {
     this.#polling = this.#pollOnce();
@@ -96,7 +100,7 @@ export class DeliveryEngine<Task extends Claim> {
     return isMore;
   }
 
-  /** Claims for one source after the other, so that the permits that a claim counts on are still free after it. */
+  /** Claims for one source at a time, so that the permits counted before a claim are still free after it. */
   async #claimAll(): Promise<void> {
     if (this.#isClaiming) return;
     this.#isClaiming = true;
@@ -106,7 +110,7 @@ export class DeliveryEngine<Task extends Claim> {
         const { source, max } = next;
         const tasks = await queue.claim(this.#deps, claimParams(source, max));
         for (const task of tasks) await this.#begin(source, task);
-        // There may be more.
+        // The source may have more.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
       }
     } finally {
@@ -162,7 +166,7 @@ export class DeliveryEngine<Task extends Claim> {
     try {
       answer = await this.#send(attempt);
     } catch (error) {
-      // It may have arrived nevertheless; receivers recognise a message by its id.
+      // The message may have arrived nevertheless; receivers recognise it by its id.
       if (this.#halt.signal.aborted) return this.#write(queue.released(task, now()));
       const failed = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 } as const;
       answer = attempt.explain?.(error) ?? failed;
@@ -184,7 +188,7 @@ export class DeliveryEngine<Task extends Claim> {
     try {
       signal.throwIfAborted();
       this.attempts += 1;
-      // A name resolver that hangs ignores the signal.
+      // A hanging name resolver ignores the signal.
       return await withSignal(send(signal), signal);
     } finally {
       clearTimeout(timer);

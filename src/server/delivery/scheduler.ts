@@ -2,15 +2,15 @@ import type { Source } from "./channel.ts";
 import { CircuitBreakers, type CircuitPolicy } from "./circuit-breaker.ts";
 
 export interface SchedulerPolicy {
-  /** How many attempts may run at once: all together, for one store, to one receiver. */
+  /** How many attempts may run at once: in total, per store, per receiver. */
   permits: Record<"total" | "tenant" | "receiver", number>;
-  /** How many of `permits` the receivers may use that are slow, failing or unknown, so that others always have most. */
+  /** How many permits slow, failing or unknown receivers may use, so that most are always left for others. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
   circuits: CircuitPolicy;
 }
 
-/** How long a delivery waits at least that was claimed for a receiver without a permit. */
+/** The minimum wait of a delivery that was claimed although its receiver had no permit. */
 const skippedMs = 2000;
 
 /** Decides which source may send next, and to which receiver. The store with the fewest attempts in progress comes first. */
@@ -18,7 +18,7 @@ export class Scheduler {
   readonly circuits: CircuitBreakers;
   readonly #policy: SchedulerPolicy;
   readonly #asking = new Map<string, Source>();
-  /** Attempts in progress, by the name of each limit that counts them. */
+  /** Number of running attempts, by the name of each limit. */
   readonly #running = new Map<string, number>();
 
   constructor(policy: SchedulerPolicy, now: () => number) {
@@ -26,12 +26,15 @@ export class Scheduler {
     this.circuits = new CircuitBreakers(policy.circuits, now);
   }
 
-  /** Puts sources at the end of those that wait for permits, unless they are among them. */
+  /** Appends sources to the queue for permits, unless they are in it. */
   ask(...sources: Source[]): void {
     for (const source of sources) this.#asking.set(source.key, source);
   }
 
-  /** The next source, which must ask again for more, and how many deliveries it may claim; undefined if none may now. */
+  /**
+   * Removes the next source from the queue. Returns it, and how many deliveries it may claim; undefined if none may
+   * now.
+   */
   next(): { source: Source; max: number } | undefined {
     let next: Source | undefined;
     let fewest = Number.POSITIVE_INFINITY;
@@ -49,7 +52,7 @@ export class Scheduler {
   /** Returns 0 if a claimed delivery may go to its receiver now; otherwise for how long it must wait, in milliseconds. */
   waitMs(source: Source, receiver: string): number {
     if (this.#roomFor(source, receiver) > 0) return 0;
-    // Spread, so that they do not all come back at once.
+    // Random, so that they do not all return at once.
     return this.circuits.waitMs(receiver) + skippedMs * (1 + Math.random());
   }
 

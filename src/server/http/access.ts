@@ -19,16 +19,16 @@ export const staff: Access = { kind: "token", role: "staff" };
  */
 export const ownToken: Access = { kind: "token", own: true };
 
-/** Credentials that are sent are verified. */
+/** Verifies credentials if some are sent. */
 export const publicAccess: Access = { kind: "public" };
 
 /**
- * Ignores credentials (specification, section 4, rule 2), because clients send them with every call, and an old token
- * must not prevent a new login.
+ * Ignores credentials (specification, section 4, rule 2). Clients send them with every call, and an old token must not
+ * prevent a new login.
  */
 export const noAuth: Access = { kind: "public", noAuth: true };
 
-// Asked several times a request, so that none of these makes a function each time.
+// Called several times per request, so these functions are created once.
 const isOwnToken = (method: Access) => method.kind === "token" && method.own === true;
 const isPublic = (method: Access) => method.kind === "public";
 const isNoAuth = (method: Access) => method.kind === "public" && method.noAuth === true;

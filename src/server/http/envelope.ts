@@ -2,7 +2,7 @@ import { AppError, internalError, meaningOf, remedyOf, statusOf, typeOf } from "
 import type { Page } from "../pagination/list-page.ts";
 import { parseFields, pickFields } from "../pagination/list-query.ts";
 
-/** Names the state of a reply with a short text that changes with it. `version` is that of a single record. */
+/** A short text that changes with the reply. `version` is that of a single record. */
 export interface State {
   state: string;
   version?: number | undefined;
@@ -15,13 +15,13 @@ export interface Reply {
   page?: Page;
   /** Sent as `ETag`. */
   version?: number;
-  /** Its snapshot must not be newer than that of the reply. */
+  /** Must be read no later than the reply. */
   state?: string | undefined;
   /** Sent as `Content-Language`. */
   language?: string;
-  /** Whether it repeats the reply to an earlier request with the same `Idempotency-Key`. */
+  /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;
-  /** A file replaces the envelope and never changes. */
+  /** A file, sent instead of the envelope. It never changes. */
   file?: { bytes: Uint8Array; type: string };
 }
 
@@ -54,7 +54,7 @@ export function replyDeleted(id: string, removal: Promise<unknown>): Promise<Rep
   return replyAfter(removal, { id, deleted: true });
 }
 
-/** Specification, section 2. */
+/** Headers of every reply (specification, section 2). */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {
     "Content-Type": "application/json; charset=utf-8",
@@ -64,7 +64,7 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** Adds to `headers` those that describe the text. */
+/** Returns the text of the reply, and adds the headers that describe it to `headers`. */
 export function successText(requestId: string, answer: Reply, headers: Record<string, string>): string {
   if (answer.version !== undefined) headers.ETag ??= `"${answer.version}"`;
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
@@ -78,8 +78,8 @@ export function successText(requestId: string, answer: Reply, headers: Record<st
 const streamed = { from: 15_000, to: 65_536 };
 
 /**
- * Bun 1.4.5 writes each word of the head in a system call of its own for a reply of 16 KB or more that is not ready in
- * the turn of its request; for a stream, it makes one.
+ * Returns a stream for medium sizes. If a reply of 16 KB or more is not ready in the turn of its request, Bun 1.4.5
+ * writes each word of the head in its own system call; for a stream, it makes one.
  */
 export function bodyOf(text: string): string | ReadableStream {
   if (text.length < streamed.from || text.length > streamed.to) return text;
@@ -97,7 +97,7 @@ export function successResponse(requestId: string, answer: Reply, status: number
   return new Response(bodyOf(successText(requestId, answer, headers)), { status, headers });
 }
 
-/** Any page may show the file, so caches keep one answer for all. */
+/** Any page may show the file, so caches need one version only. */
 function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Record<string, string>): Response {
   headers["Content-Type"] = type;
   headers["Cache-Control"] = "public, max-age=31536000, immutable";
@@ -107,7 +107,7 @@ function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Reco
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
 }
 
-/** Answers anything but an AppError as internalError, without its message. */
+/** Answers errors that are no AppError as internalError, without their message. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : internalError();
   const { kind, code, details, remedy = remedyOf(kind) } = known;

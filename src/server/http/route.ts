@@ -26,34 +26,33 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   query?: Q;
   body?: B;
   /**
-   * `existing` describes the 200 reply of a route that otherwise answers 201. `single` are the schemas of `data`,
-   * without `page`, for a call about one record or certain ones. `type` is that of a file.
+   * `existing` describes the 200 reply of a route that otherwise replies 201. `single` are schemas of `data` without
+   * `page`, for calls about one record or named ones. `type` is the content type of a file.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
-  /** The body is a file, itself or as the one file of a form; the handler gets a Uint8Array. */
+  /** The body is a file, or a form with one file; the handler gets a Uint8Array. */
   upload?: Upload;
-  /** Errors that access, input and path do not imply. */
+  /** Further errors, besides those that follow from access, input and path. */
   errors?: readonly ErrorKind[];
   conditional?: boolean;
-  /** A field of this body with the name of a common parameter: `token` of a device is no credential. */
+  /** A body field with the name of a common parameter: the `token` of a device is no credential. */
   ownField?: "token";
   /** Also accepts JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
   plainText?: true;
-  /** Each call counts as an attempt of its address to authenticate, as all of `/auth/` do. */
+  /** Each call counts as an authentication attempt of its address, as calls of `/auth/` do. */
   isAttempt?: true;
-  /** The call contains a secret, so nothing of it is stored, and `Idempotency-Key` is ignored. */
+  /** The request contains a secret, so the reply is not stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /**
-   * Does slow work, such as hashing, before the handler, which may run inside a transaction and then blocks all
-   * writers.
+   * Does slow work, such as hashing, before the handler, which may run in a transaction and would block all writers.
    */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
   /**
-   * Reads a text that changes with the reply; undefined if there is nothing. The reply has a weak `ETag` and is
-   * compressed, so it must contain no secrets.
+   * Reads a text that changes with the reply; undefined if nothing is found. With this, the reply has a weak `ETag` and
+   * is compressed, so it must contain no secrets.
    */
   readEtagSource?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
-  /** If there is `readEtagSource`, the reply has the same `state`. */
+  /** With `readEtagSource`, the reply must have the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 

@@ -6,10 +6,10 @@ export type LogWriter = ReturnType<typeof createLogWriter>;
 const delayMs = 50;
 /** A pipe takes up to 4 KiB at once, so lines of several workers do not mix. */
 const maxBuffered = { ofSeveral: 4000, ofOne: 64_000 };
-/** More unwritten text is dropped, so that a blocked log does not fill the memory. */
+/** Text beyond this is dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;
 
-/** `write` is called one at a time. */
+/** `write` is called for one text at a time. */
 export function createLogWriter(
   form: "text" | "json",
   write: (text: string) => Promise<unknown>,
@@ -33,7 +33,7 @@ export function createLogWriter(
     const end = () => {
       waiting -= text.length;
     };
-    // A log that cannot be written cannot report that.
+    // A failing log cannot report its own failure.
     writing = writing.then(() => write(text)).then(end, end);
   }
 

@@ -30,7 +30,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       await syncFolder(folder);
     },
     async create(name, bytes) {
-      // Only here: a directory that disappears later may be a disk that is not mounted.
+      // Created only here: if the directory is missing later, its disk may not be mounted.
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = await write(name, bytes);
       try {
@@ -51,12 +51,12 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
         for (let one = folder; one.length >= first.length; one = dirname(one)) chownLike(one, dataDir);
       }
       const partial = join(folder, `.bodega-backup-${id}.partial`);
-      // Opened now, so that a missing permission is reported before the database is copied.
+      // Opened first, so that a missing permission is reported before the database is copied.
       const file = await open(partial, "w", 0o600);
       if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);
     },
-    // A folder whose network hangs must not hold up the process.
+    // If the network of a folder hangs, the process must not wait for it.
     has: (name) => stat(join(folder, name)).then(Boolean, () => false),
     async get(name, checkSize) {
       const path = join(folder, name);

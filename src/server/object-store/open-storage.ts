@@ -9,7 +9,7 @@ export const defaultTimeoutMs = 30_000;
 const presignSeconds = 300;
 /** S3 allows 10,000 parts per object, so an archive can have 156 GiB. */
 const partBytes = 16 * 1024 * 1024;
-/** Bun aborts a multipart upload in the background and does not report when it has finished, so we wait this long. */
+/** How long to wait for Bun, which aborts a multipart upload in the background without reporting the end. */
 const abortMs = 1000;
 
 /**
@@ -35,7 +35,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     const body = bytes as Uint8Array<ArrayBuffer>;
     const response = await fetch(url, { method: "PUT", body, headers, signal: AbortSignal.timeout(timeoutMs) });
     if (response.ok) return true;
-    // 409: another conditional upload of the same name is under way.
+    // 409: another conditional upload of this name is running.
     if ("If-None-Match" in headers && (response.status === 412 || response.status === 409)) return false;
     throw await refusal(response);
   };
@@ -46,14 +46,15 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     },
     create: (name, bytes) => put(name, bytes, { "If-None-Match": "*" }),
     async upload(name, _id, signal) {
-      // Called before the database is copied: most errors appear with every call. Permission to write alone is enough.
+      // Called before the database is copied, because most errors appear with every call. Permission to write is
+      // enough.
       await client.list({ prefix, maxKeys: 1 }).catch((error) => absent(error, "AccessDenied"));
       return upload(client, `${prefix}${name}`, signal);
     },
     has: (name) => client.exists(prefix + name),
     async get(name, checkSize) {
       const url = client.presign(prefix + name, { expiresIn: presignSeconds });
-      // Decompressing could make more of it than `checkSize` allows.
+      // Decompressed, the body could be larger than `checkSize` allows.
       const response = await fetch(url, { decompress: false, signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return absent(await refusal(response), "NoSuchKey");
       checkSize?.(Number(response.headers.get("content-length")));
@@ -93,10 +94,10 @@ async function listObjects(client: Bun.S3Client, prefix: string, start: string, 
 function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupUpload {
   const sink = new Transform({
     highWaterMark: 1 << 20,
-    // A copy, because the pipeline reuses its buffer while the upload still holds it.
+    // Copied, because the pipeline reuses its buffer while the upload still needs it.
     transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
   });
-  // A stream that is destroyed ends the upload without an object; Bun's own writer would make one of what it has.
+  // Destroying the stream ends the upload without an object. Bun's own writer would store what it has.
   const uploaded = client.write(key, new Response(Readable.toWeb(sink) as never), {
     partSize: partBytes,
     queueSize: 2,
@@ -109,7 +110,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
     finish: () => withSignal(uploaded, signal),
     async discard() {
       sink.destroy(new Error("The backup was cancelled."));
-      // If the last call was already under way, the upload leaves a complete object.
+      // If the last call was already running, the upload leaves a complete object.
       const removed = uploaded.then(() => client.delete(key)).catch(() => {});
       await Promise.race([removed, Bun.sleep(abortMs)]);
       await Bun.sleep(abortMs);

@@ -7,8 +7,8 @@ const minPauseMs = 5;
 const maxPauseMs = 50;
 
 /**
- * Flushes and pauses regularly. Otherwise the system would collect hundreds of megabytes, and commits would wait for
- * them.
+ * Flushes and pauses regularly. Otherwise the system would collect hundreds of megabytes, and commits would wait until
+ * they are written.
  */
 export function createPacer(signal: AbortSignal) {
   let waiting = 0;

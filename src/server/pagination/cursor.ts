@@ -7,7 +7,7 @@ export interface Position {
   id: string;
 }
 
-/** `asked` binds the cursor, so that another sort, filter or tenant cannot use it. */
+/** `asked` binds the cursor to sort, filter and tenant. */
 export function encodeCursor(position: Position, asked: readonly unknown[]): string {
   const { value, id } = position;
   return Buffer.from(JSON.stringify([digest([asked, value, id]), value, id])).toString("base64url");
@@ -24,7 +24,7 @@ export function decodeCursor(cursor: string, asked: readonly unknown[]): Positio
   return { value, id };
 }
 
-/** A forged cursor only asks for rows that its caller may read anyway. */
+/** No secret is needed: a forged cursor only selects rows that its caller may read anyway. */
 function digest(bound: readonly unknown[]): string {
   return Bun.hash(JSON.stringify(bound)).toString(36);
 }

@@ -3,7 +3,7 @@ import { output } from "../values/schema.ts";
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
-/** A page of larger records ends early, because making it would block other requests. */
+/** A page of large records ends early, because building it would block other requests. */
 const maxPageBytes = 1024 * 1024;
 
 export interface MeasuredRow {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** Scanners find a secret that leaked by its prefix; 256 random bits in base64url follow. */
+/** The prefix lets scanners find leaked secrets; 256 random bits in base64url follow. */
 export function newSecret(prefix: string): string {
   return `${prefix}${randomBytes(32).toString("base64url")}`;
 }

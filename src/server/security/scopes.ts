@@ -54,7 +54,7 @@ export const keyPurposes: Record<"storefront" | "backend" | "import", readonly (
   import: ["products:read", "products:write", "media:write"],
 };
 
-/** The acts that a visitor could do with the key of a page, by scope. Other scopes do no harm there. */
+/** What a visitor could do with the key of a page, by scope. Other scopes are harmless there. */
 const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
   "*": "do everything in the store",
   "products:write": "read drafts and change or delete products",
@@ -71,7 +71,7 @@ const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
   "media:write": "upload pictures until the quota is used up",
 };
 
-/** Returns none for the scopes of a storefront key. */
+/** Returns an empty list for the scopes of a storefront key. */
 export function listVisitorActs(scopes: readonly string[]): string[] {
   return knownScopes.flatMap((scope) => (scopes.includes(scope) ? (visitorActs[scope] ?? []) : []));
 }

@@ -22,8 +22,8 @@ const replaceFingerprint = statement((q) =>
 export const selectFingerprint = statement((q) => q.select().from(secretFingerprint).where(eq(id, 1)));
 
 /**
- * The vault with the key from `BODEGA_SECRET` or `secret.key` in the data directory. The file is created at the first
- * use, unless the database already belongs to another key: then that use throws wrongState.
+ * Opens the vault with the key from `BODEGA_SECRET` or `secret.key`. The file is created at the first use. If the
+ * database belongs to another key, that use throws wrongState.
  */
 export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
   const known = (await get(db, selectFingerprint))?.value;
@@ -38,7 +38,7 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
-  // Two servers that start at the same time with different keys both find none.
+  // Two servers with different keys that start at the same time both find none.
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
@@ -58,14 +58,17 @@ export function fingerprintOf(secret: string): string {
   return createVault(() => secret).fingerprint();
 }
 
-/** Every use fails, and everything else works. */
+/** A vault whose every use throws `cause`, while the rest of the server works. */
 export function closedVault(cause: AppError): Vault {
   return createVault(() => {
     throw unavailable("This server does not have the database's secret key.", { cause });
   });
 }
 
-/** Values sealed with an older key cannot be opened any more. Returns whether the database had another key. */
+/**
+ * Makes the present key the key of the database; values sealed with the older key become unreadable. Returns whether
+ * there was another key.
+ */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;
   const value = fingerprintOf(readSecret(config, true));
@@ -95,14 +98,14 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
     writeWhole(dataDir, path, `${made}\n`, true);
     return made;
   } catch (error) {
-    // Of several processes the first one wins.
+    // If several processes create it, the first one wins.
     const first = findSecret(path);
     if (first === undefined) throw error;
     return first;
   }
 }
 
-/** Whether other accounts can read the key's file; its use restricts it. */
+/** Whether other accounts can read the key's file. Using the key restricts the file. */
 export const isKeyOpen = (dataDir: string) => ((attempt(() => statSync(secretPath(dataDir)))?.mode ?? 0) & 0o044) !== 0;
 
 function secretPath(dataDir: string): string {
@@ -113,7 +116,7 @@ function secretPath(dataDir: string): string {
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {
-    // A copy made by hand may be readable for others.
+    // A copy made by hand may be readable by others.
     if (!leaveModes) restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** A fingerprint of the key that sealed values, so that a server with another key reports it at its start. */
+/** A fingerprint of the key, so that a server with another key notices it at start. */
 export const secretFingerprint = sqliteTable(
   "secret_fingerprint",
   {

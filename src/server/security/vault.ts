@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { attempt } from "../values/attempt.ts";
 import { LruCache } from "../values/lru-cache.ts";
 
-/** Each purpose has its own key. */
+/** Each purpose has a key of its own. */
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"
@@ -21,14 +21,14 @@ export type Vault = ReturnType<typeof createVault>;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** `readSecret` is called at the first use, so that no file is needed where no secret is. */
+/** `readSecret` is called at the first use, so that no file is created before a secret is needed. */
 export function createVault(readSecret: () => string) {
   const keys = new LruCache<Buffer>(100);
   const hashers = new LruCache<Bun.CryptoHasher>(100);
   const keyOf = (use: string) =>
     keys.getOrMake(use, () => Buffer.from(hkdfSync("sha256", readSecret(), "", `bodega ${use}`, 32)));
   return {
-    /** AES-256-GCM. With another `place`, such as a row's id, the text cannot be opened. */
+    /** Encrypts with AES-256-GCM. The text can be opened only with the same `place`, such as a row's id. */
     seal(purpose: VaultPurpose, place: string, text: string) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), nonce).setAAD(Buffer.from(place));
@@ -48,7 +48,7 @@ export function createVault(readSecret: () => string) {
     },
     /** HMAC-SHA256 in hex: the same text has the same value, which cannot be computed without the key. */
     mac(purpose: VaultPurpose, text: string) {
-      // Copying a keyed hasher costs half as much as making one, and every visitor token needs it.
+      // Copying a keyed hasher takes half as long as creating one, and every visitor token needs it.
       const hasher = hashers.getOrMake(purpose, () => new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`)));
       return hasher.copy().update(text).digest("hex");
     },

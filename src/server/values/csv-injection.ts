@@ -1,12 +1,12 @@
 import { stringify } from "csv-stringify/sync";
 
-// A reader that separates cells by semicolons or tabs begins a new cell at each of these, even inside quotes.
+// Readers that separate cells by semicolons or tabs start a new cell at each, even inside quotes.
 const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
 /**
  * Puts an apostrophe before texts that spreadsheets would run as formulas: those that begin with = + - or @, also
- * inside a cell. Existing apostrophes get one more, so that `readGuarded` restores the text exactly.
+ * inside a cell. Existing apostrophes are doubled, so that `readGuarded` restores the text.
  */
 export function guardFormula(text: string): string {
   return text.replace(guarded, "'");

@@ -17,7 +17,7 @@ export function parseDuration(text: string): number | undefined {
  * Formats `3 days`, `1 hour`, `0 seconds`, without a sign. `isExact` uses the largest unit that divides: `36 hours`.
  */
 export function formatDuration(ms: number, isExact = false): string {
-  // With 1% of tolerance, 59 minutes and 59 seconds are an hour and not 60 minutes.
+  // With 1% of tolerance, 59 minutes and 59 seconds count as an hour, not as 60 minutes.
   const fits = (length: number) => (isExact ? ms % length === 0 : Math.abs(ms) >= 0.99 * length);
   const [unit, length] = units.find(([, length]) => fits(length)) ?? ["second", 1000];
   const count = Math.round(Math.abs(ms) / length);

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { invalidField } from "../errors.ts";
 
 const maxCharacters = 254;
-/** Composing can shorten an address and is slow for a long one, so its length is limited first. */
+/** Normalizing can shorten an address, and is slow for long ones, so the length is limited first. */
 const maxGiven = 1024;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Unquoted local parts of RFC 5322, and letters of any script (RFC 6531).
@@ -25,7 +25,7 @@ export function emailKey(email: string): string | null {
   return `${foldCase(local)}@${domain}`;
 }
 
-/** Folds via capitals, in which ß is SS. A dotless ı differs from i, though their capitals are the same. */
+/** Folds by way of upper case, in which ß is SS. A dotless ı stays different from i. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
   return folded.replaceAll("ς", "σ").normalize("NFKC");
@@ -35,7 +35,7 @@ function foldCase(text: string): string {
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");
-  // Mail goes to the plain form of full-width letters and the like.
+  // Full-width letters and the like are sent in their plain form.
   return { email: email.normalize("NFKC").trim(), emailKey: key };
 }
 

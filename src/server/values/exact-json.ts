@@ -11,9 +11,9 @@ export class InexactNumber {
   }
 }
 
-/** Only numbers with this many digits or an exponent can lose precision. Most digits of texts begin none. */
+/** Only numbers with this many digits or an exponent can lose precision. In texts, digits rarely match. */
 const suspicious = /(?:^|[\s:,[-])\d(?:[\d.]{15}|[\d.]*[eE])/;
-/** Doubles of the usual sizes distinguish all numbers with so many digits. */
+/** Doubles of usual sizes represent this many digits exactly. */
 const exactDigits = 15;
 
 /** Parses JSON; numbers that a double may round become `InexactNumber`. Throws SyntaxError for invalid JSON. */

@@ -1,6 +1,6 @@
 /**
- * Two generations cost one lookup on a hit, where a strict least-recently-used order would rewrite the map at every
- * read.
+ * A cache with two generations. A hit costs one lookup, while a strict least-recently-used order would rewrite the map
+ * at every read.
  */
 export class LruCache<T> {
   readonly #half: number;

@@ -15,7 +15,7 @@ export function metadataText(value: Record<string, unknown>): string {
   return json;
 }
 
-/** Stops early: each part of a value takes two bytes or more. */
+/** Stops early: each part of a value takes at least two bytes. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
   if (--budget.left < 0) throw invalidField("metadata", `must be at most ${formatBytes(maxBytes)}`);
   if (typeof value === "number" && !Number.isFinite(value)) {
@@ -32,7 +32,7 @@ function checkShape(value: unknown, depth: number, budget: { left: number }): vo
     }
 }
 
-/** NUL would end the text early for some readers of the database; a lone surrogate would be replaced. */
+/** Refuses NUL, which ends the text early for some readers, and lone surrogates, which would be replaced. */
 function checkText(text: string): void {
   if (text.includes("\0") || !text.isWellFormed()) {
     throw invalidField("metadata", "must not contain NUL or invalid Unicode");

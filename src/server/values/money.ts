@@ -12,9 +12,9 @@ function exactBelow(digits: number): number {
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
   if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number of at least 0");
-  // Above this, doubles are further apart than one minor unit, and two amounts would become one.
+  // Above this, two amounts that differ by one minor unit would become the same double.
   if (amount >= exactBelow(digits)) throw invalidField(field, "is too large to be exact");
-  // A number so small that it prints with an exponent has more decimals than any currency.
+  // A number that prints with an exponent has more decimals than any currency.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
   const [, whole = "", decimals = ""] = match ?? [];
   if (!match || decimals.length > digits) {
@@ -48,14 +48,14 @@ export function moneyJson(minor: string, digits: string): string {
 }
 
 /**
- * Uses the largest remainder, so that the parts add up exactly. Equal remainders go to the earlier part. Without any
- * weight all of it goes to the first part.
+ * Splits an amount by weight with the largest remainder, so that the parts add up exactly. Equal remainders go to the
+ * earlier part; without any weight, all of it goes to the first part.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
   if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
   const shares = weights.map((weight, index) => {
-    // Products of two amounts can exceed the range in which doubles are exact.
+    // The product of two amounts can be too large for an exact double.
     const product = BigInt(amount) * BigInt(weight);
     return { index, part: product / total, remainder: product % total };
   });

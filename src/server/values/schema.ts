@@ -13,19 +13,19 @@ export function textUpTo(maxLength: number, description?: string, options?: Sche
   return Type.String({ maxLength, ...(description !== undefined && { description }), ...options });
 }
 
-/** Keywords for the API description alone, about what a service checks with errors of its own. */
+/** JSON Schema keywords that only describe what a service checks itself. */
 type Form = Record<string, unknown>;
 
 const notBlank = (refused: string): Form => ({ pattern: `^[^${refused}]*[^\\s${refused}][^${refused}]*$` });
 export const lineForm = notBlank(refusedInLine);
 const noteForm = notBlank(refusedInNote);
 
-/** `requireText` checks it: not blank and of one line. */
+/** One line, not blank; `requireText` checks it. */
 export function line(maxLength: number, description?: string) {
   return text(maxLength, description, { form: lineForm });
 }
 
-/** `checkNote` checks it: not blank. */
+/** Several lines, not blank; `checkNote` checks it. */
 export function lines(maxLength: number) {
   return text(maxLength, undefined, { form: noteForm });
 }
@@ -72,7 +72,7 @@ export function oneOf<const T extends string>(texts: readonly T[], options: Sche
   );
 }
 
-/** A malformed id is answered with notFound. */
+/** A malformed id is treated as an unknown one: notFound. */
 export const IdParams = Type.Object({ id: Type.String() });
 
 export function deleted($id: string) {

@@ -1,9 +1,9 @@
 import { type AppError, conflict, notFound } from "../errors.ts";
 
-/** A store may have millions of users, so only so many names are compared. */
+/** A store may have millions of users, so only this many names are compared. */
 export const maxCompared = 2000;
 
-/** `store` is its namespace; undefined if the name is a store's. */
+/** `store` is the namespace; undefined if the name itself is a store's. */
 export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
   const meant = suggestWord(given, names);
   const quoted = meant && !/^[\w@.+:/*-]+$/.test(meant) ? JSON.stringify(meant) : meant;
@@ -25,7 +25,7 @@ export function suggestWord(word: string, candidates: Iterable<string>): string 
   const meant = word.toLowerCase();
   for (const candidate of candidates) {
     const known = candidate.toLowerCase();
-    // The lengths differ too much already, so the distance need not be computed.
+    // The lengths differ by more than the best distance, so it need not be computed.
     if (Math.abs(known.length - meant.length) >= bestDistance) continue;
     const distance = measureDistance(meant, known);
     if (distance < bestDistance) {

@@ -7,7 +7,7 @@ import { InexactNumber } from "./exact-json.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const maxDetails = 20;
-/** An object that may be null is described twice, so that a detail may take several errors. */
+/** An object that may be null reports its errors twice, so one detail may need several errors. */
 const maxErrors = 100;
 const sizeErrors = new Set([
   ValueErrorType.ArrayMaxItems,
@@ -30,12 +30,12 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   const details = new Map<string, FieldError>();
   let seen = 0;
   for (const error of deepErrors(check.Errors(value))) {
-    // An unknown name may be as long as the body.
+    // An unknown name may be as long as the whole body.
     const start = error.path.slice(1, 401);
     const path = start.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
-    // A value that is too large is not searched for further errors, nor one with many errors in one place.
+    // Stops at a value that is too large, and at one with many errors in one place.
     if (details.size >= maxDetails || ++seen >= maxErrors || sizeErrors.has(error.type)) break;
   }
   throw validationFailed([...details.values()]);
@@ -88,7 +88,7 @@ function kindOf(schema: TObject, name: string): unknown {
   return Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
 }
 
-/** Returns a text of another form as it is. */
+/** Returns a text of another form unchanged. */
 function parseText(kind: unknown, text: string): unknown {
   if (kind === "Number" || kind === "Integer") return /^-?\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : text;
   if (kind === "Boolean") return text === "true" || (text === "false" ? false : text);

@@ -6,7 +6,7 @@ import type { Result, Session } from "../session.ts";
 import { WriteSession } from "./write-session.ts";
 import type { BeforeCommit, Writer } from "./writer.ts";
 
-/** A write that waits: statements whose results it gets, or a function. */
+/** One write: a list of statements, or a function. */
 export type Unit = { stmts: readonly InStatement[] } | { work: (tx: Session) => Promise<unknown> };
 
 export interface Job {
@@ -21,7 +21,7 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
-  /** Milliseconds that the first unit may take more, where it takes the lock. */
+  /** Milliseconds that the first unit may take in addition, because it may wait for the lock. */
   lockMs: number;
   /** Loaded at the first group, since many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
@@ -38,15 +38,14 @@ interface Outcome {
 
 /** The queue, as a group sees it. */
 interface Queue {
-  /** The next jobs, at most so many; several are units of statements. */
+  /** Takes up to `most` jobs. Several at once are units of plain statements. */
   take: (most: number) => Job[];
   isEmpty: () => boolean;
 }
 
 /**
- * Runs jobs of the queue inside the transaction that has begun, commits, and only then answers each of them. Errors go to
- * the jobs: their own, or unavailable when the group is lost, because it could not be committed or the database ended the
- * whole transaction.
+ * Runs jobs of the queue in the transaction that has begun, commits, and then answers each job. A job gets its own
+ * error, or unavailable when the whole group is lost because the database ended the transaction or could not commit.
  */
 export async function runGroup(
   writer: Writer,
@@ -95,14 +94,14 @@ class Group {
     this.#beforeCommit = beforeCommit;
   }
 
-  /** Errors: what ended the transaction. */
+  /** Throws the error that ended the transaction. */
   async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, lockMs, writeTimeoutMs }: GroupOptions) {
     let endsAt = Number.POSITIVE_INFINITY;
     while (this.outcomes.length < maxGroup && performance.now() < endsAt && !this.#isCommitted) {
       const jobs = take(this.#writer.maxTogether);
       if (jobs.length === 0) return;
       const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? lockMs : 0);
-      // The last unit goes to a server together with the COMMIT, or with what is asked before it, which saves a trip.
+      // The last unit goes to a server together with the COMMIT or with the reads before it, which saves a trip.
       const isLast = this.#writer.maxTogether > 1 && isEmpty();
       const last = { runStatements: this.#runAndCommit, ahead: this.#beforeCommit.reads };
       const outcomes = await this.#runJobs(jobs, {
@@ -122,7 +121,10 @@ class Group {
     if (!this.#isCommitted) await this.#commitAfter([]);
   }
 
-  /** Errors: of the first of the statements that fails, which loses nothing else; else what ended the transaction. */
+  /**
+   * Throws the error of the first of `stmts` that fails, which loses nothing else; otherwise the error that ended the
+   * transaction.
+   */
   async #commitAfter(stmts: readonly InStatement[]): Promise<Result[] | undefined> {
     const { reads, finish } = this.#beforeCommit;
     const { results, found } = await this.#writer.commit(stmts, reads);
@@ -133,7 +135,7 @@ class Group {
         left = (await this.#writer.commit(rest, reads)).found;
       }
     } catch (error) {
-      // It is not the fault of the statements.
+      // The statements of the unit did not cause it.
       await this.#writer.abandon();
       throw error;
     }
@@ -188,7 +190,7 @@ class Group {
 
 function answer({ job, value, error, hasFailed, isTainted }: Outcome, loss: unknown): void {
   if (!hasFailed && loss === undefined) job.resolve(value as never);
-  // A refusal because of rows of a lost group would be wrong: the write can succeed when it is tried again.
+  // The unit may have failed because of rows that are now lost. A retry can succeed, so its own error would be wrong.
   else if (hasFailed && (loss === undefined || !isTainted)) job.reject(mapDbError(error));
   else {
     const mapped = mapDbError(loss);

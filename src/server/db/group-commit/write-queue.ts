@@ -34,9 +34,9 @@ interface QueuedJob extends Job {
 }
 
 /**
- * The one way to write from this process. All waiting writes run one after another inside one BEGIN IMMEDIATE … COMMIT,
- * each in a savepoint of its own, and are answered after the COMMIT: one sync of the disk serves many acknowledged writes.
- * A group starts from `setImmediate`, when all requests of the tick have queued their writes. See README.md.
+ * The only way to write from this process. Waiting writes run one after another in one BEGIN IMMEDIATE … COMMIT, each
+ * in a savepoint, and are answered after the COMMIT. A group starts from `setImmediate`, when all requests of the tick
+ * have queued their writes. See README.md.
  */
 export class WriteQueue {
   readonly #writer: Writer;
@@ -47,7 +47,7 @@ export class WriteQueue {
   #idle: (() => void)[] = [];
   /** Transactions committed so far, empty ones not counted. */
   commits = 0;
-  /** Whether a write was lost, because it could not be committed or the lock was not released, since this was last reset. */
+  /** Whether a write was lost since this was reset: it could not be committed, or the lock was not released in time. */
   hasLost = false;
 
   constructor(writer: Writer, options: Partial<WriteQueueOptions> = {}) {
@@ -59,7 +59,7 @@ export class WriteQueue {
     return this.#jobs.length - this.#next;
   }
 
-  /** How long the first waiting write has waited, in milliseconds; 0 where none waits. */
+  /** How long the first waiting write has waited, in milliseconds; 0 if none waits. */
   get waitMs(): number {
     const job = this.#peek();
     return job === undefined ? 0 : Math.max(0, performance.now() + this.#options.lockDeadlineMs - job.deadline);
@@ -79,7 +79,9 @@ export class WriteQueue {
     return this.#push({ work });
   }
 
-  /** Runs work that needs the writer outside of any transaction, such as a checkpoint, before the writes that wait. */
+  /**
+   * Runs `work` outside any transaction, before the waiting writes. For example a checkpoint, which needs the writer.
+   */
   exclusive<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#push({ stmts: [] }, work);
   }
@@ -88,7 +90,10 @@ export class WriteQueue {
     return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
-  /** Begins a transaction within `exclusive`, whose work must end it. Returns false when the lock is not released in time. */
+  /**
+   * Begins a transaction in the work of `exclusive`, which must end it. Returns false if the lock is not released in
+   * time.
+   */
   async beginExclusive(): Promise<boolean> {
     const deadline = performance.now() + this.#options.lockDeadlineMs;
     while (!(await this.#writer.begin())) {
@@ -108,7 +113,7 @@ export class WriteQueue {
       else this.#jobs.push(job);
       if (this.#isDriving) return;
       this.#isDriving = true;
-      // After a long turn, such as that of a large body, others come first.
+      // After a long turn of the event loop, other work comes first.
       setImmediate(isTickOverBudget() ? setImmediate : queueMicrotask, () => void this.#drive());
     });
   }
@@ -119,7 +124,8 @@ export class WriteQueue {
         if (this.#peek()?.exclusive) await this.#runExclusive(this.#take() as QueuedJob);
         else if (await this.#begin()) await this.#runGroup();
       } catch (error) {
-        // Only the queue's own statements can fail here, so the first job cannot be served.
+        // Only a statement of the queue itself can fail here. The first job gets its error, and the others are tried
+        // again.
         this.hasLost = true;
         this.#take()?.reject(mapDbError(error));
       }
@@ -143,7 +149,7 @@ export class WriteQueue {
       resolve((await exclusive?.()) as never);
     } catch (error) {
       reject(mapDbError(error));
-      // It may have taken long.
+      // The work may have taken long.
       this.#refuseLate();
     }
   }
@@ -157,7 +163,7 @@ export class WriteQueue {
     return true;
   }
 
-  /** Refuses jobs whose deadline has passed. Deadlines rise along the queue, before which exclusive work comes. */
+  /** Refuses jobs whose deadline has passed. The queue is in order of deadlines, behind exclusive work. */
   #refuseLate(): void {
     const now = performance.now();
     while (this.waiting > 0 && (this.#peek() as QueuedJob).deadline <= now) {
@@ -166,7 +172,7 @@ export class WriteQueue {
     }
   }
 
-  /** The next job, or several whose units are plain statements. */
+  /** Takes the next job, or several if their units are plain statements. */
   #takeUnits(most: number): Job[] {
     const jobs: Job[] = [];
     for (let job = this.#peek(); job && !job.exclusive && jobs.length < most; job = this.#peek()) {

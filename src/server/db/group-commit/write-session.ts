@@ -16,7 +16,7 @@ export class WriteSession implements Session {
     this.#writer = writer;
   }
 
-  /** Refuses late calls, which would join another write. */
+  /** From now on, calls are refused, because they would join another write. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -26,7 +26,7 @@ export class WriteSession implements Session {
   }
 
   async batch(stmts: InStatement[]): Promise<Result[]> {
-    // Outside of it, the database would commit each further statement alone.
+    // Outside the transaction, the database would commit each further statement alone.
     if (this.#hasEnded || !this.#writer.inTransaction) throw unavailable("The transaction has already ended.");
     for (const stmt of stmts) {
       const sql = sqlOf(stmt);

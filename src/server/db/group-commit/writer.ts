@@ -8,9 +8,9 @@ type Answer<T> = T | Promise<T>;
  * then for each unit `beginUnit`, `run` and `endUnit` or `undoUnit`, and at last `commit` or `abandon`.
  */
 export interface Writer {
-  /** How many units of plain statements may run together, to save trips to a server. */
+  /** How many units of plain statements may run together, which saves trips to a server. */
   readonly maxTogether: number;
-  /** False once the transaction has ended, also when the database itself has ended it. */
+  /** False once the transaction has ended, even if the database ended it. */
   readonly inTransaction: boolean;
   /** Begins the transaction of a group. False while another program holds the lock. */
   begin(): Answer<boolean>;
@@ -18,7 +18,7 @@ export interface Writer {
   waitForLock(): Promise<void>;
   /** Lets others write, after a group. */
   yieldLock(): Promise<void>;
-  /** @param ahead what the commit will ask for, where this may be the last unit of its group. */
+  /** @param ahead the reads before the commit, if this may be the last unit of its group. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
@@ -29,26 +29,26 @@ export interface Writer {
   /** Undoes what the unit wrote, and only that. */
   undoUnit(): Answer<void>;
   /**
-   * Runs `first`, then commits, unless one of the statements `unless` finds a row.
-   * @throws the error of the first of `first` that fails; another one when nothing was committed, or when that cannot be
-   * found out. After these, `inTransaction` is false.
+   * Runs `first`, then commits, unless one of the reads in `unless` finds a row.
+   * @throws the error of the first of `first` that fails. Any other error means that nothing was committed, or that
+   * this is unknown; `inTransaction` is then false.
    */
   commit(first: readonly InStatement[], unless: readonly InStatement[]): Answer<CommitResult>;
-  /** Gives the transaction up. Never throws. */
+  /** Rolls the transaction back. Never throws. */
   abandon(): Answer<void>;
 }
 
 export interface CommitResult {
-  /** Of the statements that ran first; undefined where the answer was lost, although it is committed. */
+  /** Results of the statements that ran first; undefined if it is committed but the answer was lost. */
   results: Result[] | undefined;
-  /** What the other statements found; undefined once it is committed. */
+  /** Results of the reads; undefined once it is committed. */
   found?: Result[];
 }
 
-/** What has to happen once before each COMMIT, whatever its units wrote. */
+/** Work that every group needs once before its COMMIT. */
 export interface BeforeCommit {
-  /** Each selects rows with which something is left to do. */
+  /** Each read selects rows for which work is left. */
   reads: readonly InStatement[];
-  /** The statements that do it. They leave fewer rows for the reads, which run again. */
+  /** Returns the statements that do the work. They leave fewer rows for the reads, which then run again. */
   finish(results: readonly Result[]): InStatement[];
 }

@@ -6,17 +6,20 @@ import { chownLike } from "../../config/data-dir.ts";
 import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/bytes.ts";
 
-/** The WAL is emptied at a quarter of this, or all of it while writes wait; so much the database may grow by then. */
+/**
+ * The database may grow by this much while the WAL is emptied, which starts at a quarter of this, or at all of it if
+ * writes wait.
+ */
 const wantedBytes = 16 * MiB;
-/** On a small disk, the part of the free space that is held. */
+/** The maximum part of the free space, for small disks. */
 const maxShare = 1 / 4;
 const chunkBytes = 64 * 1024;
-/** The part that a running server keeps: the next start needs some of it for the index of the WAL. */
+/** A running server keeps this much for its next start, which needs room for the WAL's index. */
 const startBytes = MiB;
 
 /**
- * A file beside the database that holds room on its disk. Emptying the WAL lets the database grow, so on a full disk a
- * server could otherwise write nothing until somebody finds it.
+ * A file beside the database that reserves disk space. Emptying the WAL can enlarge the database, so without it, a
+ * server on a full disk could not write until somebody frees space.
  */
 export class BallastFile {
   readonly path: string;
@@ -34,24 +37,24 @@ export class BallastFile {
     return Math.max(0, this.bytes - startBytes);
   }
 
-  /** Bytes that are free on the disk, without those of the file. */
+  /** Free bytes on the disk, without those of the file. */
   get freeBytes(): number {
     const { bavail, bsize } = statfsSync(dirname(this.path));
     return bavail * bsize;
   }
 
-  /** Writes what the file lacks. Errors are those of the disk; what is written stays. */
+  /** Grows the file to its size. Errors are those of the disk; what was written stays. */
   async fill(): Promise<void> {
     const held = this.bytes;
     const target = Math.min(wantedBytes, (this.freeBytes + held) * maxShare);
-    // Not for a few bytes that others have taken meanwhile.
+    // A few missing bytes do not matter.
     if (held > target * 0.9) return;
     let file: FileHandle | undefined;
     try {
       const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
       file = await open(this.path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
       if (held === 0) chownLike(this.path, dirname(this.path));
-      // Random, because some file systems give no room to zeros.
+      // Random bytes, because some file systems do not allocate space for zeros.
       const chunk = randomBytes(chunkBytes);
       for (let at = held; at < target; at += chunk.length) await file.write(chunk);
     } finally {
@@ -59,12 +62,12 @@ export class BallastFile {
     }
   }
 
-  /** Gives up all but the part for the next start; false where there was no more. */
+  /** Frees all but the part for the next start. Returns false if there was nothing to free. */
   release(): boolean {
     return this.spareBytes > 0 && this.#shrinkTo(startBytes);
   }
 
-  /** On a full disk, gives up half of the file before a server opens the database. The rest is for later starts. */
+  /** On a full disk, frees half of the file before a server opens the database, and keeps the rest for later starts. */
   makeRoomToStart(): void {
     if (this.freeBytes < startBytes) this.#shrinkTo(Math.floor(this.bytes / 2));
   }

@@ -2,9 +2,11 @@ import { formatBytes, MiB } from "../../values/bytes.ts";
 import { sqliteCodeOf } from "../db-errors.ts";
 import type { FileDatabase } from "./file-database.ts";
 
-/** A WAL that is kept from being emptied by readers is normal up to this size. */
+/** Up to this size it is normal that readers delay emptying the WAL. */
 export const largeWalBytes = 64 * MiB;
-/** Pauses after an attempt that waited for a reader of another program, from a small WAL to a large one. */
+/**
+ * Pauses after an attempt that waited for another program's reader: longest for a small WAL, shortest for a large one.
+ */
 const longPauses = { most: 300_000, least: 10_000 };
 const leastPauseMs = 250;
 /** With less free space, the next write may find the disk full. */
@@ -12,10 +14,11 @@ const minFreeBytes = MiB;
 const ignore = (_level: "info" | "warn", _message: string): void => {};
 
 /**
- * Starts the only checkpointer of a server; commands checkpoint at most once, at close, when no server runs. `stop` empties
- * the WAL for the last time.
- * @param options `notice` is called once when the WAL cannot be emptied, once when it can again, and when the reserve of
- * the disk is given up. `walBytes`: from this size on it acts. `pauseMs` follows an attempt that failed; a large WAL shortens it.
+ * Starts the only checkpointer of a server. Commands checkpoint at most once, when they close the database and no
+ * server runs. `stop` empties the WAL a last time.
+ * @param options `notice` is called when the WAL cannot be emptied, when it can again, and when the reserved disk space
+ * is freed. `walBytes`: the size at which it acts. `pauseMs`: the pause after a failure, which is shorter for a large
+ * WAL.
  */
 export function startCheckpointer(
   db: FileDatabase,
@@ -49,23 +52,23 @@ export function startCheckpointer(
     else notice("warn", `the WAL (${formatBytes(size)}) cannot be emptied and grows with each write: ${reason}`);
   }
 
-  /** Whether the next attempt is later. The WAL may grow meanwhile, which shortens the pause. */
+  /** Whether to wait before the next attempt. The pause gets shorter as the WAL grows. */
   function isPaused(): boolean {
     if (failed === undefined) return false;
-    // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program blocks this
-    // process for the whole busy timeout.
+    // A backup holds the readers' lock, so an attempt beside it ends at once. Another program's open transaction blocks
+    // this process for the whole busy timeout.
     const isLong = failed.tookMs > 1000;
     const { most, least } = isLong ? longPauses : { most: pauseMs, least: Math.min(pauseMs, leastPauseMs) };
     return performance.now() < failed.at + Math.max(least, most * (1 - db.walBytes() / largeWalBytes));
   }
 
-  /** A reserve that does not fit is made later; until then the doctor tells that the disk is nearly full. */
+  /** Tries again later if there is no room; until then, the doctor warns that the disk is nearly full. */
   const fillReserve = () => reserve.fill().catch(() => {});
 
   function isDue(): boolean {
     const size = db.walBytes();
     if (size === 0 || !db.mayEmptyWal()) return false;
-    // Also while writes wait: the longer it waits, the longer it holds them up.
+    // Even while writes wait, because a larger WAL would delay them longer.
     return size >= limit || reserve.freeBytes < minFreeBytes;
   }
 
@@ -76,7 +79,7 @@ export function startCheckpointer(
   };
   run(fillReserve);
   const timer = setInterval(() => {
-    // The reserve grows again as soon as there is room, because the next writes may fill the disk.
+    // The file is filled as soon as there is room, because the next writes may fill the disk.
     if (running === undefined) run(!isPaused() && isDue() ? checkpoint : fillReserve);
   }, everyMs);
   timer.unref();

@@ -7,10 +7,10 @@ import { type SqlShape, shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
 
-/** Half of the maximum number of statements that a connection caches. */
+/** Half of the maximum number of cached statements. */
 const generationSize = 128;
 const openingTimeoutMs = 5000;
-/** An engine keeps its descriptors until the garbage collector finds it, so that few may be opened. */
+/** A discarded engine keeps its file descriptors until garbage collection, so few may be opened. */
 const minReopenMs = 1000;
 const dataVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES", "PRAGMA"];
 const controlVerbs = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
@@ -22,7 +22,9 @@ interface Kept {
   statement: EngineStatement;
   columns: string[];
   makeRow: RowMaker | null;
-  /** A second one for `first`: the engine's `get` binds nothing to a statement that another call has stepped. */
+  /**
+   * A second statement for `first`: the engine's `get` binds no arguments to a statement that another call has stepped.
+   */
   getter: EngineStatement | undefined;
 }
 
@@ -32,9 +34,9 @@ export interface ConnectionOptions {
   /** How long a call may block the process on a lock; 0 where the caller retries. */
   busyTimeoutMs?: number;
   cacheKiB?: number;
-  /** Leaves the journal mode as it is, for a database in memory. */
+  /** Keeps the journal mode, for a database in memory. */
   keepFormat?: boolean;
-  /** Allows another engine after a fault of the disk while it is true. */
+  /** While it returns true, another engine may be opened after a disk fault. */
   isInPlace?: () => boolean;
 }
 
@@ -50,9 +52,9 @@ export class Connection {
   #open = true;
   #hasFault = false;
   #openedAt = Number.NEGATIVE_INFINITY;
-  /** How often another engine was opened after a fault of the disk; its counters begin anew. */
+  /** How often another engine was opened after a disk fault. Its counters start from zero. */
   reopened = 0;
-  /** Whether another engine found damage too, so that it is the file's. */
+  /** Whether a second engine also found damage, which means that the file is damaged. */
   isDamaged = false;
 
   constructor(libsql: Libsql, path: string, options: ConnectionOptions = {}) {
@@ -88,7 +90,7 @@ export class Connection {
       const raw = kept.getter.get(bound);
       return raw === undefined ? undefined : this.#makeRow(kept, raw);
     } catch (error) {
-      // After an error the next `get` would run with the arguments of this call.
+      // Otherwise, after an error, the next `get` would run with the arguments of this call.
       kept.getter = undefined;
       throw this.#mapError(error);
     }
@@ -113,7 +115,7 @@ export class Connection {
     }
   }
 
-  /** True between BEGIN and COMMIT; SQLite itself may end a transaction when a statement fails. */
+  /** True between BEGIN and COMMIT. SQLite itself may end a transaction when a statement fails. */
   get inTransaction(): boolean {
     return this.#open && this.#engine.inTransaction;
   }
@@ -132,7 +134,7 @@ export class Connection {
     return (kept.makeRow as RowMaker)(values);
   }
 
-  /** Notes a fault: after one failed read the engine caches it, and fails for ever. */
+  /** Records a disk fault: the engine caches a failed read and would fail forever. */
   #mapError(error: unknown): unknown {
     if (isDamaged(error)) {
       this.#hasFault ||= performance.now() - this.#openedAt > minReopenMs;
@@ -141,12 +143,12 @@ export class Connection {
     return mapDbError(error);
   }
 
-  /** Opens another engine after a fault, unless a transaction must end first. */
+  /** Opens another engine after a fault, once no transaction is open. */
   #prepareEngine(): void {
-    // A closed engine ends the process at some calls instead of refusing them.
+    // Some calls of a closed engine end the process instead of failing.
     if (!this.#open) throw new Error("The database connection is closed.");
     if (!this.#hasFault || this.#engine.inTransaction || !this.#isInPlace()) return;
-    // Opened before the old one is closed: the last connection to close would empty the WAL.
+    // The new engine is opened first, because closing the last connection would empty the WAL.
     const engine = this.#openEngine(false);
     this.#kept.clear();
     this.#engine.close();
@@ -196,13 +198,13 @@ function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, is
     if (!isFirst) engine.exec("SELECT count(*) FROM sqlite_schema");
     return engine;
   } catch (error) {
-    // If it were the last connection, SQLite would remove the WAL of a damaged file.
+    // Closing the last connection would make SQLite remove the WAL of a damaged file.
     if (!isFirst) engine?.close();
     throw mapDbError(error);
   }
 }
 
-/** Turns WAL on. SQLite does not wait for its busy timeout there while another process creates the same file. */
+/** Turns WAL on. SQLite ignores its busy timeout here while another process creates the file. */
 function enableWal(engine: Engine): void {
   const deadline = performance.now() + openingTimeoutMs;
   for (;;) {

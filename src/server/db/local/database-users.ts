@@ -9,7 +9,7 @@ import { attempt } from "../../values/attempt.ts";
 export function describeUsers(path: string): string {
   const { ino } = statSync(`${path}-users`);
   const locks = attempt(() => readFileSync("/proc/locks", "utf8")) ?? "";
-  // A process that waits for a lock has an arrow in its line.
+  // Lines of waiting processes contain an arrow.
   const ofFile = locks.matchAll(new RegExp(`^\\d+: \\w+ +\\w+ +\\w+ (\\d+) [\\da-f:]+:${ino} `, "gm"));
   const pids = new Set([...ofFile].map(([, pid = ""]) => pid));
   pids.delete(String(process.pid));

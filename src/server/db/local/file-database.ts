@@ -20,16 +20,16 @@ import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 export const maxWalBytes = 256 * MiB;
-/** Only makes each process read its cached credentials again. SQLite would not write a row that stays the same. */
+/** Its only effect is that each process reads its cached credentials again. SQLite would not write an unchanged row. */
 const probe = "UPDATE revision SET value = value + 1";
 
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
-  /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
+  /** Whether a server's checkpointer empties the WAL. If so, writes wait while the WAL is too large. */
   hasCheckpointer?: boolean;
-  /** Whether another server may take over from this process: after standing still it asks about that before it writes. */
+  /** Whether another server may take over. If so, the process checks this before it writes after a standstill. */
   isReplicated?: boolean;
   afterClose?: () => void;
-  /** Whether a server uses the file: its checkpointer then does what closing would do otherwise. */
+  /** Whether a server uses the file. Its checkpointer then replaces the checkpoint at close. */
   isServerRunning?: () => Promise<boolean>;
 }
 
@@ -122,12 +122,12 @@ export class FileDatabase implements Database {
   }
 
   /**
-   * Moves the WAL into the database file and empties it; false when a reader or another process is in the way. The
-   * bundled SQLite can lose pages when a commit runs during a checkpoint, so only TRUNCATE is used, which holds the
-   * write lock.
+   * Moves the WAL into the database file and empties it. Returns false if a reader or another process prevents it.
+   * SQLite 3.45 can lose pages when a commit runs during a checkpoint, so only TRUNCATE is used, which holds the write
+   * lock.
    */
   async checkpoint(): Promise<boolean> {
-    // The WAL of a removed file contains writes that exist nowhere else, and opening its path would create a new file.
+    // The WAL of a removed file has the only copy of its last writes, and opening the path would create a new file.
     if (this.#isClosed || !this.isInPlace()) return false;
     this.#emptier.open();
     return this.queue.exclusive(async () => (await this.queue.beginExclusive()) && this.#emptier.empty());
@@ -143,7 +143,7 @@ export class FileDatabase implements Database {
     this.queue.hasLost = false;
   }
 
-  /** Whether a replica has enough of the WAL, so that it may be emptied. */
+  /** Whether the WAL may be emptied: a replica has enough of it. */
   mayEmptyWal(): boolean {
     return this.#emptier.mayEmpty();
   }
@@ -161,7 +161,7 @@ export class FileDatabase implements Database {
   }
 
   quarantineWal(): string | undefined {
-    // Beside another database file of that name, SQLite would write the WAL into that file.
+    // If another database file has this name by then, SQLite would write the WAL into it.
     if (this.#isFileInPlace() || !this.#isWalInPlace() || !existsSync(`${this.path}-wal`)) return undefined;
     const aside = `${this.path}-wal.orphaned-${Date.now()}`;
     renameSync(`${this.path}-wal`, aside);
@@ -179,7 +179,7 @@ export class FileDatabase implements Database {
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
-    // The last connection to close would empty the WAL. The end of the process closes them without that.
+    // Closing the last connection would empty the WAL; when the process ends, connections close without that.
     if (!this.#emptier.isWalReadable) return;
     this.#emptier.close();
     this.reader.close();
@@ -192,7 +192,7 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    // It has room for what waits for a replica, and for what is written until it is emptied.
+    // The limit includes what waits for a replica, and what is written until the WAL is emptied.
     return size > maxWalBytes + (this.#emptier.observer?.maxWalBytes ?? 0) || this.#isOverDisk(size);
   }
 

@@ -4,12 +4,12 @@ import { chownLike, databaseFile, makeDataDir } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import { type Engine, type Libsql, loadLibsql } from "./load-libsql.ts";
 
-// The garbage collector closes, and so releases, a lock without references.
+// Garbage collection would close a lock without references, and so release it.
 const openLocks = new Set<FileLock>();
 
 /**
- * A lock between processes that is released when its holder ends for any reason: SQLite's own lock on an empty file.
- * Nothing else may open that file, because closing any descriptor of it would drop the lock.
+ * A lock between processes, released when its holder ends for any reason. It is SQLite's lock on an empty file. Nothing
+ * else may open that file, because closing any descriptor of it would release the lock.
  */
 export class FileLock {
   readonly #engine: Engine;
@@ -27,19 +27,19 @@ export class FileLock {
     if (isNew) this.#create(path);
   }
 
-  /** Takes the exclusive lock; false when another holder has it in either form. */
+  /** Takes the exclusive lock. Returns false if another process holds it, exclusively or shared. */
   tryExclusive(): boolean {
-    // A journal on disk would need room that a full disk does not have.
+    // A journal on disk would need space, which a full disk does not have.
     return this.#try("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   }
 
-  /** Takes the lock together with other sharers; false when one holder has it exclusively. */
+  /** Takes the shared lock. Returns false if another process holds it exclusively. */
   tryShared(): boolean {
     return this.#try("BEGIN; SELECT 1 FROM sqlite_schema");
   }
 
   release(): void {
-    // A closed engine ends the process when it is asked.
+    // For a closed engine, this query would end the process.
     if (this.#open && this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
   }
 
@@ -58,7 +58,7 @@ export class FileLock {
       chmodSync(path, 0o600);
       chownLike(path, dirname(path));
     } catch (error) {
-      // Another process created the file at the same moment and holds its lock.
+      // Another process is creating the file at this moment and holds its lock.
       if (!isBusy(error)) throw mapDbError(error);
     }
   }
@@ -75,7 +75,7 @@ export class FileLock {
   }
 }
 
-/** The exclusive lock of a file, once it is free; null when another holder keeps it for this long. */
+/** Waits for the exclusive lock; null if another process holds it longer than the timeout. */
 export async function lockFile(path: string, timeoutMs: number): Promise<FileLock | null> {
   const lock = new FileLock(await loadLibsql(), path);
   const deadline = performance.now() + timeoutMs;
@@ -89,7 +89,7 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
   return lock;
 }
 
-// A command that asks holds the lock for a moment, and must not keep a server from starting.
+// A command that checks for a server holds the lock for a moment, which must not prevent a start.
 const serverTimeoutMs = 250;
 
 /** Locks the data directory for this server until the lock is released or the process ends; null while another has it. */

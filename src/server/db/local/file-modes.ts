@@ -5,16 +5,16 @@ import { chownLike, restrictFile } from "../../config/data-dir.ts";
 const suffixes = ["", "-wal", "-shm"];
 
 /**
- * Creates a function that closes a database file, its WAL and its index to other accounts. SQLite gives the WAL and its
- * index the mode of the file, also if they exist already.
- * @param leaveModes leaves the present modes of existing files instead, for commands that only read.
+ * Creates a function that makes a database file, its WAL and its index private. SQLite gives the WAL and its index the
+ * mode of the file, even if they exist.
+ * @param leaveModes keeps the modes of existing files, for commands that only read.
  */
 export function restrictFileModes(path: string, leaveModes: boolean): () => void {
   const left = new Map(leaveModes ? suffixes.map((suffix) => [suffix, modeOf(path + suffix)]) : []);
   return () => {
     for (const suffix of suffixes) {
       const mode = left.get(suffix);
-      // Never adds permissions that were removed meanwhile.
+      // Never restores permissions that somebody has removed.
       if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
       else {
         restrictFile(path + suffix);
@@ -24,7 +24,7 @@ export function restrictFileModes(path: string, leaveModes: boolean): () => void
   };
 }
 
-/** Which files of a database their owner may not read and write. */
+/** Lists the files of a database that their owner may not read and write. */
 export function findClosed(path: string): string[] {
   return suffixes.map((suffix) => path + suffix).filter((file) => ((modeOf(file) ?? 0o600) & 0o600) !== 0o600);
 }

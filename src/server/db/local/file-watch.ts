@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 
 /**
- * Remembers which file a path names, now or once there is one.
- * @returns a function that returns whether the path still names that file. If it does not, writes go into a file that
- * nobody will open again. A path that cannot be checked for the moment counts as unchanged.
+ * Records which file a path names, now or once it exists.
+ * @returns a function that returns whether the path still names that file. If not, nobody can read later writes. If the
+ * path cannot be checked, the answer is true.
  */
 export function watchFile(path: string): () => boolean {
   let known: { dev: number; ino: number } | undefined;

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import type { LockFairness } from "./lock-fairness.ts";
 
 interface FileWriterOptions {
-  /** Throws where the file must not be written any more. */
+  /** Throws if the file must not be written any more. */
   requireFile: () => void;
   /** Runs after each COMMIT, before its writes are answered. */
   onCommit: () => void;
@@ -80,7 +80,7 @@ export class FileWriter implements Writer {
     try {
       if (this.inTransaction) this.#connection.run("ROLLBACK");
     } catch {
-      // It is repeated before the next BEGIN; nothing of the group is in the WAL.
+      // ROLLBACK is repeated before the next BEGIN; nothing of the group is in the WAL.
     }
   }
 }

@@ -5,8 +5,8 @@ import { copyWhole } from "./sync-file.ts";
 import { frameBytes, isSameWal, readFrame, startOf, sumOf, walHeaderBytes } from "./wal-frames.ts";
 
 /**
- * Keeps a copy of a WAL that is damaged in the middle, once: SQLite ignores the commits behind the damage, and overwrites
- * them. Nobody may have the database open.
+ * Copies a WAL that is damaged in the middle, once, because SQLite ignores and overwrites the commits behind the
+ * damage. Nobody may have the database open.
  * @throws unavailable when it cannot be copied.
  */
 export function preserveCorruptWal(path: string): void {
@@ -17,7 +17,7 @@ export function preserveCorruptWal(path: string): void {
     const kept = `${wal}.damaged-${damage.salt}`;
     if (!existsSync(kept)) copyWhole(wal, kept);
   } catch (cause) {
-    // Another process that closed the database has just emptied it.
+    // Another process has just closed the database, which emptied the WAL.
     if (errnoOf(cause) === "ENOENT") return;
     const remedy = "Free some disk space, and check that this account can write here.";
     const message = `${wal} cannot be checked for damage and copied (${errnoOf(cause)}).`;
@@ -25,7 +25,7 @@ export function preserveCorruptWal(path: string): void {
   }
 }
 
-/** Describes each WAL that was kept beside a database, and what to do with it. */
+/** Describes each preserved WAL beside a database, and what to do with it. */
 export function describeKeptWals(path: string): { kept: string; message: string; remedy: string }[] {
   const prefix = `${basename(path)}-wal.`;
   return readdirSync(dirname(path)).flatMap((name) => {
@@ -46,8 +46,8 @@ export function describeKeptWals(path: string): { kept: string; message: string;
 }
 
 /**
- * Finds the first invalid frame (0 for the header) with commits behind it. Each frame is checked against the stored
- * checksum of the one before it. The frames of an unfinished write, which may be invalid too, are followed by no commit.
+ * Finds the first invalid frame (0 for the header) with commits behind it. Each frame is checked against the checksum
+ * of the previous one. Frames of an unfinished write may be invalid too, but no commit follows them.
  */
 function findDamage(wal: string) {
   const file = openSync(wal, "r");
@@ -75,7 +75,7 @@ function findDamage(wal: string) {
   }
 }
 
-/** Reads the frames behind a header. A header that is invalid does not say which salts they have, so the first one does. */
+/** Reads the frames after a header. If the header is invalid, the salts are those of the first frame. */
 function* readFrames(file: number, header: Uint8Array) {
   let { salts, sums } = startOf(header) ?? { salts: undefined, sums: sumOf(header, 0, 24, [0, 0]) };
   const bytes = new Uint8Array(frameBytes);

@@ -12,7 +12,7 @@ export interface EngineStatement {
   columns(): { name: string }[];
 }
 
-/** A connection of the engine; its package has no types for the part that is used here. */
+/** A connection of the engine. The package has no types for these methods. */
 export interface Engine {
   readonly inTransaction: boolean;
   prepare(sql: string): EngineStatement;
@@ -25,14 +25,14 @@ export type Libsql = new (path: string, options: { timeout?: number }) => Engine
 let loaded: Promise<Libsql> | undefined;
 
 /**
- * Loads the database engine when a database is first opened: help and version work without the unpacked add-on. Errors:
+ * Loads the database engine when a database is first opened, so that help and version work without it. Errors:
  * unavailable when the add-on cannot be unpacked; its message says what to do.
  */
 export function loadLibsql(): Promise<Libsql> {
   loaded ??= import("libsql").then(
     (module) => module.default as unknown as Libsql,
     (error) => {
-      // The error is kept: a second import would return the module without its content.
+      // The error is cached, because a second import would return an empty module.
       throw loadFailure(error);
     },
   );

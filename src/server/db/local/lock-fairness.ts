@@ -4,16 +4,16 @@ import { chownLike } from "../../config/data-dir.ts";
 import { errnoOf, unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 
-/** Longest pause between two tries of a waiting process, and how long a stamp counts. */
+/** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
-/** A process that holds the others off stamps a time so far ahead; if it dies, they go on then. */
+/** A process that holds the others off writes a time this far in the future. If it dies, they continue then. */
 const holdMs = 1000;
 
 /**
- * Fairness between processes that write to one file. SQLite's lock is not fair: a server that commits without a pause
- * would keep the others out. A waiting process stamps the time of a small file; a process that has just committed
- * pauses when the stamp is fresh. A process that dies leaves only an old time behind.
+ * Makes processes that write to one file take turns. SQLite's lock is not fair: a server that commits without a pause
+ * would keep the others out. So a waiting process sets the time of a small file, and a process that has just committed
+ * pauses if that time is recent. After a crash, the time is soon old.
  */
 export class LockFairness {
   readonly #file: number;
@@ -21,7 +21,7 @@ export class LockFairness {
   #isOpen = true;
   #isHolding = false;
 
-  /** Opens the file of the stamp, creating it where needed. Errors: unavailable when that is impossible. */
+  /** Opens the file, creating it if needed. Errors: unavailable when that is impossible. */
   constructor(path: string) {
     try {
       this.#file = openSync(path, "a", 0o600);
@@ -31,13 +31,13 @@ export class LockFairness {
     }
   }
 
-  /** Waits 1 to 5 ms before the next try, and stamps the file so that other processes see it. */
+  /** Waits 1 to 5 ms before the next try, and sets the file's time so that other processes see it. */
   async waitForLock(): Promise<void> {
     if (this.#isOpen && !this.isHeld()) this.#stamp(Date.now());
     await Bun.sleep(1 + Math.random() * (pauseMs - 1));
   }
 
-  /** Lets the event loop turn after a commit, and every process that waits for the lock try once. */
+  /** Lets the event loop turn after a commit, and gives each waiting process one try. */
   async yieldLock(): Promise<void> {
     const stamp = this.#isOpen ? Math.round(fstatSync(this.#file).mtimeMs) : this.#stamped;
     const hasWaiters = stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;
@@ -45,7 +45,7 @@ export class LockFairness {
     else await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Keeps other processes from beginning a write, for a moment in which none has the lock. */
+  /** Keeps other processes from starting a write, at a moment when none has the lock. */
   holdOthers(): void {
     this.#isHolding = true;
     this.#stamp(Date.now() + holdMs);
@@ -60,7 +60,7 @@ export class LockFairness {
   isHeld(): boolean {
     if (!this.#isOpen || this.#isHolding) return false;
     const aheadMs = fstatSync(this.#file).mtimeMs - Date.now();
-    // Further ahead, the clock was set back.
+    // A time further ahead means that the clock was set back.
     return aheadMs > freshMs && aheadMs <= holdMs;
   }
 
@@ -71,7 +71,7 @@ export class LockFairness {
 
   #stamp(time: number): void {
     this.#stamped = time;
-    // Without the stamp the wait is only less fair.
+    // Without this the wait is only less fair.
     attempt(() => futimesSync(this.#file, time / 1000, time / 1000));
   }
 }

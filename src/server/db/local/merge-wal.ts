@@ -5,7 +5,7 @@ import { loadLibsql } from "./load-libsql.ts";
 
 /**
  * Checkpoints the WAL, so that the database is a single file. Nobody else may have it open.
- * @throws unavailable when something keeps the WAL from being emptied, or the file is damaged.
+ * @throws unavailable when the WAL cannot be emptied, or the file is damaged.
  */
 export async function mergeWal(path: string): Promise<void> {
   if (!hasWal(path)) return removeWal(path);
@@ -25,7 +25,7 @@ export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Removes a WAL and its index: SQLite would apply it to another database file of that name. */
+/** Removes a WAL and its index, because SQLite would apply it to another database file of that name. */
 export function removeWal(path: string): void {
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }

@@ -9,7 +9,7 @@ import { loadLibsql } from "./load-libsql.ts";
 import { hasWal } from "./merge-wal.ts";
 
 const pollMs = 20;
-/** Files are replaced within a moment; the wait is as long as a command's wait for the write lock. */
+/** Replacing a file takes a moment; the limit is a command's wait for the write lock. */
 const shareTimeoutMs = 30_000;
 const claimTimeoutMs = 60_000;
 
@@ -21,10 +21,10 @@ interface WaitOptions {
 }
 
 /**
- * Marks the database file as open in this process until the lock is closed. A WAL would be written into a file that
- * replaces an open one, so `lockExclusive` waits for all such locks.
- * @throws unavailable when the file is being replaced all the time; wrongState for a WAL without its file: SQLite would
- * create a database and discard the WAL; and for the directory of a standby.
+ * Marks the database file as open in this process until the lock is closed. `lockExclusive` waits for all such locks,
+ * because an open database would write its WAL into a file that replaces it.
+ * @throws unavailable when the file is replaced all the time; wrongState for the directory of a standby, and for a WAL
+ * without its database file, which SQLite would discard.
  */
 export async function lockShared(path: string): Promise<FileLock> {
   refuseStandby(dirname(path));

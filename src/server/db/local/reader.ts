@@ -8,14 +8,14 @@ import type { Result } from "../session.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import type { Libsql } from "./load-libsql.ts";
 
-/** SQLite fills its cache as it reads: up to a large catalogue's indexes, where the machine has memory for them. */
+/** The maximum size of SQLite's cache. On a machine with enough memory, it holds the indexes of a large catalogue. */
 const cacheKiB = Math.round(Math.min(128, Math.max(16, totalmem() / MiB / 64))) * 1024;
 
 /** Reads a local file over a read-only connection whose calls are answered at once. */
 export class Reader {
   readonly connection: Connection;
   readonly #deadlineMs: number;
-  /** The counter of commits that the snapshot of this turn began with; undefined while there is no snapshot. */
+  /** The commit counter at the start of this turn's snapshot; undefined without a snapshot. */
   #version: number | undefined;
 
   /** @param options of its connection; `deadlineMs`: how long a read waits for a lock. */
@@ -56,7 +56,7 @@ export class Reader {
     this.connection.run("BEGIN");
     try {
       const version = this.connection.first("PRAGMA data_version")?.[0] as number;
-      // The engine counts in 32 bits, and from the beginning in each connection.
+      // The engine counts in 32 bits, and starts from zero in each connection.
       this.#version = this.connection.reopened * 2 ** 32 + version;
     } catch (error) {
       this.connection.run("ROLLBACK");
@@ -78,7 +78,7 @@ export class Reader {
     this.connection.close();
   }
 
-  // A reader meets a lock only while another process recovers the WAL, which takes a moment.
+  // A reader finds the file locked only while another process recovers the WAL, which takes a moment.
   #read<T>(work: () => T): Promise<T> {
     try {
       return Promise.resolve(work());

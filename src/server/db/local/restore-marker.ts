@@ -1,4 +1,4 @@
-/** A table in a libSQL server's database for as long as a restore fills it. Such a database must not be used. */
+/** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */
 export const restoreMarker = "__bodega_load";
 
 export const restoreMarkerMessage = "A restore into this database is running, or was interrupted.";

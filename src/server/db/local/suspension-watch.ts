@@ -1,9 +1,9 @@
-/** A process that stood still for this long, such as on a suspended machine, may have been replaced meanwhile. */
+/** After such a standstill, for example of a suspended machine, another server may have taken over. */
 const suspendedMs = 2000;
-/** Within this time after that, a replicated server has asked whether another one took over. */
+/** Within this time, a replicated server has found out whether another one took over. */
 const askingMs = 2000;
 
-/** Returns a function that says whether this process stood still a moment ago. */
+/** Returns a function that returns whether this process has just resumed after a standstill. */
 export function watchSuspension(): () => boolean {
   let runningAt = Date.now();
   let asksUntil = 0;

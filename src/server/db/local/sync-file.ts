@@ -13,7 +13,7 @@ export function syncFile(path: string): void {
   }
 }
 
-/** Reads a file to its end, so that the system has all of it in memory. Errors are those of the disk. */
+/** Reads a file to its end, so that all of it is in the system's cache. Errors are those of the disk. */
 export function readToEnd(path: string): void {
   const file = openSync(path, "r");
   const chunk = Buffer.allocUnsafe(chunkBytes);
@@ -24,7 +24,7 @@ export function readToEnd(path: string): void {
   }
 }
 
-/** Copies a file, which gets its name when it is complete and on the disk. */
+/** Copies a file. The copy gets its name when it is complete and on disk. */
 export function copyWhole(path: string, target: string): void {
   const partial = `${target}.partial`;
   copyFileSync(path, partial);

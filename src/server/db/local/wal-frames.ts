@@ -1,4 +1,4 @@
-/** Sizes and offsets of https://sqlite.org/fileformat2.html#walformat, for pages as this program creates them. */
+/** Sizes and offsets of https://sqlite.org/fileformat2.html#walformat, for the page size of this program. */
 export const pageBytes = 4096;
 export const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
@@ -7,25 +7,25 @@ const magic = 0x377f0682;
 
 type Pair = [number, number];
 
-/** Where reading goes on in a WAL: behind a commit, or at its first frame. */
+/** The position at which reading continues: after a commit, or at the first frame. */
 export interface WalPosition {
-  /** Identify this content of the file: another one begins after each time that the WAL was emptied. */
+  /** Two numbers that change each time the WAL is emptied. */
   salts: Pair;
   /** In bytes. */
   offset: number;
-  /** The checksum of the frame before it, with which that of the next one begins. */
+  /** The checksum of the previous frame, from which the next one is computed. */
   sums: Pair;
 }
 
 export interface Changes {
-  /** By page number, as the last of the commits left them. */
+  /** Page contents after the last of the commits, by page number. */
   pages: Map<number, Uint8Array>;
-  /** The size of the database after them, in pages. */
+  /** The size of the database after these commits, in pages. */
   pageCount: number;
   end: WalPosition;
 }
 
-/** The position of the first frame of a WAL with this header; undefined for a header that is not valid. */
+/** Returns the position of the first frame; undefined if the header is invalid. */
 export function startOf(header: Uint8Array): WalPosition | undefined {
   if (header.length < walHeaderBytes) return undefined;
   const view = viewOf(header);
@@ -35,14 +35,14 @@ export function startOf(header: Uint8Array): WalPosition | undefined {
   return { salts: [view.getUint32(16), view.getUint32(20)], offset: walHeaderBytes, sums };
 }
 
-/** Whether two positions or frames are of the same content of a WAL. */
+/** Whether two positions or frames are from the same time between two emptyings of the WAL. */
 export function isSameWal({ salts: [first, second] }: Pick<WalPosition, "salts">, { salts }: { salts: Pair }): boolean {
   return first === salts[0] && second === salts[1];
 }
 
 /**
- * Reads a frame. `pageCount` is the size of the database, which only the last frame of a transaction has; `isSound` says
- * whether its checksum continues that of the frame before it.
+ * Reads a frame. `pageCount` is the size of the database, set only in the last frame of a transaction; `isSound` says
+ * whether the checksum follows from the previous frame.
  */
 export function readFrame(bytes: Uint8Array, at: number, previous: Pair) {
   const view = viewOf(bytes.subarray(at, at + frameHeaderBytes));
@@ -58,8 +58,8 @@ export function readFrame(bytes: Uint8Array, at: number, previous: Pair) {
 }
 
 /**
- * Reads the frames of a WAL piece by piece, and collects what its commits changed. A frame that is not valid ends the
- * WAL: the frames behind it are left over, or their transaction is still being written.
+ * Reads the frames of a WAL piece by piece and collects the pages that its commits changed. It ends at the first
+ * invalid frame: later frames are old, or belong to a transaction that is still being written.
  */
 export class FrameReader {
   #position: WalPosition;
@@ -81,7 +81,7 @@ export class FrameReader {
     return this.#changes;
   }
 
-  /** Reads whole frames that begin at `offset`; keeps references to their bytes. */
+  /** Reads whole frames that begin at `offset`. Keeps references to `bytes`. */
   read(bytes: Uint8Array): void {
     for (let at = 0; !this.hasEnded && at + frameBytes <= bytes.length; at += frameBytes) {
       const { salts, offset, sums: previous } = this.#position;
@@ -105,8 +105,8 @@ export class FrameReader {
 }
 
 /**
- * SQLite's checksum of a part of the bytes, continued from another one; in these files little-endian. Each addition is cut
- * to 32 bits, because the engine adds three numbers in a row as floating-point ones, which takes seven times as long.
+ * Computes SQLite's checksum (little-endian here), continued from `sums`. Each addition is cut to 32 bits, because the
+ * engine adds three numbers as floating-point numbers, which is seven times slower.
  */
 export function sumOf(bytes: Uint8Array, start: number, end: number, [first, second]: Pair): Pair {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + start, (end - start) / 4);

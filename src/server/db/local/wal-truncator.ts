@@ -8,19 +8,19 @@ import type { Reader } from "./reader.ts";
 import { readToEnd } from "./sync-file.ts";
 
 /**
- * A checkpoint that gives up waiting for the write lock would run while others write; the lock has just been seen free.
- * The process also blocks for this long when another program reads.
+ * A checkpoint that times out waiting for the write lock would run beside other writes. The lock was free a moment ago,
+ * so this is enough. If another program reads, the process blocks for this long.
  */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
 export interface WalObserver {
-  /** From this size on the WAL is emptied even if the observer asks to wait. */
+  /** From this size on, the WAL is emptied even if the observer wants to wait. */
   readonly maxWalBytes: number;
   /** Whether the WAL may be emptied now. @param isUrgent it has reached its limit. */
   mayEmpty(walBytes: number, isUrgent: boolean): boolean;
-  /** Reads the rest of the WAL. No commit can happen until it returns. */
+  /** Reads the rest of the WAL. No commit can happen meanwhile. */
   capture(walBytes: number): void;
-  /** The WAL was emptied. @param isWhole whether no commit happened between `capture` and this. */
+  /** Called when the WAL was emptied. @param isWhole whether no commit happened since `capture`. */
   emptied(isWhole: boolean): void;
 }
 
@@ -38,7 +38,7 @@ export class WalTruncator {
   readonly #path: string;
   readonly #parts: Parts;
   #connection: Connection | undefined;
-  /** Processes that keep a snapshot of the file for long, such as a backup, share this lock; a checkpoint holds it exclusively. */
+  /** A shared lock for processes with long snapshots, such as a backup. A checkpoint holds it exclusively. */
   #readersLock: FileLock | undefined;
   observer: WalObserver | undefined;
   isWalReadable = true;
@@ -49,7 +49,7 @@ export class WalTruncator {
     this.#parts = parts;
   }
 
-  /** Opens what it needs, once. Errors: unavailable when the database cannot be opened. */
+  /** Opens connection and lock, once. Errors: unavailable when the database cannot be opened. */
   open() {
     const { isInPlace } = this.#parts;
     this.#connection ??= new Connection(this.#libsql, this.#path, { busyTimeoutMs: timeoutMs, isInPlace });
@@ -58,11 +58,12 @@ export class WalTruncator {
   }
 
   /**
-   * Ends the writer's transaction, which has the write lock, and empties the WAL. The observer reads the rest of it first,
-   * and other processes are kept from writing: one that writes without a pause would always have the lock. Synchronous, so
-   * that no write begins in between: the connection's long busy timeout then keeps SQLite from falling back to a checkpoint
-   * during writes. That timeout would also block the process behind a long reader, so no checkpoint begins while there is one.
-   * @returns false when a reader is in the way, or the observer asks to wait.
+   * Ends the writer's transaction, which holds the write lock, and empties the WAL. First the observer reads the rest,
+   * and other processes are kept from writing, because one that writes without a pause would always get the lock. All
+   * of it is synchronous, so that no write starts in between. Because of the connection's long busy timeout, SQLite
+   * does not fall back to a checkpoint beside writes; but a long reader would block the process for that time, so no
+   * checkpoint starts while there is one.
+   * @returns false if a reader prevents it, or the observer wants to wait.
    */
   empty(): boolean {
     const { writer, fairness } = this.#parts;
@@ -102,7 +103,7 @@ export class WalTruncator {
   #truncate(connection: Connection, readersLock: FileLock): boolean {
     if (!readersLock.tryExclusive()) return false;
     try {
-      // It would wait for a snapshot of this process in vain.
+      // The checkpoint would wait for this process's own snapshot.
       this.#parts.reader.dropSnapshot();
       this.#requireReadable();
       return connection.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0]?.[0] === 0;
@@ -111,7 +112,7 @@ export class WalTruncator {
     }
   }
 
-  /** The engine ignores a failed read of the WAL, and would overwrite pages of the file with whatever its buffer holds. */
+  /** The engine ignores a failed read of the WAL and would write wrong pages to the file. So the WAL is read first. */
   #requireReadable(): void {
     try {
       readToEnd(`${this.#path}-wal`);

@@ -13,10 +13,10 @@ export interface ServerAddress {
   url: string;
   /** Read at each connection, so that a token can be replaced. */
   readToken: () => string | undefined;
-  /** Whether the server takes WebSockets; undefined until it was asked, which was at `askedAt`. */
+  /** Whether the server accepts WebSockets, known since `askedAt`; undefined before. */
   takesWebSockets?: boolean;
   askedAt?: number;
-  /** When a call was last given up. A connection that was not used since then is replaced before its next call. */
+  /** When a call last timed out. A connection that was not used since then is replaced before its next call. */
   silentAt?: number;
 }
 
@@ -24,28 +24,28 @@ export interface ServerAddress {
 export interface Step {
   sql: string;
   args?: BoundValue[];
-  /** The position of the step that must have succeeded. */
+  /** The index of the step that must have succeeded. */
   after?: number | undefined;
 }
 
-/** What became of a step; undefined when the one before it had failed. */
+/** The result of a step; undefined if it was skipped because the one before it failed. */
 export type Outcome = Result | Error | undefined;
 
-/** A stream, which ends with its connection. */
+/** A stream. It ends with its connection. */
 export interface KeptStream {
   client: Client;
   stream: Stream;
 }
 
-/** A call that takes longer has failed, since a stopped server never answers a WebSocket. */
+/** A longer call has failed: a stopped server never answers on a WebSocket. */
 const callTimeoutMs = 10_000;
 const connectTimeoutMs = 5000;
-/** How long HTTP is used after a refused WebSocket, before one is tried again. */
+/** After a refused WebSocket, HTTP is used for this long before the next try. */
 const askAgainMs = 10 * 60_000;
-/** A connection that was not used for so long may have been cut without a sign. */
+/** A connection that is idle for longer may have been cut unnoticed. */
 const maxIdleMs = 30_000;
 
-/** A connection to a libSQL server with streams, on each of which one batch runs at a time. */
+/** A connection to a libSQL server with several streams. On each, one batch runs at a time. */
 export class ServerConnection {
   readonly #address: ServerAddress;
   #client: Client | undefined;
@@ -56,7 +56,10 @@ export class ServerConnection {
     this.#address = address;
   }
 
-  /** The kept stream, or a new one where it has ended. Errors: those of the network, and of a server that refuses the token. */
+  /**
+   * Returns the kept stream, or a new one if it has ended. Errors: those of the network; a server that refuses the
+   * token.
+   */
   async openStream(kept: KeptStream | undefined): Promise<KeptStream> {
     const isDoubtful =
       performance.now() - this.#usedAt > maxIdleMs ||
@@ -77,9 +80,9 @@ export class ServerConnection {
   }
 
   /**
-   * Runs a batch in one trip. A step's own failure is its outcome.
+   * Runs a batch in one trip. If a step fails, its error is its outcome.
    * @param timeoutMs how long the server may take.
-   * @throws an error of the network or of the whole batch, which may have run all the same.
+   * @throws an error of the network or of the whole batch, which may have been executed nevertheless.
    */
   async run({ stream }: KeptStream, steps: readonly Step[], timeoutMs: number): Promise<Outcome[]> {
     const batch = stream.batch();
@@ -108,7 +111,7 @@ export class ServerConnection {
     return this.run(kept, steps, timeoutMs);
   }
 
-  /** Ends the connection, at which the server rolls open transactions back. */
+  /** Closes the connection. The server then rolls open transactions back. */
   close(): void {
     this.#client?.close();
     this.#client = undefined;
@@ -161,7 +164,7 @@ function toResult({ columnNames, rows, affectedRowCount }: StreamRows): Result {
 
 type StreamRows = Awaited<ReturnType<Stream["query"]>>;
 
-/** An integer that is too large for a number is the fault of the row maker. */
+/** The row maker throws for an integer that is too large for a number. */
 function toError(error: Error & { code?: string }): Error {
   if (error instanceof RangeError) return error;
   return new LibsqlError(error.message, error.code ?? "UNKNOWN", undefined, undefined, error);

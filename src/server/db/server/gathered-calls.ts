@@ -18,7 +18,7 @@ export class GatheredCalls {
     this.#send = send;
   }
 
-  /** The results of a call's statements. Errors: that of the first statement of its message that fails. */
+  /** Returns the results of a call's statements. Errors: that of the first failing statement of the message. */
   run(stmts: Bound[]): Promise<Result[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ stmts, resolve, reject });
@@ -34,7 +34,7 @@ export class GatheredCalls {
         const results = await this.#send(calls.flatMap(({ stmts }) => stmts));
         for (const { stmts, resolve } of calls) resolve(results.splice(0, stmts.length));
       } catch (error) {
-        // The unit of a failed call is undone, whatever the others would have found.
+        // The unit of a failed call is undone, so its other calls fail too.
         for (const { reject } of calls) reject(error);
       }
     }

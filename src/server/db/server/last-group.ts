@@ -2,16 +2,16 @@ import { isBusy } from "../db-errors.ts";
 import { isResult, type ServerConnection } from "./connection.ts";
 import { begin, control, readGroup } from "./statements.ts";
 
-/** How long a waiting writer pauses at most, in milliseconds. */
+/** The longest pause of a waiting writer, in milliseconds. */
 const maxPauseMs = 5;
 export const pause = () => Bun.sleep(1 + Math.random() * (maxPauseMs - 1));
 
 export const leftUntil = (deadline: number) => Math.max(1, deadline - performance.now());
 
 /**
- * The number of the last group that a writer has committed, after a COMMIT without an answer: once another transaction has
- * begun, the old one has ended, and its row tells how. It is 0 where the writer has committed none, and undefined where
- * the lock is not free in time.
+ * Finds out whether a COMMIT without an answer took effect: returns the number of the last group that the writer
+ * committed, 0 for none, and undefined if the lock is not free in time. Once another transaction has begun, the old one
+ * has ended, so the number is final.
  */
 export async function readLastGroup(connection: ServerConnection, writer: string, timeoutMs: number) {
   const deadline = performance.now() + timeoutMs;

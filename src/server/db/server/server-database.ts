@@ -11,12 +11,12 @@ import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { bindForServer } from "./statements.ts";
 
-/** Of calls that read a whole database, or index it. */
+/** For calls that read or index a whole database. */
 const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
 
-/** After which time without a write it is asked again. */
+/** After this time without a write, the server is asked again. */
 const durabilityMs = 5000;
 
 export const notDurable =
@@ -28,8 +28,8 @@ interface ServerOptions extends Pick<ServerAddress, "readToken"> {
 }
 
 /**
- * A libSQL server's database, over a WebSocket where the server takes it, else over HTTP. Trips are what costs, so reads
- * share them, and writes share a commit.
+ * A database on a libSQL server, over a WebSocket if the server accepts it, else over HTTP. Round trips are slow, so
+ * reads share them, and writes share a commit.
  */
 export class ServerDatabase implements Database {
   readonly kind = "server";
@@ -77,8 +77,8 @@ export class ServerDatabase implements Database {
   }
 
   /**
-   * The bare client for copies of the whole database: integers are bigint, calls may take minutes, transactions have no
-   * time limit of ours, and errors are not mapped. It is closed with the database.
+   * The plain client, for copies of the whole database: integers are bigint, calls may take minutes, transactions have
+   * no time limit, and errors are not mapped. It is closed with the database.
    */
   copyClient(): Client {
     this.#copyClient ??= this.#connectForCopies();
@@ -87,7 +87,7 @@ export class ServerDatabase implements Database {
 
   /** Whether a write is on the server's disk when it is acknowledged. Errors: unavailable. */
   isDurable(): Promise<boolean> {
-    // Writes that wait come after it, so callers share one.
+    // Further writes wait behind this, so callers share one question.
     this.#asking ??= this.queue
       .exclusive(() => this.#writer.readDurability())
       .finally(() => {
@@ -105,7 +105,7 @@ export class ServerDatabase implements Database {
     return this.#writer.isDurable ? undefined : notDurable;
   }
 
-  // A server looks after its files itself.
+  // A libSQL server manages its own files.
   readonly dataVersion = () => null;
   readonly checkpoint = async () => false;
   readonly walBytes = () => 0;

@@ -24,30 +24,37 @@ import {
   savepoint,
 } from "./statements.ts";
 
-/** A server lets others take the lock of a transaction this old. With as long to find out about a COMMIT, a write takes ten seconds. */
+/**
+ * After this time, a server lets others take the lock of a transaction. If a COMMIT must be looked up, a write takes
+ * twice as long.
+ */
 const tripTimeoutMs = 5000;
 /**
- * Writes to a libSQL server over one kept stream. What needs no answer, such as the beginning of a unit, waits for the next
- * statements and goes with them, and so do calls that arrive together. A group writes its number into a row of its own,
- * which each later message reads first: a server that ended the transaction would commit each further statement alone.
+ * Writes to a libSQL server over one kept stream. To save trips, statements that need no answer wait for the next
+ * message, and calls that arrive together share one. A group writes its number into a row, and each later message
+ * checks it first, because after the server has ended a transaction it would commit each further statement alone. See
+ * ../group-commit/README.md.
  */
 export class ServerWriter implements Writer {
   readonly maxTogether = 32;
   inTransaction = false;
-  /** Whether the server has a write on its disk before it answers. Each group asks. */
+  /** Whether the server writes to its disk before it answers. Each group asks. */
   isDurable = true;
   durabilityReadAt = Number.NEGATIVE_INFINITY;
   readonly #connection: ServerConnection;
   readonly #lockDeadlineMs: number;
-  /** Another one at each start, so that numbers of groups never meet. */
+  /** New at each start, so that group numbers never repeat. */
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #stream: KeptStream | undefined;
   /** Statements that wait for the next message. */
   #unsent: Bound[] = [];
-  /** Where those of the current unit begin; undefined once they were sent. */
+  /** Index of the current unit's first unsent statement; undefined once it was sent. */
   #unitAt: number | undefined;
-  /** What a commit will ask for, read behind the statements of a unit that may be the last, to save it a trip. */
+  /**
+   * The reads before the commit. They are sent behind the statements of a unit that may be the last, which saves a
+   * trip.
+   */
   #ahead: Bound[] = [];
   #foundAhead: Result[] | undefined;
   readonly #calls = new GatheredCalls((stmts) => this.#send(stmts));
@@ -57,7 +64,7 @@ export class ServerWriter implements Writer {
     this.#lockDeadlineMs = lockDeadlineMs;
   }
 
-  /** The lock is taken with the first statements. */
+  /** The first statements take the lock. */
   begin(): boolean {
     this.#group++;
     const keep = { sql: keepGroup, args: [this.#writerId, BigInt(this.#group)] };
@@ -86,7 +93,7 @@ export class ServerWriter implements Writer {
   }
 
   async undoUnit(): Promise<void> {
-    // A unit that was ended for its time may still wait for an answer.
+    // A unit that timed out may still wait for an answer.
     await this.#calls.underWay;
     this.#ahead = [];
     this.#foundAhead = undefined;
@@ -123,8 +130,8 @@ export class ServerWriter implements Writer {
   }
 
   /**
-   * Asks the server whether a write is on its disk before it answers. A stream keeps the mode in which it was opened, so
-   * after a no the next group uses a new one. Errors: unavailable.
+   * Asks whether the server writes to its disk before it answers. A stream keeps the mode in which it was opened, so if
+   * the answer is no, the next group uses a new stream. Errors: unavailable.
    */
   async readDurability(): Promise<boolean> {
     try {
@@ -137,12 +144,15 @@ export class ServerWriter implements Writer {
     }
   }
 
-  /** Whether nothing of the group was sent yet, its BEGIN included. */
+  /** Whether nothing of the group was sent yet, not even BEGIN. */
   get #isUnsent(): boolean {
     return this.#unsent[0] === begin;
   }
 
-  /** Runs statements after those that wait, and returns their results. Errors: of the first that fails; unavailable. */
+  /**
+   * Sends the waiting statements and these, and returns the results of these. Errors: of the first that fails;
+   * unavailable.
+   */
   async #send(stmts: Bound[]): Promise<Result[]> {
     const isRead = stmts.every(({ sql }) => shapeOf(sql).reads);
     const all = isRead ? stmts : [...stmts, ...this.#ahead];
@@ -156,7 +166,10 @@ export class ServerWriter implements Writer {
     return own as Result[];
   }
 
-  /** Sends statements that end with COMMIT. Returns undefined where it took effect, but the answer was lost. Errors: as `commit`. */
+  /**
+   * Sends statements that end with COMMIT. Returns undefined if they were committed but the answer was lost. Errors: as
+   * `commit`.
+   */
   async #sendCommit(stmts: Bound[], mayRepeat = this.#isUnsent): Promise<Outcome[] | undefined> {
     const before = this.#unsent;
     try {
@@ -171,13 +184,16 @@ export class ServerWriter implements Writer {
     }
   }
 
-  /** The error of a message's first failure, which leaves the transaction as it is if it is one of `own`. */
+  /** Returns the error of a message's first failure. If it is one of `own`, the transaction continues. */
   #failureOf(outcomes: Outcome[] = [], own: Outcome[]): unknown {
     const failure = outcomes.find((outcome) => !isResult(outcome));
     return isOwnFailure(failure) && own.includes(failure) ? mapServerError(failure) : this.#lose(failure);
   }
 
-  /** Sends what waits and these statements, each only after the one before it. The first message takes the lock. */
+  /**
+   * Sends the waiting statements and these; each runs only if the previous one succeeded. The first message takes the
+   * lock.
+   */
   async #trip(stmts: Bound[]): Promise<Outcome[]> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
     const isFirst = this.#isUnsent;
@@ -190,19 +206,22 @@ export class ServerWriter implements Writer {
       this.#unitAt = undefined;
       return outcomes;
     } catch (error) {
-      // The server refuses a whole message for a statement that it cannot parse, and has run nothing.
+      // If the server cannot parse a statement, it refuses the whole message and runs nothing.
       if (isOwnFailure(error)) this.#unsent = before;
       throw error;
     }
   }
 
-  /** Sends the first message of a group until the lock is free; once more over a new connection, as nothing was committed. */
+  /**
+   * Sends the first message of a group until the lock is free. It is repeated once over a new connection, because
+   * nothing was committed.
+   */
   async #takeLock(steps: Bound[]): Promise<Outcome[]> {
     const deadline = performance.now() + this.#lockDeadlineMs;
     let isKept = this.#connection.isOpen(this.#stream);
     for (;;) {
       try {
-        // A server may let a BEGIN wait for the lock instead of refusing it.
+        // Some servers let a BEGIN wait for the lock instead of refusing it.
         const outcomes = await this.#connection.runInOrder(await this.#openStream(), steps, leftUntil(deadline));
         if (!isBusy(outcomes[0]) || performance.now() > deadline) {
           this.#noteDurability(outcomes[1]);
@@ -239,7 +258,7 @@ export class ServerWriter implements Writer {
     this.#unsent = [];
   }
 
-  /** Sends nothing more on a stream whose transaction may have ended. Returns the error to throw. */
+  /** Closes the connection, because its transaction may have ended. Returns the error to throw. */
   #lose(error: unknown): unknown {
     this.#end();
     this.#connection.close();

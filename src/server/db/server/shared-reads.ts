@@ -13,23 +13,27 @@ interface Read {
   arrivedAt: number;
 }
 
-/** Trips under way. More would only wait at the server. */
+/** Concurrent trips. More would only wait at the server. */
 const maxTrips = 4;
 const maxStatements = 64;
-/** How long a read may take, over a second connection too, and on the first. */
+/** Time limit of a read with its retry over a second connection. `tripTimeoutMs` is that of the first try. */
 const readTimeoutMs = 10_000;
 const tripTimeoutMs = 7000;
-/** Of a read that has waited for as long behind others. */
+/** Time limit of a read that has already waited behind others. */
 const minTimeoutMs = 500;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
-/** How long reads gather while a trip is under way. */
+/** How long reads are gathered while a trip is under way. */
 const gatherMs = 3;
-/** Statements of a trip that took longer than this and a millisecond each make trips of their own, such as searches. */
+/**
+ * If a trip took longer than this plus a millisecond per statement, its statements, such as searches, get trips of
+ * their own.
+ */
 const slowMs = 15;
 
 /**
- * Reads from a libSQL server over kept streams. Those of one turn of the event loop share a trip; while one is under way,
- * further reads gather until it ends, or for a moment, because each trip costs the server as much as ten statements.
+ * Reads from a libSQL server over kept streams. Reads of one turn of the event loop share a trip, because a trip costs
+ * the server as much as ten statements. While one is under way, further reads are gathered until it ends, or for a
+ * moment.
  */
 export class SharedReads {
   readonly #connection: ServerConnection;
@@ -68,7 +72,7 @@ export class SharedReads {
     while (this.#waiting.length > 0 && this.#underWay < maxTrips) void this.#answer(this.#take());
   }
 
-  /** The reads of the next trip: a slow one alone, else as many as fit. */
+  /** Takes the reads of the next trip: a slow one alone, else as many as fit. */
   #take(): Read[] {
     const isSlow = ({ stmts }: Read) => stmts.some(({ sql }) => this.#slow.get(sql));
     let count = 0;
@@ -81,9 +85,9 @@ export class SharedReads {
 
   async #answer(reads: Read[]): Promise<void> {
     this.#underWay++;
-    // A lost connection is replaced once: a read does no harm twice.
+    // After a lost connection, a read is repeated once; this is harmless.
     const tried = this.#trip(reads).catch((error) => (isOfBatch(error) ? Promise.reject(error) : this.#trip(reads)));
-    // Behind others that got no answer, a read has waited already.
+    // It may have waited behind reads that got no answer.
     const waitedMs = performance.now() - (reads[0] as Read).arrivedAt;
     await withTimeout(tried, Math.max(minTimeoutMs, readTimeoutMs - waitedMs), noAnswer).catch(async (error) => {
       if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(mapServerError(error));
@@ -124,14 +128,14 @@ export class SharedReads {
   }
 }
 
-/** Each statement once, since clients often read the same, and where the statements of each read are among them. */
+/** Merges equal statements, since clients often read the same, and records where the statements of each read are. */
 function mergeEqual(reads: Read[]) {
   const stmts: Read["stmts"] = [];
   const known = new Map<string, number>();
   const place = (stmt: Read["stmts"][number]) => {
     const key = [stmt.sql, ...stmt.args].join("\0");
     const at = known.get(key) ?? -1;
-    // A number and its text have the same key.
+    // The key does not distinguish a number from its text.
     if (stmts[at]?.args.every((arg, index) => arg === stmt.args[index])) return at;
     known.set(key, stmts.length);
     return stmts.push(stmt) - 1;
@@ -139,7 +143,9 @@ function mergeEqual(reads: Read[]) {
   return { positions: reads.map((read) => read.stmts.map(place)), stmts };
 }
 
-/** Whether the server refused a batch for what is in it: a statement that it cannot parse, or too large an answer. */
+/**
+ * Whether the server refused a batch because of its content: a statement that it cannot parse, or too large an answer.
+ */
 function isOfBatch(error: unknown): boolean {
   return isOwnFailure(error) || (error as { code?: string }).code === "RESPONSE_TOO_LARGE";
 }

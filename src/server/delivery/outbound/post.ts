@@ -3,7 +3,7 @@ import { request as requestSecure } from "node:https";
 import ipaddr from "ipaddr.js";
 import { hostOf } from "./address.ts";
 
-/** How long a body is awaited, of which one piece is read, so that the connection ends cleanly after a short answer. */
+/** How long to wait for a body. One piece is read, so that the connection ends cleanly after a short answer. */
 const lingerMs = 500;
 /** With these errors nothing was sent, so the next address of the name is tried. */
 const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
@@ -47,7 +47,7 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
     port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
     headers: { ...headers, Host: url.host, "Content-Length": String(Buffer.byteLength(body)) },
-    // A reused connection could be one to another name.
+    // A reused connection could belong to another name.
     agent: false as const,
     signal,
   };
