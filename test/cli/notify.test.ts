@@ -1,9 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { closePushServices, openPushService } from "../support/pushes.ts";
-import { newGoogleToken } from "../support/registrations.ts";
-import { type Serving, watchServer } from "../support/serving.ts";
-import { until } from "../support/until.ts";
-import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { closePushServices } from "../support/pushes.ts";
+import type { Serving } from "../support/serving.ts";
+import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const { environment, json, failure, run } = openCli();
 const running: Serving[] = [];
@@ -144,56 +142,4 @@ test("key prints the key that browsers subscribe with, always the same one", asy
   const { vapid_public_key: key } = await json("notify", "key");
   expect(Buffer.from(String(key), "base64url")).toHaveLength(65);
   expect((await run(["notify", "key", "-q"])).stdout).toBe(`${key}\n`);
-});
-
-test("a running server notifies a browser at once, reports missing settings for other devices, and drops removed ones", async () => {
-  await json("tenant", "create", "served");
-  const service = await openPushService();
-  const browser = service.subscribe();
-  const child = Bun.spawn([...command, "serve", "--port", "0", "--allow-private-push"], {
-    env: environment(),
-    cwd: makeDir(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const server = watchServer(child);
-  running.push(server);
-  await server.ready();
-  const register = async (body: object) => {
-    const reply = await fetch(`${server.url}/notifications/register/?namespace=served`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ topics: ["news"], ...body }),
-    });
-    expect(reply.status).toBe(201);
-    return ((await reply.json()) as { data: { id: string } }).data.id;
-  };
-  const web = await register({ platform: "web", subscription: browser.subscription });
-  const android = await register({ platform: "android", token: newGoogleToken() });
-  const devices = (...args: string[]) =>
-    json<{ registration_id: string }[]>("notify", "devices", "-n", "served", "--topic", "news", ...args);
-  expect((await devices()).map(({ registration_id: id }) => id)).toEqual([android, web]);
-  expect(await devices("--platform", "web")).toHaveLength(1);
-  const listed = await run(["notify", "devices", "-n", "served"]);
-  for (const word of [web, android, "news", "android"]) expect(listed.stdout).toContain(word);
-  expect(listed.stdout).not.toContain(browser.subscription.endpoint);
-
-  const sent = await run(["notify", "send", "-n", "served", ...text, "--topic", "news"]);
-  expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining("1 web, 1 android")]);
-  expect(sent.stderr).toContain(
-    "This command's settings do not reach 1 android devices. No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS for the server.",
-  );
-  const id = /msg_\w{26}/.exec(sent.stdout)?.[0] as string;
-  await until("all is done", async () => {
-    const { deliveries } = await json<{ deliveries: typeof none }>("notify", "show", "-n", "served", id);
-    return deliveries.sent === 1 && deliveries.failed === 1;
-  });
-  expect(browser.messages()).toEqual([{ title: "Sale", body: "Lamps for half", tag: id }]);
-  expect((await run(["notify", "list", "-n", "served"])).stdout).toContain("1 sent, 1 failed");
-
-  expect(await failure("notify", "remove", "-n", "served", web)).toMatchObject({ code: 2 });
-  expect(await json("notify", "remove", "-n", "served", web, "--yes")).toMatchObject({ registration_id: web });
-  expect((await devices()).map(({ registration_id }) => registration_id)).toEqual([android]);
-  expect((await server.end()).valueOf()).toBe(0);
 });

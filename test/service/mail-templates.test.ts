@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { composeMail } from "../../src/server/modules/mail/compose.ts";
 import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
 import {
   chooseTemplates,
@@ -146,22 +145,6 @@ test("a mail links to the store's URL or domain, and shows its logo if it has on
   }
   const { html } = render("test", { store: { ...store, logo: "https://shop.example/logo.png" } });
   expect(html).toContain('<img src="https://shop.example/logo.png" alt="Lamp Shop"');
-});
-
-test("titles, names and addresses stay within their headers", () => {
-  const from = parseFromAddress("shop@example.com");
-  if (from === null) throw new Error("no sender");
-  const title = 'Evil\r\nBcc: victim@example.net\r\n\r\n"Shop" <boss@example.net>';
-  const mail = render("test", { store: { ...store, title } });
-  const to = { email: "ada@example.org", name: "Ada\nTo: Bob" };
-  const message = composeMail({ id: "mail_1", from, store: { ...store, title }, to, rendered: mail, at: 0 });
-  expect(message.from).toEqual({
-    name: 'Evil Bcc: victim@example.net "Shop" <boss@example.net>',
-    address: "shop@example.com",
-  });
-  expect(message.to).toEqual({ name: "Ada To: Bob", address: "ada@example.org" });
-  expect(message.envelope).toEqual({ from: "shop@example.com", to: ["ada@example.org"] });
-  expect(message.messageId).toBe("<mail_1@example.com>");
 });
 
 test("a sender is an address, with or without a name", () => {

@@ -191,11 +191,13 @@ onDatabase("file", (suite) => {
 
 onDatabase("file", (suite) => {
   test("without a configured contact, push services get a neutral address, and nothing about the store", async () => {
-    const { service, register, queue, openSender, ctx, rows, clock } = await openPushes(suite);
+    const { service, register, queue, sender, ctx, rows, clock } = await openPushes(suite, {
+      web: { contact: undefined },
+    });
     await rows(`update tenants set url = null, domain = null where id = '${ctx.tenant.id}'`);
     await register({ target: service.subscribe().subscription });
     await queue();
-    await openSender({ contact: undefined }).runUntilIdle();
+    await sender.runUntilIdle();
     const { publicKey } = await ensureVapidKeys({ ...suite.app.system, now: clock.now });
     const { sub } = readVapid(service.received[0]?.headers.authorization ?? "", publicKey);
     expect(sub).toBe("mailto:push@store.invalid");

@@ -9,7 +9,7 @@ import type {
 
 /** Default options of an attempt. */
 export function pushOptions(signal = new AbortController().signal): PushOptions {
-  return { ttlSeconds: 60, urgency: "normal", contact: "mailto:shop@example.com", signal };
+  return { ttlSeconds: 60, urgency: "normal", signal };
 }
 
 /** The answer of a push service; without a status where there was none. */

@@ -3,7 +3,7 @@ import { AppError } from "../../../src/server/errors.ts";
 import { ensureVapidKeys } from "../../../src/server/modules/notifications/providers/vapid.ts";
 import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { startTestApp, vault } from "../../support/app.ts";
-import { type Call, createClient, newAddress } from "../../support/client.ts";
+import { createClient } from "../../support/client.ts";
 import { failureOf } from "../../support/failure.ts";
 import { newAppleToken, newSubscription, type RegistrationReply, registerWith } from "../../support/registrations.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -142,26 +142,5 @@ onEachDatabase((suite) => {
     } finally {
       await closed.stop();
     }
-  });
-
-  test("registrations count towards the limits of their address, which an app key may name", async () => {
-    const shop = await suite.shop({ tenant: { addressWrites: 3, visitorWrites: 2 } });
-    const call = createClient(suite.app, { namespace: shop.namespace });
-    const device = { platform: "web", subscription: newSubscription() };
-    const statuses: number[] = [];
-    for (let n = 0; n < 3; n++) statuses.push((await call(post, { body: device })).status);
-    // A device has its own limit, over all of its addresses.
-    expect(statuses).toEqual([201, 200, 429]);
-    const { id, management_secret } = await registerWith(call);
-    for (const limited of [
-      await call(post, { body: { ...device, subscription: newSubscription() } }),
-      await call(`PATCH ${path}${id}/`, { body: { management_secret } }),
-    ]) {
-      expect([limited.code, Number(limited.headers.get("retry-after"))]).toEqual([5107, 60]);
-    }
-    expect((await call(`GET ${path}`)).status).toBe(200);
-    const forVisitor: Call = (request, options) =>
-      shop.call(request, { ...options, headers: { "x-client-address": newAddress() } });
-    for (let n = 0; n < 5; n++) await registerWith(forVisitor);
   });
 });

@@ -52,28 +52,6 @@ onDatabase(
       expect([ttl, urgency, topic]).toEqual(["86400", "high", order.id]);
     });
 
-    test("a store's message reaches all matching devices, and no others", async () => {
-      const open = await openPushes(suite, { app: true });
-      const { shop, service, sender } = open;
-      const [keen, other] = [service.subscribe(), service.subscribe()];
-      await register(open, keen, { topics: ["offers"] });
-      await register(open, other, { topics: ["news"] });
-      const content = {
-        title: "Half price",
-        body: "Until Sunday ☀",
-        url: "https://shop.example/sale",
-        data: { a: "b" },
-      };
-      const { status, data, text } = await shop.call<{ id: string }>("POST /notifications/send/", {
-        body: { ...content, topic: "offers", ttl: 3600 },
-      });
-      expect([status, text]).toEqual([201, expect.any(String)]);
-      expect(await sender.runUntilIdle()).toBe(1);
-      expect(keen.messages()).toEqual([{ ...content, tag: data.id }]);
-      expect(other.messages()).toEqual([]);
-      expect(service.received[0]?.headers.ttl).toBe("3600");
-    });
-
     test("each change of an order's state is notified once, in each device's language; guests and new orders are not", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender, rows } = open;

@@ -122,14 +122,4 @@ onEachDatabase((suite) => {
     expect(Number(rows[0]?.n)).toBeGreaterThanOrEqual(2);
     expect(data.count).toBe(1);
   });
-
-  test("a resource without likes, bookmarks and views uses no room", async () => {
-    const shop = await open();
-    const { data } = await react(shop, "/likes/", "1");
-    await shop.callAnonymously("DELETE /likes/", { query: { ...article("1"), visitor: data.visitor as string } });
-    expect(await countRows("resource_counts", shop)).toBe(0);
-    const sql =
-      "select resources as n from resource_types where tenant_id = (select id from tenants where namespace = ?)";
-    expect((await suite.app.db.execute({ sql, args: [shop.namespace] })).rows[0]?.n).toBe(0);
-  });
 });

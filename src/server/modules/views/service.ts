@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick } from "../../db/columns.ts";
 import type { Session } from "../../db/session.ts";
-import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
+import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
@@ -119,7 +119,6 @@ export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewStat
 
 const asked = sql.raw("asked.value ->> 0");
 const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
-type State = { views: number; isCounted: boolean };
 /** The resources in the JSON array `asked` of pairs: the id, and the caller's dedup key. */
 const selectStates = forEachKind((kind) =>
   statement((q) =>
@@ -136,22 +135,27 @@ const selectStates = forEachKind((kind) =>
   ),
 );
 
-export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visitor }: ManyViews) {
-  refuseSubject(subject);
-  const resources = parseResources(resource_type, ids);
+/** The views of resources that are public, and whether the caller's view counts today. */
+async function readStates(ctx: Ctx, resources: readonly Resource[], visitor: string | undefined) {
   const [first] = resources;
   if (first === undefined) return [];
   const day = dayOf(ctx.now());
   const keys = new Map(resources.map((resource) => [resource.id, findKey(ctx, resource, day, visitor)]));
   const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
-  const found = await all(ctx.db, selectStates[first.kind], values);
-  if (first.kind === "declared" && found.length === 0) throw noSuchResource(first);
-  return found.map((state) => ({ resource_id: state.id, ...toReply(ctx, state, keys.get(state.id)) }));
+  const isKnown = (id: string) => ctx.memory?.views.isKnown(keys.get(id) ?? "") === true;
+  const states = await all(ctx.db, selectStates[first.kind], values);
+  return states.map(({ id, views: count, isCounted }) => {
+    return { resource_id: id, active: isCounted || isKnown(id), count };
+  });
 }
 
-function toReply(ctx: Ctx, { views, isCounted }: State, key: string | null | undefined): ViewState {
-  const isKnown = key !== null && key !== undefined && ctx.memory?.views.isKnown(key) === true;
-  return { active: isCounted || isKnown, count: views };
+export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visitor }: ManyViews) {
+  refuseSubject(subject);
+  const resources = parseResources(resource_type, ids);
+  const states = await readStates(ctx, resources, visitor);
+  const [first] = resources;
+  if (first?.kind === "declared" && states.length === 0) throw noSuchResource(first);
+  return states;
 }
 
 /**
@@ -162,20 +166,16 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const resource = readInput(input);
   const now = ctx.now();
   const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
-  const last = dayOf(now);
-  const dedupKey = findKey(ctx, resource, last, input.visitor);
-  const { kind, type, id: resourceId } = resource;
-  const values = { tenantId: ctx.tenant.id, type, resourceId, first: days[0], day: last, last };
-  const asked = JSON.stringify([[resourceId, dedupKey]]);
-  const statements = [bind(selectStates[kind], { ...values, asked }), bind(selectDays, values)];
-  const [states, series] = await ctx.db.batch(statements, "read");
-  const [state] = rowsOf(selectStates[kind], states);
+  const { type, id: resourceId } = resource;
+  const values = { tenantId: ctx.tenant.id, type, resourceId, first: days[0], last: days.at(-1) };
+  const [[state], series] = await Promise.all([
+    readStates(ctx, [resource], input.visitor),
+    all(ctx.db, selectDays, values),
+  ]);
   if (!state) throw noSuchResource(resource);
-  const byDay = new Map(rowsOf(selectDays, series).map(({ day, views }) => [day, views]));
-  return {
-    ...toReply(ctx, state, dedupKey),
-    days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
-  };
+  const byDay = new Map(series.map(({ day, views }) => [day, views]));
+  const { active, count } = state;
+  return { active, count, days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })) };
 }
 
 type ManyViews = Omit<ViewRequest, "resource_id"> & { ids: readonly string[] };

@@ -25,7 +25,6 @@ export interface PushOptions {
   urgency: "normal" | "high";
   /** Replaces a message that waits at the service with the same topic; at most 32 characters of base64url. */
   topic?: string | undefined;
-  contact: string;
   signal: AbortSignal;
 }
 

@@ -9,41 +9,45 @@ const tokenMs = 6 * 3_600_000;
 const minTokens = 500;
 const encoding = "aes128gcm";
 
+/** Some push services refuse a message without a contact. */
+const noContact = "mailto:push@store.invalid";
+
 export interface WebPushDeps {
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
   now: () => number;
   allowPrivate: boolean;
+  /** An address that push services may write to. */
+  contact?: string | undefined;
   lookup?: Lookup | undefined;
   ca?: string | undefined;
 }
 
 /** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Strangers choose endpoints: each attempt checks the address. */
 export function createWebPush(deps: WebPushDeps): PushProvider {
-  const { lookup = lookupAddresses } = deps;
+  const { lookup = lookupAddresses, contact = noContact } = deps;
   const tokens = new LruCache<{ header: string; until: number }>(minTokens);
 
-  async function authorize(audience: string, contact: string): Promise<string> {
-    const name = `${audience} ${contact}`;
-    const kept = tokens.get(name);
+  async function authorize(audience: string): Promise<string> {
+    const kept = tokens.get(audience);
     if (kept && kept.until > deps.now()) return kept.header;
     const { publicKey, privateKey } = await deps.readKeys();
     const { getVapidHeaders } = await loadLibrary();
     const { Authorization: header } = getVapidHeaders(audience, contact, publicKey, privateKey, encoding);
-    tokens.set(name, { header, until: deps.now() + tokenMs });
+    tokens.set(audience, { header, until: deps.now() + tokenMs });
     return header;
   }
 
   return {
     serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
 
-    async deliver(target, payload, { ttlSeconds, urgency, topic, contact, signal }) {
+    async deliver(target, payload, { ttlSeconds, urgency, topic, signal }) {
       if (!("endpoint" in target)) throw new TypeError("A browser has an endpoint.");
       const { endpoint, keys } = target;
       const url = new URL(endpoint);
       const { encrypt } = await loadLibrary();
       const { cipherText } = encrypt(keys.p256dh, keys.auth, JSON.stringify(payload), encoding);
       const headers = {
-        Authorization: await authorize(url.origin, contact),
+        Authorization: await authorize(url.origin),
         "Content-Encoding": encoding,
         "Content-Type": "application/octet-stream",
         TTL: String(ttlSeconds),

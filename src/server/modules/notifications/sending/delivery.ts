@@ -76,8 +76,9 @@ export function startPushDelivery(
 ): { stop(): Promise<void> } {
   const { allowPrivatePush: allowPrivate, pushProviders: accounts } = config;
   const readKeys = () => ensureVapidKeys(deps);
-  const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
-  const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
+  const contact = contactOf(config);
+  const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate, contact });
+  const engine = createPushEngine({ ...deps, providers });
   return engine.start(deps.db, "push notifications stay queued");
 }
 
@@ -89,16 +90,10 @@ function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom
 }
 
 const attemptMs = 10_000;
-const maxTopic = 32;
 /** The first attempt gets this part of the timeout when neither the registration nor its service has ever accepted a message. */
 const hurried = 0.4;
-/** Push services require a contact address; this one is sent where none is configured. */
-const noContact = "mailto:push@store.invalid";
-
 export interface PushDeps extends ChannelDeps {
   providers: Partial<Record<PushPlatform, PushProvider>>;
-  /** Address that push services may write to; the store's own page where it is undefined. */
-  contact?: string | undefined;
   timeoutMs?: number;
 }
 
@@ -132,19 +127,16 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
 async function send(
   task: PushTask,
   { provider, target, signal }: { provider: PushProvider; target: Target; signal: AbortSignal },
-  { now, contact }: PushDeps,
+  { now }: PushDeps,
 ): Promise<Answer> {
   const payload = composePayload(task);
   const isOrder = task.kind === "order";
   // A device that is off later gets only the last state of an order.
-  const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
-  const { storeUrl: url } = task;
+  const topic = isOrder ? payload.tag : undefined;
   const delivered = provider.deliver(target, payload, {
     ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - now()) / 1000)),
     urgency: isOrder ? "high" : "normal",
     topic,
-    // Some services refuse a message without a contact.
-    contact: contact ?? (url?.startsWith("https://") && URL.canParse(url) ? url : noContact),
     signal,
   });
   const { status, isGone, error, retryAfterMs } = await delivered;

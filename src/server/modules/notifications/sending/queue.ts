@@ -100,7 +100,6 @@ const read = statement((q) =>
       registrationId: pushRegistrations.id,
       ...pick(pushRegistrations, "target", "lang"),
       ...{ store: tenants.title, language: tenants.language },
-      storeUrl: sql<string | null>`coalesce(${tenants.url}, 'https://' || ${tenants.domain})`,
       isTheirs: sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`.mapWith(
         Boolean,
       ),
