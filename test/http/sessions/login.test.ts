@@ -120,18 +120,6 @@ onDatabase("file", (suite) => {
     expect(refused.headers.get("access-control-allow-origin")).toBe("https://elsewhere.example");
   });
 
-  test("of ten concurrent logins with one code one succeeds", async () => {
-    const racer = await openAccount(shop);
-    await racer.enrol();
-    const otp = await racer.code();
-    const replies = await Promise.all(
-      Array.from({ length: 10 }, () => login(shop, { email: racer.email, password: goodPassword, otp })),
-    );
-    const codes = replies.map(({ code }) => code);
-    expect(codes.filter((code) => code === undefined)).toHaveLength(1);
-    expect(codes.filter((code) => code === 5212)).toHaveLength(9);
-  });
-
   test("a code that was used for the enrolment, or a login, and is sent again does not count as a failure", async () => {
     const careless = await openAccount(shop);
     await careless.begin();

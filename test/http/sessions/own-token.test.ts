@@ -127,14 +127,6 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: names, raw: "{" })).code).toBe(5100);
         expect((await call(request, { query: names })).status).toBe(200);
       });
-
-      test("of fifty concurrent calls with one token, one succeeds and 49 are 5214", async () => {
-        const query = namesOf(await openAccount(shop));
-        const replies = await Promise.all(Array.from({ length: 50 }, () => call(request, { query })));
-        const codes = replies.map(({ code }) => code);
-        expect(codes.filter((code) => code === undefined)).toHaveLength(1);
-        expect(codes.filter((code) => code === 5214)).toHaveLength(49);
-      });
     });
   }
 

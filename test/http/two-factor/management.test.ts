@@ -100,14 +100,6 @@ onDatabase("file", (suite) => {
       suite.app.clock.advance(20 * 60_000);
       expect((await account.call(request, { body: { password, otp: await account.code() } })).status).toBe(200);
     });
-
-    test(`${name}: of many concurrent calls with one code, one succeeds`, async () => {
-      const { account } = await enrolled();
-      const body = { password, otp: await account.code() };
-      const replies = await Promise.all(Array.from({ length: 5 }, () => account.call(request, { body })));
-      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(replies.filter(({ status }) => status >= 500)).toHaveLength(0);
-    });
   }
 
   test("a field of a body that is missing, empty, of another type or too long is 5102", async () => {
