@@ -1,5 +1,6 @@
 import { setPriority } from "node:os";
 import type { BackupReport, BackupStep } from "../../../server/backup/backup-report.ts";
+import type { Actor } from "../../../server/context.ts";
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
@@ -57,18 +58,12 @@ export default defineCommand({
     const { keep } = args;
     const isStdout = location.kind === "stdout";
     if (isStdout) refuseOnScreen(console);
-    if (keep !== undefined && (isStdout || location.name !== undefined)) {
-      throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
-    }
-    if (location.kind === "folder" && location.name !== undefined) {
-      const path = formatLocation(location);
-      if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
-    }
+    const isFile = isStdout || location.name !== undefined;
+    if (keep !== undefined && isFile) throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
+    if (location.kind === "folder" && isFile) await confirmReplacement(console, formatLocation(location));
     const { makeBackup } = await import("../../../server/backup/make-backup.ts");
     setPriority(lowPriority);
-    const actor = process.connected
-      ? ({ kind: "server" } as const)
-      : ({ kind: "terminal", account: accountName() } as const);
+    const actor: Actor = process.connected ? { kind: "server" } : { kind: "terminal", account: accountName() };
     const options = { location, keep, includeKey: args["include-key"], version: buildInfo.version, actor };
     const report = await showProgress(console, (onStep, signal) =>
       makeBackup(config, { ...options, stdout: process.stdout, onStep, signal }),
@@ -76,6 +71,10 @@ export default defineCommand({
     await printReport(console, report, isStdout);
   },
 });
+
+async function confirmReplacement(console: Console, path: string): Promise<void> {
+  if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
+}
 
 async function showProgress(
   console: Console,
@@ -87,14 +86,18 @@ async function showProgress(
   // The server that started it stops or has ended.
   process.once("disconnect", cancel);
   return withProgress(console, 2 * halfway, (show) =>
-    work(({ step, done = 0, total = 0 }) => {
-      const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
-      if (step === "waiting") {
-        show(0, "waiting for another backup");
-        if (!console.screen) void info(console, "Waiting until another backup of this data directory ends.");
-      } else show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
+    work((now) => {
+      show(percentOf(now), now.step === "waiting" ? "waiting for another backup" : now.step);
+      if (now.step !== "waiting" || console.screen) return;
+      void info(console, "Waiting until another backup of this data directory ends.");
     }, stop.signal),
   );
+}
+
+function percentOf({ step, done = 0, total = 0 }: BackupStep): number {
+  const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
+  if (step === "waiting" || step === "copying") return share;
+  return halfway + (step === "packing" ? share : 0);
 }
 
 async function printReport(console: Console, { warnings, removed, ...report }: BackupReport, isStdout: boolean) {

@@ -114,8 +114,7 @@ async function makePlan(
       else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
     };
     const replica = await findReplica(source, config, { isUnchecked, flags });
-    const replicaFlag = until !== undefined ? "--at" : isUnchecked ? "--without-signature" : undefined;
-    if (replica === undefined && replicaFlag) throw invalidFlag(replicaFlag, "needs the place of a replica");
+    if (replica === undefined) refuseReplicaFlags(until, isUnchecked);
     const noteRestored = replica && until === undefined ? await beginRestore(replica) : undefined;
     const fetched = replica
       ? await fetchReplica(replica, { folder, until, onStep, signal })
@@ -123,13 +122,20 @@ async function makePlan(
     await stopIfAborted(signal);
     const plan = await planRestore(fetched, config);
     const newer = await describeNewer(config, fetched.manifest?.created_at);
-    const unchecked =
-      `The signatures in ${source.place} were not checked. Anyone who could write there may have changed what is restored. ` +
-      "Check users, roles, keys, webhooks and prices before you start the server.";
-    const warnings = [...plan.warnings, ...(newer ? [newer] : []), ...(isUnchecked ? [unchecked] : [])];
+    const unchecked = isUnchecked && describeUnchecked(source.place);
+    const warnings = [...plan.warnings, newer, unchecked].filter((one) => typeof one === "string");
     return { plan: { ...plan, warnings }, noteRestored };
   });
 }
+
+function refuseReplicaFlags(until: number | undefined, isUnchecked: boolean): void {
+  const flag = until !== undefined ? "--at" : "--without-signature";
+  if (until !== undefined || isUnchecked) throw invalidFlag(flag, "needs the place of a replica");
+}
+
+const describeUnchecked = (place: string) =>
+  `The signatures in ${place} were not checked. Anyone who could write there may have changed what is restored. ` +
+  "Check users, roles, keys, webhooks and prices before you start the server.";
 
 /** Asks before the restore. Where the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
 async function confirm(

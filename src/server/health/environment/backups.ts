@@ -59,14 +59,18 @@ export const backups = {
     }
     const ageMs = now() - Date.parse(last.at);
     const age = formatDuration(ageMs);
-    // Object storage is not read, and a backup of a libSQL database may be on another machine.
-    const path = config.databaseUrl === undefined && last.place && isAbsolute(last.place) ? last.place : null;
-    if (path && !attempt(() => statSync(path).size)) {
-      return [...found, describe(`The last backup, made ${age} ago, is no longer at ${path}.`)];
+    if (isMissing(last.place, config)) {
+      return [...found, describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`)];
     }
     return ageMs <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`, overdue)];
   },
 } satisfies EnvironmentCheck;
+
+/** Object storage is not read, and a backup of a libSQL database may be on another machine. */
+function isMissing(path: string | null, { databaseUrl }: Config): boolean {
+  if (databaseUrl !== undefined || path === null || !isAbsolute(path)) return false;
+  return !attempt(() => statSync(path).size);
+}
 
 /** Writes and removes an object where backups go. A directory that is missing is made with the first backup. */
 async function tryWriting(address: string, config: Config, timeoutMs: number): Promise<Finding[]> {
