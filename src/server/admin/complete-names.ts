@@ -18,7 +18,7 @@ type Row = Record<"id" | "name" | "description", string>;
 /** Words that a shell reads literally, so that nothing in them is executed. */
 const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
 
-/** Selects the first hundred rows in which a column begins with a prefix; by id, of every store where none is given. */
+/** Selects the first hundred rows whose column begins with a prefix; ids of every store if none is given. */
 const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "deleted_at is null" } = {}) =>
   statement<Row>(sql`
     select id, ${sql.raw(column)} as name, ${sql.raw(about)} as description from ${table}
@@ -39,7 +39,7 @@ const keysBy = (column: string) => rowsOf(appKeys, column, { about: "name", wher
 const usersBy = (column: string) => rowsOf(users, column, { about: "role", where: "true" });
 const ordersBy = (column: string, from: SQLWrapper) => rowsOf(from, column, { about: "status", where: "true" });
 const webhooksBy = (column: string) => rowsOf(webhooks, column, { about: "url", where: "true" });
-/** Statements by ids, which begin with `id`, and by other names within a store. */
+/** Statements by kind: by ids, which begin with `id`, and by other names within a store. */
 const kinds: Record<string, { id: string; ids: CompiledStatement<Row>; names: CompiledStatement<Row>[] }> = {
   key: { id: "app_", ids: keysBy("id"), names: [keysBy("name")] },
   user: { id: "usr_", ids: usersBy("id"), names: [usersBy("email_key")] },
@@ -58,10 +58,10 @@ const kinds: Record<string, { id: string; ids: CompiledStatement<Row>; names: Co
 };
 
 /**
- * At most a hundred names of each sort; ids when the prefix begins like one. A record whose name is not unique, or no
- * word that a shell reads literally, is offered by its id before anything is typed.
- * @param namespace undefined where the command line has none: names are then of the only store, and of several stores
- * only keys are found, by id. An unknown kind or store has none.
+ * Returns at most a hundred names of a kind; ids if the prefix begins like one. A record whose name is not unique, or
+ * contains characters that a shell interprets, is offered by its id if nothing is typed.
+ * @param namespace undefined if the command line has none: then the names of the only store, or, with several stores,
+ * only ids of keys. An unknown kind or store has no names.
  */
 export async function completeNames(
   db: Session,
@@ -69,7 +69,7 @@ export async function completeNames(
 ): Promise<OfferedName[]> {
   if (kind === "scope") return offerWords(knownScopes, prefix);
   if (kind === "event") return offerWords(auditEvents, prefix);
-  // The highest character: all words with the prefix sort before it.
+  // The highest character, so that all words with the prefix sort before it.
   const rangeOf = (text: string) => ({ prefix: text, prefixEnd: `${text}\u{10ffff}` });
   if (kind === "namespace") return (await all(db, selectNamespaces, rangeOf(prefix))).map(offerName);
   const found = kinds[kind];

@@ -13,9 +13,9 @@ import { claimDatabase } from "../security/secret-key.ts";
 export interface ShopPlan {
   namespace: string;
   store: { title: string; currency: string; language: string } | null;
-  /** Prepared before the transaction, because that hashes the password. */
+  /** Prepared before the transaction, because hashing the password takes long. */
   owner: NewUser | null;
-  /** With origins it is a storefront key, which visitors can read; without any it works in no browser. */
+  /** With origins, it is a storefront key, which visitors can read. Without any, it works in no browser. */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
@@ -42,10 +42,10 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Creates the missing parts in one transaction; two callers at once create one shop. Returns it, and which parts were
- * made.
- * @throws notFound for a store that neither exists nor is planned, conflict when another user has the owner's address,
- * validationFailed, wrongState when the secret key is not the one of the database.
+ * Creates the missing parts in one transaction; two concurrent callers create one shop. Returns the shop, and which
+ * parts were created.
+ * @throws notFound for a store that neither exists nor is planned; conflict when another user has the owner's address;
+ * validationFailed; wrongState when the secret key is not the one of the database.
  */
 export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
   const { namespace } = plan;

@@ -30,7 +30,7 @@ export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";
 const keyFile = "demo-key.json";
-/** A page on this machine may use it, and so may the printed requests, which send no `Origin`. */
+/** Pages on this machine may use it, and so may the printed requests, which send no `Origin`. */
 const pageKey = {
   namespace,
   name: "Demo pages",
@@ -39,15 +39,18 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/** Drawn in `tools/demo-pictures`, by file name, in base64. Further views are the parts of a drawing that its `details.json` names. */
+/**
+ * Pictures by file name, in base64, drawn in `tools/demo-pictures`. Further views are parts of a drawing, named in its
+ * `details.json`.
+ */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
 /**
  * Fills an empty data directory with a sample store: products in categories, a customer and two published keys, one of
- * them for pages. On later starts the data stays, and a missing key is replaced. Each start prints working requests,
- * so the secrets are kept in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a
- * product, and whether it is new.
+ * them for pages. Later starts keep the data and replace a missing key. Each start prints working requests, so the
+ * secrets are stored in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a product,
+ * and whether it is new.
  * @throws conflict when the directory contains stores that the demo did not create.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string) {
@@ -71,7 +74,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const keys = { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
     const kept = { ...keys, password };
-    // Before the commit: a stray file can be replaced, but a lost secret cannot be read again.
+    // Written before the commit: a superfluous file can be replaced, but a lost secret cannot be read again.
     if (!Bun.deepEquals(kept, before)) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
@@ -79,18 +82,18 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
   });
   const work = { ...ctx, tenant: await requireTenant(ctx, namespace) };
   const user = await findSignInUser(db, work.tenant.id, email);
-  // Hashing a password would block the transaction.
+  // In the transaction, hashing the password would block other writers.
   if (!user) await createUser(work, { email, name: "Ada", password, email_verified: true });
   else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(work, user.id, password);
   return { ...store, email, password };
 }
 
-/** The secrets of such a directory may be printed. */
+/** Whether the data directory is a demo's, whose secrets may be printed. */
 export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));
 }
 
-/** Enables and publishes the key of the last start; null when it was removed or revoked. */
+/** Enables and publishes the key of the last start. Returns null if it was removed or revoked. */
 async function findKey(ctx: SystemCtx, appId: string | undefined, appSecret: string | undefined) {
   if (appId === undefined || appSecret === undefined) return null;
   try {
@@ -116,7 +119,7 @@ function readKept(path: string): Kept {
   }
 }
 
-/** Returns the id of the last product, which lists show first. `picture` is an alternative text. */
+/** Creates the products. Returns the id of the last one, which lists show first. `picture` is an alternative text. */
 async function fillShelves(ctx: Ctx): Promise<string> {
   const known = (await listCategoryTree(ctx)).map(({ slug }) => slug);
   for (const category of demoCategories as (CategoryInput & { slug: string })[]) {
@@ -135,7 +138,7 @@ async function fillShelves(ctx: Ctx): Promise<string> {
   return id;
 }
 
-/** The picture is as uploads become, so it is not decoded. Returns its id. */
+/** Stores a picture, which already has the form of a stored upload. Returns its id. */
 async function hangPicture(ctx: Ctx, name: string): Promise<string> {
   const bytes = Buffer.from(pictures[name] as string, "base64");
   const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");

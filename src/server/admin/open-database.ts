@@ -8,7 +8,7 @@ import { attempt } from "../values/attempt.ts";
 
 type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "databaseAuthTokenFile">;
 
-/** How long a command waits for the write lock: longer than for a request, because no browser waits for the answer. */
+/** How long a command waits for the write lock. Longer than a request, because no browser waits for the answer. */
 export const commandLockDeadlineMs = 30_000;
 
 let loading: Promise<BeforeCommit> | undefined;

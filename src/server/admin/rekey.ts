@@ -19,7 +19,7 @@ const dropped = { status: "dropped", sealed: null, lastError: lostKey, finishedA
 const dropMail = statement((q) => q.update(mailOutbox).set(dropped).where(isNotNull(mailOutbox.sealed)));
 const removeCodes = statement((q) => q.delete(mailCodes));
 const removeRegistrations = statement((q) => q.delete(pushRegistrations));
-// The next start creates new ones; existing browser subscriptions no longer work.
+// The next start creates new keys; existing browser subscriptions no longer work.
 const removeVapidKeys = statement((q) => q.delete(vapidKeys));
 const { namespace } = tenants;
 const selectTwoFactor = statement((q) =>
@@ -40,11 +40,11 @@ const selectWebhooks = statement((q) =>
 export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
 
 /**
- * Ties the database to the present key after the old one was lost, and removes what only the old one could decrypt.
- * Second factors stay although they no longer work: removing them would let a password alone sign in. No server may be
- * running.
- * @returns what was dropped, the users whose second factor must be reset, and the webhooks that need a new secret;
- * `rekeyed` is false when the database already used this key, and nothing was changed.
+ * Makes the present key the key of the database after the old one was lost, and removes what only the old one could
+ * decrypt. Second factors stay, although they no longer work, because otherwise a password alone would suffice. No
+ * server may be running.
+ * @returns what was removed, the users whose second factor must be reset, and the webhooks that need a new secret;
+ * `rekeyed` is false when the database already used this key.
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">) {
   return inTransaction(ctx, async (tx) => {

@@ -3,13 +3,13 @@ import { attempt } from "../values/attempt.ts";
 import restrictions from "./systemd-restrictions.json" with { type: "json" };
 
 export interface UnitOptions {
-  /** The program, as an absolute path, and its first arguments. */
+  /** The absolute path of the program, and its first arguments. */
   command: readonly string[];
   dataDir: string;
   /** Other directories that the server writes to. */
   folders?: readonly string[];
   settings?: Readonly<Record<string, string>>;
-  /** Whether it has a replica, which another server may take over. */
+  /** Whether the server replicates, so that another server may take over. */
   hasReplica?: boolean;
   /** An account that systemd creates, or an existing one. */
   account: { kind: "dynamic" } | { kind: "static"; user: string; group: string };
@@ -21,7 +21,7 @@ export const unitName = "bodega.service";
 
 const stateRoot = "/var/lib/";
 
-/** The directory's name below /var/lib, which systemd can manage; undefined elsewhere. */
+/** The name of a directory in /var/lib, which systemd can manage; undefined for others. */
 export function stateDirectoryOf(dataDir: string): string | undefined {
   const name = dataDir.startsWith(stateRoot) ? dataDir.slice(stateRoot.length) : "";
   return /^[\w-][\w.-]*$/.test(name) && name !== "private" ? name : undefined;
@@ -29,7 +29,7 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
 
 /**
  * Renders a unit that starts the server at boot and restricts it to its directory and the network.
- * MemoryDenyWriteExecute is missing because the JavaScript engine compiles at run time.
+ * MemoryDenyWriteExecute is missing, because the JavaScript engine compiles at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
 export function renderUnit({ command, dataDir, folders = [], hasReplica = false, ...options }: UnitOptions): string {
@@ -38,7 +38,7 @@ export function renderUnit({ command, dataDir, folders = [], hasReplica = false,
   for (const word of [...command, ...paths]) requirePlain(word);
   const exec = [...command, "serve", "--data-dir", dataDir].join(" ");
   const environment = Object.entries(settings).map((pair) => `Environment=${quoteSetting(pair.join("="))}\n`);
-  // Home directories are hidden, unless the data or the program is in one.
+  // Home directories are hidden, unless the data or the program are in one.
   const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   return `[Unit]
@@ -73,7 +73,7 @@ WantedBy=multi-user.target
 
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
-  // A disk that is not mounted must not keep the server from starting.
+  // The minus lets the server start although a disk is not mounted.
   const writable = folders.map((path) => `\nReadWritePaths=-${path}`).join("");
   if (account.kind === "dynamic") {
     const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${path}`).join("");
@@ -94,13 +94,13 @@ export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
-/** `%` starts a specifier everywhere, between quotes too. */
+/** `%` starts a specifier even in quotes. */
 function quoteSetting(setting: string): string {
   const text = setting.replaceAll("%", "%%");
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Returns the output. Errors: unavailable with the message of `systemctl`. */
+/** Returns the output of `systemctl`. Errors: unavailable with its message. */
 export function runSystemctl(...words: readonly string[]): string {
   const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
   if (done?.exitCode === 0) return done.stdout.toString().trim();

@@ -50,7 +50,7 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
     request_id: requestId,
     namespace,
     caller: idOf(actor),
-    // Addresses of successful callers are not logged; a refused caller may have to be found.
+    // The address of a successful caller is not logged; a refused caller may have to be found.
     ip: code === undefined ? undefined : deps.clientIpOf(request),
     origin: code === codeOf("appAuthFailed") ? (request.headers.get("origin") ?? undefined) : undefined,
     fault: isExplained(failure, status) ? undefined : describeFault(failure),
@@ -66,7 +66,9 @@ function idOf(actor: Actor | undefined): string | undefined {
   return actor?.kind === "user" ? actor.userId : undefined;
 }
 
-/** An error without a cause is explained by its code, and so are refusals, except those of a malformed password hash. */
+/**
+ * Whether the code explains the error, so that no cause is logged: refusals, except that of a malformed password hash.
+ */
 function isExplained(failure: unknown, status: number): boolean {
   if (!(failure instanceof AppError)) return status < 500;
   return (status < 500 && failure.kind !== "invalidLogin") || !(failure.cause instanceof Error);

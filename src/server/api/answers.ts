@@ -10,7 +10,7 @@ export interface RouteRequest {
   request: Request;
   requestId: string;
   route: Route;
-  /** Of the path, not yet checked. */
+  /** From the path, not yet validated. */
   params: Record<string, string>;
 }
 
@@ -29,7 +29,7 @@ export async function answerCall(
   return successResponse(requestId, shown, successStatus(route, answer), headers);
 }
 
-/** Answers a read of the catalogue. If the client's `ETag` is current, it gets 304 and the reply is not read. */
+/** Answers a read of the catalogue. If the client's `ETag` is current, the reply is 304, and no document is read. */
 export async function answerRead(
   { version, publicUrl = "" }: { version: string; publicUrl?: string | undefined },
   { request, requestId, route }: RouteRequest,
@@ -55,12 +55,12 @@ export async function answerRead(
   return new Response(await compress(text, coding), { headers });
 }
 
-/** Counts of views change all the time, so a tag ignores them for up to a minute. */
+/** Views change all the time, so tags ignore them for up to a minute. */
 const countsMs = 60_000;
 
 /**
  * The tag is weak, because each reply has its own request id. It begins with the record's version, or 0 for a list.
- * @param release the program's version and public URL, because another one may show the same state in another way.
+ * @param release the program's version and public URL, which also affect the reply.
  */
 function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: State, release: string): string {
   const { tenant, actor } = ctx;

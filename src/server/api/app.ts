@@ -58,7 +58,7 @@ export function createApp(deps: AppDeps) {
     normalize: false,
     strictPath: false,
     // The earliest position of the path: after `http://` and a host as short as `api`, or after `https://` and a host
-    // of three characters, which `listen` ensures.
+    // of at least three characters, which `listen` ensures.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);
@@ -111,7 +111,7 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
 }
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request) {
-  // A page can read that there is no such route only if its preflight succeeds.
+  // A page can read the 404 only if its preflight succeeds.
   const method = request.method === "OPTIONS" && request.headers.get("access-control-request-method");
   if (method && everyMethod.includes(method)) {
     return answerOtherMethod(pipeline, meter, request, everyMethod.join(", "));

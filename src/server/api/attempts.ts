@@ -12,7 +12,7 @@ export type CountAttempt = (by: { clientIp: string | null; namespace: string; re
 
 /**
  * Allows ten attempts a minute per address (specification, sections 7 and 8). An address over the limit is cached until
- * its next attempt is allowed, so that a flood costs no reads or writes. Throws tooManyAuthAttempts.
+ * its next attempt is allowed, so that a flood causes no reads or writes. Throws tooManyAuthAttempts.
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new LruCache<number>(minRemembered);

@@ -31,7 +31,7 @@ interface Attempt {
   sent: RequestCredentials;
   tenant: Tenant;
   key: ResolvedKey | null;
-  /** Whether the request was counted as an attempt already, as all of `/auth/` are. */
+  /** Whether the request was already counted as an attempt, as all calls of `/auth/` are. */
   isCounted: boolean;
 }
 
@@ -48,8 +48,8 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
 ] as const);
 
 /**
- * Of several methods sent, the first that succeeds counts (specification, section 5).
- * @throws invalidAppCredentials to tokenExpired as the table says; userTokenInvalid where the route is about the token
+ * If several methods were sent, the first that succeeds counts (specification, section 5).
+ * @throws invalidAppCredentials to tokenExpired as the table says; userTokenInvalid if the route is about the token
  * itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
@@ -63,9 +63,9 @@ export function authenticate(deps: AuthDeps, access: readonly Access[], attempt:
 
 async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): Promise<never> {
   const { request, requestId, sent, tenant, isCounted } = attempt;
-  // A request without any credentials is no attempt, so it is always answered with notAuthenticated.
+  // A request without credentials is no attempt, and always gets notAuthenticated.
   const hasSent = sent.app !== null || sent.user.token !== undefined || sent.user.user_id !== undefined;
-  // Only a right secret is told about its origin, so nothing was guessed.
+  // This remedy is given only for a right secret, so nothing was guessed.
   const isGuess = error instanceof AppError && countedKinds.has(error.kind) && error.remedy !== originRemedy;
   if (!isCounted && hasSent && isGuess) {
     await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace: tenant.namespace, requestId });
@@ -74,8 +74,8 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
 }
 
 /**
- * Reads `X-Client-Address`, in which a server names its customer, so that limits count the customer. Ignores callers
- * without the scope `auth:forward`, and pages, because each visitor can read their key. Throws malformedRequest.
+ * Reads `X-Client-Address`, in which a server sends its customer's address, so that limits count the customer. Ignored
+ * without the scope `auth:forward`, and for keys of pages, which every visitor can read. Throws malformedRequest.
  */
 export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
   const { request, sent } = attempt;
@@ -105,7 +105,7 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   return false;
 }
 
-/** Throws forbidden naming the lacking scope, or who may use the route. */
+/** Throws forbidden, which names the missing scope or who may use the route. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   if (isAdmitted(access, actor)) return;
   const missing = actor.kind === "app" && access.find((method) => method.kind === "app")?.scope;
@@ -126,8 +126,9 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   if (app && "error" in app) failures.push(app.error);
   try {
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
-    // On a public route a user token names the user that the key acts for, so a wrong one is refused. On others the key
-    // comes first, unless only the user can be admitted: a page sends its key with every call.
+    // On a public route, a user token names the user for whom the key acts, so a wrong token is refused. On other
+    // routes the key is tried first, unless only the user can be admitted, because a page sends its key with every
+    // call.
     if (actor && (user.token === undefined || (!allowsAnonymous(access) && isAdmitted(access, actor)))) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
@@ -152,7 +153,7 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
   const hash = Bun.SHA256.hash(sent.appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const isValid = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
-  // One reply for all of these: it must not reveal which part was right.
+  // One reply for all of these, so that it does not reveal which part was right.
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
   if (!verdict.allowed) {
@@ -168,7 +169,7 @@ async function verifyUser(deps: AuthDeps, tenant: Tenant, sent: TokenCredentials
   return { kind: "user", ...(await verifyToken(deps, { tenantId: tenant.id, ...sent })) };
 }
 
-/** Refresh and logout answer every invalid token with userTokenInvalid: the user has to log in again. */
+/** On refresh and logout, every invalid token is userTokenInvalid: the user has to log in again. */
 async function verifyOwnToken(deps: AuthDeps, { tenant, sent }: Attempt): Promise<Actor> {
   const credentials = tokenCredentialsOf(sent.user, false) as TokenCredentials;
   try {
@@ -182,7 +183,7 @@ function combineErrors([first, second]: AppError[]): AppError {
   return second ? notAuthenticated("Several authentication methods were sent; none succeeded.") : (first as AppError);
 }
 
-/** Throws other errors, such as unavailable, which say nothing about the credentials. */
+/** Returns an authentication error, and throws others, such as unavailable. */
 function requireAuthError(error: unknown): AppError {
   if (error instanceof AppError && countedKinds.has(error.kind)) return error;
   throw error;

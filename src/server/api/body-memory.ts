@@ -2,15 +2,16 @@ import { unavailable } from "../errors.ts";
 
 export type Hold = ReturnType<typeof reserveMemory>;
 
-/** Limits the memory for bodies that are being received. Each process has one. */
+/** Memory for request bodies that are being received. Each process has one. */
 export interface BodyMemory {
   left: number;
   held?: Map<string, number>;
 }
 
 /**
- * Of a JSON body, only bytes beyond the first 64 KiB count, so that idle connections do not use the memory up.
- * @param store holds at most as much as it leaves to the others.
+ * Counts memory for a body. JSON bodies count only beyond their first 64 KiB, so that idle connections do not use it
+ * up.
+ * @param store may hold at most as much as it leaves to the others.
  */
 export function reserveMemory(memory: BodyMemory, store?: string) {
   let own = 0;

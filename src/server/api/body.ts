@@ -5,7 +5,7 @@ import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
 import { type BodyMemory, type Hold, reserveMemory } from "./body-memory.ts";
 
-/** Contains a request's JSON object, or its error, which is thrown only after the caller is authenticated. */
+/** The JSON object of a request, or its error, which is thrown only after the caller is authenticated. */
 export interface Body {
   value?: Record<string, unknown>;
   error?: AppError;
@@ -18,11 +18,11 @@ export interface BodyLimits {
 }
 
 const smallBytes = 64 * 1024;
-/** Parsing and checking more than this takes longer than most requests. */
+/** Longer bodies take longer to parse and validate than most requests. */
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxDropped = 64 * 1024 * 1024;
-/** A body may have this many chunks that are smaller on average. */
+/** A body may have this many chunks that are small on average. */
 const maxSmallChunks = 2000;
 const smallChunkBytes = 64;
 const deepest = 64;
@@ -33,8 +33,8 @@ const none: Body = {};
 const closing = { headers: { Connection: "close" } };
 
 /**
- * Returns an error (malformedRequest, unsupportedMediaType, bodyTooLarge) instead of throwing it, so that an invalid
- * body does not hide a missing credential. `isExact` uses `parseExactJson`.
+ * Returns malformedRequest, unsupportedMediaType or bodyTooLarge instead of throwing it, so that an invalid body does
+ * not hide a missing credential. `isExact` uses `parseExactJson`.
  */
 export async function readBody(
   request: Request,
@@ -51,7 +51,7 @@ export async function readBody(
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
     if (bytes.length <= quickBytes) return parse(bytes, isExact);
-    // Beside the other requests of its store, which are short.
+    // A party of its own, so that long bodies do not delay the short requests of the store.
     const party = `${partyOf(request.url)} body`;
     await yieldToEventLoop(party, request);
     request.signal.throwIfAborted();
@@ -66,20 +66,20 @@ export async function readBody(
   }
 }
 
-/** A long body must be read at once, because Bun keeps what arrives. */
+/** A long body must be read at once, because Bun buffers what arrives. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
- * Reads and drops the body of a refused request if its connection ends with the answer. A client that writes everything
- * before it reads would get a broken connection instead. Returns whether the connection can continue.
+ * Reads and drops the body of a refused request if the connection closes after the reply. A client that writes
+ * everything before it reads would otherwise get a broken connection. Returns whether the connection can continue.
  */
 export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
   const { method, headers } = request;
   const length = headers.get("content-length");
-  // An unread body that is endless or too large could keep its connection busy for long.
+  // An unread body that is endless or too large could keep the connection busy for long.
   const isBusy = length === null ? headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
   if (!isBusy && !/close/i.test(headers.get("connection") ?? "")) return true;
-  // A client with an expectation sends no body after a refusal; Bun offers none of a GET or HEAD.
+  // A client that sent `Expect` sends no body after a refusal. Bun offers no body of a GET or HEAD.
   if (method === "GET" || method === "HEAD" || headers.has("expect")) return !isBusy;
   const { error } = await readBody(request, { bytes: 0, ms: limits.ms }, { left: 0 });
   return error?.headers === undefined;
@@ -102,7 +102,7 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
   return undefined;
 }
 
-/** Throws bodyTooLarge, or malformedRequest when the body arrives late or in many small chunks. */
+/** Throws bodyTooLarge, or malformedRequest if the body arrives too late or in many small chunks. */
 export function collectInTime(request: Request, limits: BodyLimits, held: Pick<Hold, "add">): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length) > limits.bytes + maxDropped) throw tooLarge(limits, true);
@@ -110,14 +110,14 @@ export function collectInTime(request: Request, limits: BodyLimits, held: Pick<H
   return withTimeout(collect(request, length, limits, held), limits.ms, late);
 }
 
-/** Reads a too large body to its end and drops it, for the reason that `dropBody` states. */
+/** Reads a body. One that is too large is read to its end and dropped, for the reason given at `dropBody`. */
 async function collect(
   request: Request,
   length: string | null,
   limits: BodyLimits,
   held: Pick<Hold, "add">,
 ): Promise<Uint8Array> {
-  // One read costs a third of a stream.
+  // Reading it at once costs a third of reading a stream.
   if ((length !== null && Number(length) <= smallBytes) || !request.body) {
     const bytes = await request.bytes();
     if (bytes.length > limits.bytes) throw tooLarge(limits, false);
@@ -136,7 +136,7 @@ async function collectChunks(
   let count = 0;
   for await (const chunk of arriving) {
     size += chunk.length;
-    // Each chunk costs as much as a hundred bytes, and a body can come in chunks of one.
+    // A chunk costs as much as a hundred bytes, and a chunk can be one byte.
     if (++count > maxSmallChunks && size < count * smallChunkBytes) {
       throw malformedRequest("The body comes in too many small chunks.", closing);
     }
@@ -174,7 +174,7 @@ function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   return bodyTooLarge(message, mustClose ? closing : {});
 }
 
-/** Returns the exceeded limit. Building a huge value would block all other requests. */
+/** Returns which limit is exceeded. Parsing a huge value would block all other requests. */
 function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0;
   let values = 1;
@@ -190,7 +190,7 @@ function findExcess(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The position of the quote that ends the text which begins at `start`. */
+/** Returns the position of the quote that ends the text beginning at `start`. */
 function endOfText(bytes: Uint8Array, start: number): number {
   let end = start + 1;
   while (end < bytes.length && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;

@@ -80,11 +80,11 @@ function decode(text: string): string {
 }
 
 const tagForm = /^(?:W\/)?"([^"]*)"$/;
-/** The tag of a read has a suffix for state that is no part of the version. */
+/** The tag of a read has a suffix for state that the version does not cover. */
 const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 
 /**
- * Returns null without the header or with `*`. A weak tag matches, because a proxy that compresses makes `W/"2"` of `"2"`.
+ * Returns null without the header or for `*`. A weak tag matches, because a compressing proxy turns `"2"` into `W/"2"`.
  * @throws malformedRequest for anything but one tag, preconditionFailed for a foreign one.
  */
 export function parseIfMatch(header: string | null): number | null {

@@ -14,8 +14,8 @@ const gzipLevel = { level: 1 } as const;
 const gzipInThread = promisify(gzip);
 
 /**
- * Reads `Accept-Encoding` (RFC 9110, section 12.5.3). Only for texts without secrets, because the length of a
- * compressed text reveals what parts of it have in common (BREACH).
+ * Reads `Accept-Encoding` (RFC 9110, section 12.5.3). Use it only for texts without secrets, because the length of a
+ * compressed text reveals repetitions in it (BREACH).
  */
 export function chooseCoding(accepted: string | null, text: string): Coding | undefined {
   if (accepted === null || text.length < minLength) return undefined;

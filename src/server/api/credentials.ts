@@ -2,7 +2,7 @@ import { type AppError, invalidAppCredentials, invalidTokenParams } from "../err
 import { allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 
-/** The query or body may contain these; the query takes precedence. */
+/** Parameters that the query or the body may contain; the query takes precedence. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
 
 type CommonParameter = (typeof commonParameters)[number];
@@ -10,7 +10,8 @@ type CommonParameter = (typeof commonParameters)[number];
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * A value that is no string becomes empty, which every check refuses. `own` is a field of this body and stays there.
+ * Removes the common parameters from a body and returns them. A value that is no string becomes empty, which every
+ * check refuses. The field `own` stays.
  */
 export function popCommonParams(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
@@ -28,10 +29,10 @@ export interface AppCredentials {
   appSecret: string;
 }
 
-/** Errors wait until the store was checked. Null means not sent. */
+/** Credentials or their error, which is thrown only after the store was checked. Null if none were sent. */
 type KeyCredentials = { value: AppCredentials } | { error: AppError } | null;
 
-/** Parses `Authorization: Bearer <id>:<secret>`. Only ids of users begin with `usr_`. */
+/** Parses `Authorization: Bearer <id>:<secret>`. User ids begin with `usr_`. */
 function readBearer(authorization: string | null) {
   if (authorization === null || !/^bearer(?: |$)/i.test(authorization)) return null;
   const value = authorization.slice("bearer".length).trim();
@@ -67,8 +68,8 @@ export interface TokenCredentials {
 type UserCredentials = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
- * With app credentials, `user_id` without `token` names a user, and is no authentication attempt.
- * @throws invalidTokenParams when one of the two is missing or malformed.
+ * With app credentials, `user_id` without `token` names a user and is no authentication attempt.
+ * @throws invalidTokenParams if one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): TokenCredentials | null {
   const { user_id: userId, token } = sent;
@@ -81,18 +82,18 @@ export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): T
 export interface RequestCredentials {
   common: Common;
   app: KeyCredentials;
-  /** The app credentials, even where the route ignores them. */
+  /** The app credentials, even if the route ignores them. */
   key: KeyCredentials;
   user: UserCredentials;
 }
 
-/** Whether a server calls a route for its visitors, and may name their addresses. Calls of `/auth/` may in any case. */
+/** Whether servers call a route for visitors and may send their addresses. For `/auth/` they always may. */
 export function actsForVisitors({ method, access }: Route): boolean {
   if (access.some((one) => one.kind === "app" && one.scope === "customers:sign-up")) return true;
   return method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
 }
 
-/** Whether the body can hold the namespace or credentials, and so must be read before they are checked. */
+/** Whether the body can contain the namespace or credentials, so that it must be read before they are checked. */
 export function bodyMayCarryCredentials(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;
   if (query.namespace === undefined) return true;
@@ -100,7 +101,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
   const header = readBearer(authorization);
   const namesUser = header?.isUser || ("user_id" in query && "token" in query);
   if ((allowsAnonymous(route.access) || asksOwnToken(route.access)) && !namesUser) return true;
-  // Beside a user token in the query or header, the body may hold app credentials, and one valid method is enough.
+  // Beside a user token in the query or header, the body may contain app credentials, and one valid method suffices.
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 
@@ -114,8 +115,8 @@ export function extractCredentials(
   const { user_id, token } = query;
   const common = body ? { ...popCommonParams(body, route.ownField), ...query } : query;
   const key = readAppCredentials(header, common);
-  // The query takes precedence over the header. A body may contain user credentials where the call is about the token
-  // itself, and on public routes, where ignoring them would attribute the request to another caller.
+  // The query takes precedence over the header. A body may contain user credentials if the route is about the token,
+  // and on public routes, where ignoring them would attribute the request to a visitor.
   const inBody = asksOwnToken(route.access) || allowsAnonymous(route.access) ? common : undefined;
   const beside = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : inBody;
   const user = { user_id: user_id ?? beside?.user_id, token: token ?? beside?.token };

@@ -12,7 +12,7 @@ export function requestIdOf(headers: Headers): string {
   return given;
 }
 
-/** Behind trusted proxies, the right-most untrusted hop counts. Hops further left can be forged. */
+/** Behind trusted proxies, the client is the right-most untrusted hop; hops further left can be forged. */
 export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
   const isTrusted = rangeMatcher(trusted);
   return (peer, forwarded) => {
@@ -29,12 +29,12 @@ export function clientAddressReader(trusted: readonly string[]): (peer: string, 
   };
 }
 
-/** Some proxies write the port as well: `203.0.113.7:4711`, `[2001:db8::1]:443`. */
+/** Some proxies add the port: `203.0.113.7:4711`, `[2001:db8::1]:443`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Few services need the client, and asking the socket for its address costs as much as the rest of a read. */
+/** Few services need the client's address, and asking the socket for it costs as much as the rest of a read. */
 export function clientOf(ipOf: (request: Request) => string | null, request: Request): NonNullable<Ctx["client"]> {
   return {
     get ip() {
@@ -47,7 +47,7 @@ export function clientOf(ipOf: (request: Request) => string | null, request: Req
 }
 
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
-// The wildcard covers what else libraries send, but not Authorization; browsers of before 2022 do not know it.
+// The wildcard allows other headers of libraries, but not Authorization. Browsers before 2022 do not know the wildcard.
 const allowedHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Pragma, " +
   "X-Requested-With, traceparent, tracestate, baggage, sentry-trace, *";

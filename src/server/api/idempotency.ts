@@ -16,8 +16,8 @@ export function successStatus(route: Route, answer: Reply): number {
 }
 
 /**
- * With an `Idempotency-Key` the handler runs at most once, in one transaction with the stored reply.
- * @throws malformedRequest for a malformed key, idempotencyKeyReused for one of another request; those of the handler.
+ * With an `Idempotency-Key`, the handler runs at most once, in one transaction with the stored reply.
+ * @throws malformedRequest for a malformed key, idempotencyKeyReused if another request used it; errors of the handler.
  */
 export async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
   const caller = callerOf(call.ctx.actor);
@@ -37,13 +37,13 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
   });
 }
 
-/** Visitors have no owner, because they cannot be distinguished. */
+/** Null for visitors, because they cannot be distinguished. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 
-/** The fingerprint is keyed, because a plain hash of a body with a password could be searched for it. */
+/** The fingerprint is keyed, because a plain hash of a body with a password could be guessed. */
 function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
   const sent = body instanceof Uint8Array ? new Bun.CryptoHasher("sha256").update(body).digest("hex") : body;
   const asked = { method, path, params, query, body: sent, lang, subject };

@@ -35,21 +35,21 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
-  /** Uploads hold theirs until they are answered. */
+  /** Memory for uploads, which is held until they are answered. */
   uploadMemory: BodyMemory;
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;
-  /** Of the program. */
+  /** The version of the program. */
   version: string;
   media?: MediaStore | undefined;
-  /** Of the server, before the paths of pictures. */
+  /** The server's public URL, which precedes the paths of pictures. */
   publicUrl?: string | undefined;
 }
 
-/** What the steps of a request have found so far, for its error reply and the log. */
+/** The results of a request's steps so far, for the error reply and the log. */
 interface Found {
-  /** With the address that a server names for its customer. */
+  /** `clientIpOf` may return the address that a server sent for its customer. */
   deps: PipelineDeps;
   sent?: RequestCredentials;
   body?: Body | undefined;
@@ -60,7 +60,7 @@ interface Found {
   failure?: unknown;
 }
 
-/** How a request gets its body, at most once, and its store and key. */
+/** Where a request gets its body, at most once, and its store and key. */
 interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
@@ -101,7 +101,7 @@ export async function answerRoute(
   return response;
 }
 
-/** Runs the steps in the order of the specification's conventions. Each notes in `found` what it found. */
+/** Runs the steps in the order of the specification, and records their results in `found`. */
 async function answer(found: Found, incoming: RouteRequest, sources: Sources): Promise<Response> {
   const { request, requestId, route } = incoming;
   const { sent, query, namespace, known, tenant } = await identify(found, incoming, sources);
@@ -174,7 +174,7 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   return errorResponse(requestId, found.failure, headers);
 }
 
-/** A page may read why it was refused, unless it used a key of a store that has not allowed its origin. */
+/** A page may read why it was refused, unless its key belongs to a store that has not allowed its origin. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor) return true;
   return known !== undefined && (!known.tenant || allowsOrigin(known, origin));
@@ -189,10 +189,12 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
   return readBody(request, limits, deps.bodyMemory, { allowsText: route.plainText, isExact });
 }
 
-/** Errors: those of the credentials that were sent without it (specification, section 7), else namespaceMissing. */
+/**
+ * Throws the error of credentials that were sent without a namespace (specification, section 7), else namespaceMissing.
+ */
 function requireNamespace({ common: { namespace }, app, user }: RequestCredentials, body: Body | undefined): string {
   if (namespace) return namespace;
-  // A body that cannot be read may have held the namespace, so its own error says more.
+  // An unreadable body may contain the namespace, so its own error is more helpful.
   if (namespace === undefined && body?.error) throw body.error;
   if (app !== null) throw invalidAppCredentials("`namespace` is missing.");
   if (user.user_id !== undefined || user.token !== undefined) throw invalidTokenParams("`namespace` is missing.");
@@ -236,14 +238,14 @@ function checkCall(
   };
 }
 
-/** Whether the key that was sent, even with a wrong secret, is one of the store and allows a page's origin. */
+/** Whether the sent key, even with a wrong secret, belongs to the store and allows the page's origin. */
 function allowsOrigin({ tenant, key }: ResolvedCredentials, origin: string): boolean {
   return key !== null && key.tenantId === tenant?.id && verifyOrigin(key, origin).allowed;
 }
 
-/** Whether a store was deleted while a request worked in it. */
+/** Whether the store was deleted while the request ran. */
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
-  // A read in this turn of the event loop may be older than the error.
+  // A read in this turn of the event loop could use a snapshot from before the error.
   await new Promise((resolve) => setImmediate(resolve));
   return !(await hasTenant(db, namespace));
 }

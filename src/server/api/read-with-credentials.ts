@@ -1,7 +1,7 @@
 import type { CredentialLookup, ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 
 /**
- * With a database server the cached store and key are used, and read again together with the data. If they have
+ * With a database server, the cached store and key are used, and checked in the same trip as the data. If they have
  * changed, the request is answered again.
  */
 export async function readWithCredentials<T>(
@@ -24,6 +24,6 @@ export async function readWithCredentials<T>(
     ({ stored }) => stored === used?.stored,
     () => false,
   );
-  // A read that failed is not repeated: the answer is its error.
+  // A failed read is not repeated; the reply is its error.
   return isCurrent ? answered : answer(() => read);
 }

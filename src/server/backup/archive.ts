@@ -11,7 +11,7 @@ import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
 const files = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
 const maxManifestBytes = 1 << 20;
 const maxKeyBytes = 4096;
-/** The fastest level: pages of SQLite shrink to a third or less at any. */
+/** The fastest level. At any level, SQLite pages shrink to a third or less. */
 const gzipLevel = 1;
 
 interface Progress {
@@ -138,7 +138,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: n
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Waits for both pipelines, so that neither is left running. */
+/** Waits for both pipelines, so that none is left running. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);

@@ -20,7 +20,7 @@ export function readLast(dataDir: string, kind: Kind): LastResults {
 
 /** Records a result. Never throws, because the result is reported elsewhere too. */
 export function recordResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
-  // The disk may be full, which the error itself says.
+  // The disk may be full, which the recorded error says.
   attempt(() => {
     makeBackupsFolder(dataDir);
     writeWhole(dataDir, lastPath(dataDir, kind), `${JSON.stringify({ ...readLast(dataDir, kind), ...change })}\n`);

@@ -11,7 +11,7 @@ import { attempt } from "../values/attempt.ts";
 export interface BackupLocation {
   kind: "stdout" | "folder" | "s3";
   place: string;
-  /** Undefined for a place of backups, each with a name of its own. */
+  /** Undefined for a directory or prefix, in which each backup gets its own name. */
   name: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
 }
 
-/** Returns the place whose restore a server tests: its replica, else its backups; undefined without either. */
+/** Returns the place for a server's restore tests: its replica, else its backups; undefined without either. */
 export function restoreTestPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
   const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));

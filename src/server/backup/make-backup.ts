@@ -35,7 +35,7 @@ import { removeStaleRestores } from "./restore/temp-dir.ts";
 
 interface BackupOptions {
   location: BackupLocation;
-  /** How many backups of this database stay in the location; undefined keeps all. */
+  /** How many backups of this database to keep in the location; undefined keeps all. */
   keep: number | undefined;
   includeKey: boolean;
   version: string;
@@ -169,7 +169,7 @@ function makeStaging(dataDir: string, staging: string): void {
   const folder = backupsFolder(dataDir);
   try {
     makeBackupsFolder(dataDir);
-    // A killed process left it.
+    // Left behind by a killed process.
     rmSync(staging, { recursive: true, force: true });
     mkdirSync(staging, { mode: 0o700 });
   } catch (error) {
@@ -218,13 +218,13 @@ async function describeCopy(
   };
 }
 
-/** Removes the oldest backups of this database. The new backup is complete, so a failure is only a warning. */
+/** Removes the oldest backups of this database. A failure is only a warning, because the new backup is complete. */
 async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
   try {
     const own: string[] = [];
     for (const name of await listBackups(storage)) {
       const found = await peekManifest(await storage.head(name));
-      // The new one stays whatever its name: the clock may have been ahead when others were made.
+      // The new one is never removed, even if the clock was ahead when others were made.
       const isNew = report.backup.endsWith(name);
       if (!isNew && found?.database.begun_at === manifest.database.begun_at) own.push(name);
     }

@@ -2,7 +2,7 @@ import { type AppError, validationFailed } from "../errors.ts";
 import { attempt } from "../values/attempt.ts";
 
 export interface Manifest {
-  /** Raised when older programs could not read the archive. */
+  /** Increased when older programs cannot read the archive. */
   format: 1;
   /** RFC 3339. */
   created_at: string;
@@ -25,7 +25,7 @@ export function parseManifest(text: string): Manifest {
   return manifest;
 }
 
-/** Exits with 1, not 2, because the command line was right. */
+/** Exits with 1, not 2, because the command line was correct. */
 export function damaged(
   message: string,
   { remedy, cause }: { remedy?: string | undefined; cause?: unknown } = {},
@@ -50,7 +50,7 @@ export function foreignObject(reason: string): AppError {
   );
 }
 
-/** Checks only the fields that are printed or relied on. */
+/** Checks only the fields that are printed or used. */
 function isManifest({ created_at, version, database }: Manifest): boolean {
   return (
     typeof created_at === "string" &&

@@ -9,11 +9,12 @@ import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
 import { type CommandRun, runServerCommand } from "./server-command.ts";
 
 const retryMs = 5 * 60_000;
-/** A place that never answers must not block later backups. */
+/** A hanging place must not block later backups. */
 const timeoutMs = 4 * 3_600_000;
 /**
- * The first backup waits until the last one is old enough, so that restarts neither add backups nor postpone them.
- * @throws validationFailed when the destination cannot take several backups, or has no account.
+ * Starts scheduled backups. The first one waits until the last backup is old enough, so that restarts neither add nor
+ * delay backups.
+ * @throws validationFailed if the destination cannot take several backups, or has no account.
  */
 export function startBackups(
   config: Config & { backupEveryMs: number },

@@ -9,12 +9,13 @@ export interface CommandRun {
   env: Environment;
 }
 
-/** How long a command may remove what it has made, such as the parts of an upload. */
+/** How long a command may take to remove unfinished work, such as the parts of an upload. */
 const cleanUpMs = 5000;
 
 /**
- * Runs a command of this program with the settings of a server. It ends with the server, after `timeoutMs`, or at the signal.
- * @returns what it printed, and why it failed; undefined when it succeeded.
+ * Runs a command of this program with the settings of a server. It ends with the server, after `timeoutMs`, or at the
+ * signal.
+ * @returns the output and the reason of a failure; undefined for a success.
  */
 export async function runServerCommand(
   config: Config,

@@ -26,7 +26,7 @@ export async function requestServer(dataDir: string, path: string, signal?: Abor
     const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
     return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.any(signals) });
   } catch {
-    // The socket was left by a killed server or belongs to another account, or the server hangs.
+    // The server was killed, belongs to another account, or hangs.
     return null;
   }
 }
@@ -37,15 +37,15 @@ export async function readServerStatus(dataDir: string, signal?: AbortSignal): P
 }
 
 /**
- * Listens on the control socket, which only the account of the server can open, and replaces one that a killed server
- * left. Null when another server of one libSQL database already listens. Errors: unavailable.
+ * Listens on the control socket, which only the server's account can open, and replaces that of a killed server.
+ * Returns null if another server of the libSQL database already listens. Errors: unavailable.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);
   const unix = controlSocket(dataDir);
   if (await requestServer(dataDir, "/")) return null;
   rmSync(unix, { force: true });
-  // With the mask the socket never exists with a wider mode, not even for a moment.
+  // With this mask, the socket never has a wider mode, not even for a moment.
   const mask = process.umask(0o177);
   try {
     const server = Bun.serve({

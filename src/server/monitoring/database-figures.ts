@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 /** An unreachable database must not delay the other figures. */
 const timeoutMs = 1000;
 
-/** Figures of the database and its disk, as `GET /status` has them. Null stands for what is not there or unknown. */
+/** Figures of the database and its disk, as in `GET /status`. Null means missing or unknown. */
 export type DatabaseFigures = Awaited<ReturnType<ReturnType<typeof createDatabaseReader>>>;
 
 interface FigureDeps {
@@ -30,7 +30,7 @@ const since = param("since");
 const isWaiting = sql`status = 'waiting'`;
 const hasFailed = sql`status = 'failed' and finished_at > ${since}`;
 const mailFailed = sql`status <> 'waiting' and ${hasFailed}`;
-// Each count reads a small partial index. `failed` are the deliveries that failed for good within the last day.
+// Each count reads a small partial index. `failed` are deliveries that failed finally within the last day.
 const figuresOf = (table: SQLiteTable, waiting: SQL, failed: SQL) =>
   sql`json_object('waiting', (select count(*) from ${table} where ${waiting}),
     'failed', (select count(*) from ${table} where ${failed}))`.mapWith(parseFigures);
@@ -54,7 +54,7 @@ export function createDatabaseReader(deps: FigureDeps) {
       readAt = now;
       kept = read(deps);
     }
-    // Files that cost nothing to read: a backup shows at once.
+    // Read each time, because these files are small: a new backup shows at once.
     const [backup, test] = [readLast(deps.dataDir, "backup"), readLast(deps.dataDir, "restore-test")];
     return {
       ...(await kept),

@@ -21,13 +21,13 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
-  // When the other end is gone, `request` times out.
+  // If the other end is gone, `request` times out.
   const post = (message: Message) => attempt(() => send(message));
 
   const reply = async (id: number, request: IpcRequest) => post({ kind: "answer", id, value: await answer(request) });
 
   return {
-    /** The other end's answer; undefined when none arrives in time. */
+    /** Returns the answer of the other end; undefined if none arrives in time. */
     request(request: IpcRequest, timeoutMs: number): Promise<unknown> {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<unknown>();

@@ -18,7 +18,7 @@ export function monitorProcess(db: Database) {
   const queue = db instanceof FileDatabase ? db.queue : undefined;
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
   let unready: string | null = null;
-  // A query of a database server may cost money. The free space of the disk is reported apart from this.
+  // A query of a database server may cost money. The free disk space is reported apart from this.
   const checking =
     queue && setInterval(async () => (unready = (await findUnready())?.message ?? null), readinessEveryMs);
   checking?.unref();
@@ -28,19 +28,19 @@ export function monitorProcess(db: Database) {
     read() {
       const { user, system } = process.cpuUsage();
       return {
-        /** Null for a worker that does not run, because it keeps ending; its figures are 0. */
+        /** Null for a worker that does not run because it ends repeatedly; its figures are 0. */
         pid: process.pid as number | null,
         started_at,
-        /** Resident; 0 while no file descriptor is left, because the engine reads them from a file. */
+        /** Resident memory. It is 0 if no file descriptor is left, because the engine reads it from a file. */
         memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
         cpu_seconds: (user + system) / 1e6,
-        /** The longest delay of its event loop within the last ten seconds. */
+        /** The longest delay of the event loop within the last ten seconds. */
         event_loop_lag_ms: round(lag.longest()),
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
-        /** How long the first of them has waited, in milliseconds. */
+        /** How long the first waiting write has waited, in milliseconds. */
         write_wait_ms: round(queue?.waitMs ?? 0),
-        /** Why it was not ready within the last seconds; null where it was, and with a database server. */
+        /** Why it was not ready within the last seconds; null if it was, and with a database server. */
         unready,
         counts: meter.read(),
       };
@@ -56,7 +56,7 @@ function round(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** A timer fires late by as long as the event loop was blocked. */
+/** Measures how late a timer fires, which is how long the event loop was blocked. */
 function measureLag() {
   const samples = new Array<number>(lagSamples).fill(0);
   let next = 0;
@@ -71,7 +71,7 @@ function measureLag() {
 }
 
 const keptMs = 60_000;
-/** Anyone may send such requests, so only this many are kept. */
+/** Anyone may send such requests, so their number is limited. */
 const maxKept = 100;
 
 export class RecentRequests {

@@ -41,7 +41,7 @@ export async function readStatus(deps: StatusDeps) {
     at: new Date().toISOString(),
     url,
     workers,
-    /** `name` is `main`, or the number of a worker; one that does not run or answer now has its last figures. */
+    /** `name` is `main` or the number of a worker. A worker that does not run or answer has its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
     requests: {
       total: sumOf(routes, ({ requests }) => requests),

@@ -8,7 +8,7 @@ import { attempt } from "../values/attempt.ts";
 const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
-/** Shorter than the usual five seconds of health probes, so that they get an answer with the reason. */
+/** Shorter than the five seconds that health probes usually wait, so that they get a reply with the reason. */
 const defaultTimeoutMs = 3000;
 
 export interface ReadinessDeps {
@@ -20,8 +20,9 @@ export interface ReadinessDeps {
 }
 
 /**
- * Makes the readiness check of this process, which resolves to undefined when ready; otherwise to an `unavailable` error
- * whose `details` name the parts: `server` (it is stopping), `database`, `schema` or `disk`. Concurrent calls share a query.
+ * Creates the readiness check of this process. It resolves to undefined when ready, else to an `unavailable` error
+ * whose `details` name the parts: `server` (it is stopping), `database`, `schema` or `disk`. Concurrent calls share a
+ * query.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | undefined> {
   const { db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs } = deps;

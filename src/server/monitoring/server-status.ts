@@ -7,7 +7,7 @@ export interface LatencyHistogram {
   sum_ms: number;
 }
 
-/** One route, with its answers by status and by error code. Routes without requests are not listed. */
+/** A route, with its replies by status and by error code. Routes without requests are not listed. */
 export interface RouteStatus {
   method: string;
   /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
@@ -24,7 +24,7 @@ export interface TenantStatus {
   errors: number;
 }
 
-/** How a request of `/health/live` whose `X-Request-Id` begins with `doctor-` arrived at the server. */
+/** How a call of `/health/live` with an `X-Request-Id` that begins with `doctor-` arrived at the server. */
 export interface RecentRequest {
   request_id: string;
   at: string;

@@ -6,10 +6,10 @@ import type { RecentRequest } from "./server-status.ts";
 
 /** A hanging worker delays the figures of the others by at most this time. */
 const defaultTimeoutMs = 500;
-/** After this many checks without a message a worker counts as hanging, and after more of them it is killed. */
+/** After this many checks without a message, a worker counts as hanging; after more, it is killed. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
-/** For a worker that does not run, or has hung since its start. */
+/** Figures of a worker that does not run, or has hung since its start. */
 export const noFigures: ProcessFigures = {
   ...{ memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0, writes_waiting: 0, write_wait_ms: 0 },
   ...{ pid: null, unready: null, started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
@@ -40,7 +40,7 @@ export class WorkerRegistry {
     this.#options = { timeoutMs: defaultTimeoutMs, notice: () => {}, ...options };
   }
 
-  /** Adds a started worker. `remove` is for when it has ended; its counts stay in the totals. */
+  /** Adds a started worker. Call `remove` when it has ended; its counts stay in the totals. */
   add(place: number, send: (message: unknown) => void, child?: Worker["child"]) {
     const { answer, notice } = this.#options;
     const channel = createChannel({ send, answer, onReport: (value) => keepFigures(worker, value) });
@@ -60,7 +60,10 @@ export class WorkerRegistry {
     };
   }
 
-  /** Kills workers that have been silent for too many calls, one a report: time also passes while the machine sleeps. */
+  /**
+   * Kills workers that have been silent for too many calls. Each call counts once, because time also passes while the
+   * machine sleeps.
+   */
   checkSilence(): void {
     const { notice } = this.#options;
     for (const worker of this.#workers) {
@@ -74,7 +77,7 @@ export class WorkerRegistry {
     }
   }
 
-  /** The figures of all workers by number; for a worker that does not answer, its last reported ones. */
+  /** Returns the figures of all workers by number. A worker that does not answer has its last figures. */
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const requested = [...this.#workers].map(async (worker) => {
       const figures = await worker.channel.request({ kind: "figures" }, this.#options.timeoutMs);
@@ -85,7 +88,7 @@ export class WorkerRegistry {
     return known.flatMap(({ worker, answers }) => {
       const { last, silentChecks, place, child } = worker;
       const isStarting = last === undefined && silentChecks < maxSilentChecks;
-      // A worker that ended meanwhile is in `endedCounts` already.
+      // `endedCounts` already includes a worker that ended meanwhile.
       if (isStarting || !this.#workers.has(worker)) return [];
       return [{ name: String(place), figures: last ?? { ...noFigures, pid: child?.pid ?? null }, answers }];
     });

@@ -16,7 +16,7 @@ import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./
 import type { ReplicaTarget } from "./target.ts";
 
 const aheadCount = 8;
-/** A server lists all claims every so many checks, about once a minute. Otherwise it asks only for the next claim. */
+/** All claims are listed once in this many checks, about once a minute. Otherwise only the next claim is requested. */
 const listEvery = 30;
 
 export interface ChainState extends SegmentId {
@@ -24,14 +24,14 @@ export interface ChainState extends SegmentId {
   hash: string | undefined;
   database: string;
   claimed: string;
-  /** The file has all commits until this time, RFC 3339. */
+  /** The file contains all commits until this time, RFC 3339. */
   at: string;
   /** The end of the segment in the WAL of its server; undefined when the segment was never read. */
   end?: WalPosition | undefined;
 }
 
 interface Limits {
-  /** The file is consistent only from this sequence on. */
+  /** From this sequence on, the file is consistent. */
   consistentFrom: number;
   /** Epoch milliseconds. Later segments are not applied, except up to the sequence `replayUntil`. */
   until?: number | undefined;
@@ -42,9 +42,9 @@ interface Limits {
 
 /**
  * Yields the state after each segment.
- * @returns false when some may not be applied, because they are later or only a new snapshot leads to them.
- * @throws validationFailed naming a segment that is damaged, missing, out of order or of another database; unavailable
- * when the place cannot be read.
+ * @returns false if segments remain that must not be applied, because they are later or need a new snapshot.
+ * @throws validationFailed, which names a segment that is damaged, missing, out of order or of another database;
+ * unavailable if the place cannot be read.
  */
 export async function* applyChain(
   file: FileHandle,
@@ -92,7 +92,7 @@ async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], sign
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Commits before a base were not seen. Only the snapshot of its own generation has them, and no segment has its id.
+  // Only the snapshot of the same generation contains the commits before a base. No segment has its id.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }
@@ -143,9 +143,7 @@ export class ChainWriter {
     return this.#previous.id;
   }
 
-  /**
-   * Whether the place still has this claim and the last segment. Throws conflict when a later generation is claimed.
-   */
+  /** Whether the place still has this claim and the last segment. Throws conflict if a later generation was claimed. */
   async isInPlace(): Promise<boolean> {
     const { id, hash } = this.#previous;
     await requireNewest(this.#place, this.#origin.generation, this.#checks % listEvery === 0);
@@ -154,16 +152,16 @@ export class ChainWriter {
     return isClaimed && (hash === undefined || (await this.#place.has(segmentName(id))));
   }
 
-  /** Starts a part of the chain that only a new snapshot leads to, and returns the id of that snapshot. */
+  /** Starts a part of the chain that needs a new snapshot, and returns the snapshot's id. */
   beginBase(): ClaimedSegmentId {
-    // The skipped number keeps any segment from seeming to follow the last one.
+    // A number is skipped, so that no segment seems to follow the last one.
     const { generation, claimed } = this.#origin;
     const id = { generation, claimed, sequence: this.last.sequence + 1 };
     this.#previous = { id, hash: undefined };
     return id;
   }
 
-  /** Writes the next segment and returns its size. It contains everything that was committed until `at`. */
+  /** Writes the next segment and returns its size. It contains all commits until `at`. */
   async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
     const { id, hash } = this.#previous;
     const { at: before = "", clockRewinds = [] } = this.#last ?? {};

@@ -13,7 +13,7 @@ import { openReplica, type ReplicaTarget } from "./target.ts";
 import { WalTail } from "./wal-tail.ts";
 
 /**
- * Logs a place on the disk of the data, or one whose replica is gone, such as when its disk is not mounted.
+ * Warns of a place on the disk of the data, and of a missing replica, for example if its disk is not mounted.
  * @param known the generation that this data directory last had there; 0 for none.
  */
 export async function checkPlace(place: ReplicaTarget, known: number, dataDir: string, notice: LogWriter["notice"]) {
@@ -26,7 +26,7 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   );
 }
 
-/** `database` is as `readBirth`, and empty for a new one. Throws as `GenerationLease.check`. */
+/** `database` is the result of `readBirth`, empty for a new one. Throws as `GenerationLease.check`. */
 export async function checkStart(database: string, config: Config, place: string, timeoutMs = smallCallMs) {
   const path = databaseFile(config.dataDir);
   const known = readReplicaState(path, place);
@@ -46,7 +46,7 @@ export async function describeShared(address: string, dataDir: string): Promise<
   return `The replica in ${address} is on the disk of ${dataDir} and would be lost with it.`;
 }
 
-/** Returns a function that says, and logs, whether a restore test has found damage since its last call. */
+/** Returns a function that returns, and logs, whether a restore test has found damage since its last call. */
 export function watchDamage({ address }: ReplicaTarget, dataDir: string, notice: LogWriter["notice"]) {
   const read = () => {
     const { at, message } = readLast(dataDir, "restore-test").last_failure ?? {};

@@ -26,17 +26,17 @@ interface Claim {
   at: string;
 }
 
-/** The last segment of a place. A damaged one has neither header nor hash. */
+/** The last segment of a place. A damaged segment has neither header nor hash. */
 export interface LastSegment {
   id: SegmentId;
   header?: SegmentHeader;
   hash?: string;
 }
 
-/** The claim is not verified, because it may be signed with an earlier key. */
+/** The claim is not verified, because an earlier key may have signed it. */
 export type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
-/** Claims a generation of a place, so that servers of earlier ones stop. Returns undefined if it is taken. */
+/** Claims a generation of a place, so that servers of earlier generations stop. Returns undefined if it is taken. */
 export async function claimGeneration(
   place: ReplicaTarget,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
@@ -46,7 +46,7 @@ export async function claimGeneration(
   return (await place.create(name, seal(place, name, claim).bytes)) ? claim : undefined;
 }
 
-/** Throws validationFailed for damage, unavailable without an answer. */
+/** Throws validationFailed for damage, unavailable if the place does not answer. */
 export async function readPlace(place: ReplicaTarget) {
   const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
   const lastSegment = await readLastSegment(place);
@@ -79,15 +79,16 @@ function describeChoice(address: string): string {
   );
 }
 
-/** Says how to restore the state before a moment. A last segment without header is signed with another key. */
+/** Describes how to restore the state before a moment. A last segment without header is signed with another key. */
 export function describeKept({ address }: ReplicaTarget, { header }: LastSegment, at: string): string {
   const needs = header ? "" : ". It needs its earlier secret key, or --without-signature";
   return `its state until now remains there${needs}: bodega db restore ${address} --at ${at}`;
 }
 
 /**
- * Throws conflict when another server has claimed a later generation, upon which this one ends.
- * @param isListed whether all claims count, not only the next one: listing a directory of many segments is slow.
+ * Throws conflict if another server has claimed a later generation; this server then ends.
+ * @param isListed whether to list all claims, not only request the next one. Listing a directory of many segments is
+ * slow.
  */
 export async function requireNewest(place: ReplicaTarget, generation: number, isListed = true): Promise<void> {
   const newest = isListed ? await readNewestGeneration(place) : generation + 1;
@@ -105,7 +106,7 @@ export async function readNewestGeneration(place: ReplicaTarget): Promise<number
   return name === undefined ? 0 : Number(name.slice(prefixes.generation.length));
 }
 
-/** Returns undefined for a place without any. Throws as `readClaim`. */
+/** Returns undefined for a place without claims. Throws as `readClaim`. */
 export async function readNewestClaim(place: ReplicaTarget) {
   const generation = await readNewestGeneration(place);
   if (generation === 0) return undefined;
@@ -131,9 +132,9 @@ const checkMs = 5000;
 export interface LeaseOptions {
   database: string;
   dataDir: string;
-  /** Whether to replace, once, a state that this database does not continue. */
+  /** Whether to replace, once, a state that this database does not contain. */
   takeOver?: boolean | undefined;
-  /** What the data directory knew about the place when this process opened it. */
+  /** The state that the data directory had recorded for the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;
   tail: WalTail;
 }
@@ -141,7 +142,7 @@ export interface LeaseOptions {
 export class GenerationLease {
   readonly #place: ReplicaTarget;
   readonly #options: LeaseOptions;
-  /** The ends of segments that this database has, as JSON. */
+  /** The ends of the segments that this database contains, as JSON. */
   readonly #ends = new Set<string>();
   #isOver = false;
 
@@ -152,7 +153,7 @@ export class GenerationLease {
     if (known?.isUnchanged && known.end) this.#ends.add(JSON.stringify(known.end));
   }
 
-  /** Throws conflict as `takeOver`. A place that does not answer in time is asked later. */
+  /** Throws conflict as `takeOver`. A place that does not answer in time is checked later. */
   async check(generation: number, notice: LogWriter["notice"]): Promise<void> {
     const late = unavailable(`${this.#place.address} did not answer for ${checkMs / 1000} s.`);
     const answer = this.#require(generation).catch((error: unknown) => error);
@@ -177,20 +178,21 @@ export class GenerationLease {
       });
     }
     const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
-    // An earlier key may have signed the claim of this server's generation, or of a restore without signatures.
+    // An earlier key may have signed the claim, if it is of this server's generation or of a restore without
+    // signatures.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
-      // A server that had this replica starts without it. For another server the place may be the wrong one.
+      // A server that had this replica starts without it. For another server, the place may be the wrong one.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;
     const isOwn = claim.host === hostname() && claim.data_dir === dataDir && wasHere;
-    // A server that was replaced stays out, even if nothing was written since.
+    // A replaced server must not return, even if nothing was written since.
     if (isOwn || (generation === 0 && this.#has(lastSegment))) return found;
     throw await newerState(this.#place, found, generation);
   }
 
-  /** Whether the file and WAL that were opened contain the last segment. */
+  /** Whether the database contained the last segment when it was opened. */
   #has(lastSegment: LastSegment | undefined): boolean {
     const end = lastSegment?.header?.end;
     if (end === undefined) return false;
@@ -202,7 +204,8 @@ export class GenerationLease {
   /**
    * Claims the next generation of the place.
    * @returns its last segment, whether this database continues it, and when the generation was claimed.
-   * @throws conflict when it has a newer state, unless this directory of this machine wrote it or it may be replaced.
+   * @throws conflict if the place has a newer state, unless this directory of this machine wrote it, or it may be
+   * replaced.
    */
   async takeOver(last: number) {
     const { database, dataDir } = this.#options;
@@ -217,7 +220,7 @@ export class GenerationLease {
       // The previous server may have written meanwhile.
       const lastSegment = await readLastSegment(this.#place);
       const continues = this.#has(lastSegment);
-      // Only the content of the database at its opening was compared.
+      // Only the content at the opening of the database was compared.
       this.#ends.clear();
       this.#isOver = true;
       return { generation, lastSegment, continues, at: claim.at };

@@ -23,7 +23,7 @@ export function segmentName({ generation, sequence }: SegmentId): string {
   return `${prefixes.segment}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
 
-/** A snapshot contains everything up to the segment of this id. */
+/** A snapshot contains everything up to the segment with this id. */
 export function snapshotName({ generation, sequence }: SegmentId): string {
   return `${prefixes.snapshot}${pad(generation, 10)}-${pad(sequence, 12)}`;
 }
@@ -40,8 +40,8 @@ export function parseSegmentIds(names: readonly string[]): SegmentId[] {
 }
 
 /**
- * Leaves out what servers wrote after another one had taken over. A later generation replaces what the earlier one
- * wrote from its first segment on.
+ * Omits segments that a server wrote after another one had taken over. From its first segment on, a later generation
+ * replaces the earlier one.
  */
 export function mainChain(ids: readonly SegmentId[]): SegmentId[] {
   const chain: SegmentId[] = [];

@@ -7,7 +7,7 @@ import { attempt } from "../values/attempt.ts";
 import { formatBytes, KiB, MiB } from "../values/bytes.ts";
 import type { ReplicaTarget } from "./target.ts";
 
-/** The next object refers to an object by its hash. */
+/** The hash is stored in the object that follows. */
 export interface StoredObject<Header> {
   header: Header;
   payload: Uint8Array;
@@ -16,7 +16,7 @@ export interface StoredObject<Header> {
 
 const maxBytes: Record<string, number> = { generation: 64 * KiB, snapshot: 64 * MiB, segment: 258 * MiB };
 
-/** Follows the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of name and hash. */
+/** Appended to the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of name and hash. */
 const sealForm = /^([0-9a-f]{32})([0-9a-f]{64})([0-9a-f]{64})$/;
 const sealBytes = 160;
 
@@ -36,8 +36,8 @@ export function seal({ vault }: ReplicaTarget, name: string, header: object, pay
 }
 
 /**
- * Verifies the signature. Returns undefined for a missing object.
- * @throws validationFailed for one that is altered, forged or renamed; wrongState for one of another key.
+ * Reads an object and verifies its signature. Returns undefined if it is missing.
+ * @throws validationFailed if it is altered, forged or renamed; wrongState if another key signed it.
  */
 export async function getObject<Header extends { format: number }>(
   place: ReplicaTarget,
@@ -61,7 +61,7 @@ export async function getObject<Header extends { format: number }>(
   return { header, payload: body.subarray(end + 1), hash };
 }
 
-/** Refuses an object that has more than Bodega writes, before it is read. */
+/** Refuses an object larger than any that Bodega writes, before it is read. */
 export function limitSize(name: string, max = Number.POSITIVE_INFINITY) {
   return (bytes: number) => {
     if (bytes > max) throw foreignObject(`${name} has ${formatBytes(bytes)}, more than Bodega writes`);
@@ -83,13 +83,13 @@ function verify(
   throw foreignObject(`${name} is forged or was renamed`);
 }
 
-/** Ignores an object that cannot be verified, because a later one can replace it. Other errors are thrown. */
+/** Ignores an object that cannot be verified, because a later one can replace it. Throws other errors. */
 export function ignoreUnverified(error: unknown): undefined {
   if (error instanceof AppError && error.kind !== "unavailable") return undefined;
   throw error;
 }
 
-/** Returns undefined for damaged or larger content. */
+/** Returns undefined for damaged or too large content. */
 export function decompressAtMost(bytes: Uint8Array, max: number) {
   return decompress(bytes, { maxOutputLength: max, chunkSize: MiB }).catch(() => undefined);
 }

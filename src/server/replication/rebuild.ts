@@ -24,10 +24,10 @@ export interface SnapshotHeader {
   database: string;
   claimed: string;
   version: string;
-  /** The file has everything up to the segment of this id; later segments apply. */
+  /** The file contains everything up to the segment with this id. */
   generation: number;
   sequence: number;
-  /** The copy is consistent only from this sequence on. */
+  /** From this sequence on, the copy is consistent. */
   consistentFrom: number;
   at: string;
   parts: { name: string; sha256: string; bytes: number }[];
@@ -41,9 +41,9 @@ export interface RebuildOptions {
 }
 
 /**
- * Verifies each part and each link of the chain.
- * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
- * newest state before it; unavailable when the place cannot be read.
+ * Rebuilds a state and verifies each part and each link of the chain.
+ * @throws notFound if there is no state to restore; validationFailed, which names what is damaged or missing and the
+ * newest state before it; unavailable if the place cannot be read.
  */
 export async function rebuild(place: ReplicaTarget, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
@@ -68,7 +68,7 @@ export async function rebuild(place: ReplicaTarget, path: string, options: Rebui
       state = next;
     await file.sync();
   } catch (error) {
-    // Until the file is consistent, only an older snapshot has a state to offer.
+    // Until the file is consistent, only an older snapshot contains a state to restore.
     const isWhole = state.hash !== undefined && state.sequence >= Math.max(consistentFrom, replayUntil);
     const offer = isWhole ? state.at : older && new Date(Date.parse(at) - 1).toISOString();
     throw signal.aborted
@@ -80,14 +80,14 @@ export async function rebuild(place: ReplicaTarget, path: string, options: Rebui
   return { state, version };
 }
 
-/** Finds the newest snapshot that was consistent at `until` or with the segment `replayUntil`. */
+/** Finds the newest snapshot that was consistent at `until`, or with the segment `replayUntil`. */
 async function findSnapshot(place: ReplicaTarget, until: number, replayUntil: number) {
   const segments = parseSegmentIds(await place.list(prefixes.segment));
   const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
   for (const [index, id] of [...snapshots.entries()].reverse()) {
     const { generation, sequence } = id;
     const later = segments.find((other) => other.generation > generation && other.sequence <= sequence);
-    // A forged segment would hide all snapshots; reading it throws its own error.
+    // A forged segment would hide all snapshots, so it is read, which throws its error.
     if (later && (await getObject(place, segmentName(later)))) continue;
     const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(id)))?.header;
     if (snapshot === undefined) continue;
@@ -140,10 +140,10 @@ export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) 
   return { ...(await verifyFetched(folder, { created_at: state.at, version }, undefined)), state };
 }
 
-/** A place that does not answer must not delay a restore longer. */
+/** How long a restore waits for a place that does not answer. */
 const timeoutMs = 5000;
 
-/** Reads the newest state of a place before its restore. The result notes that the restored database continues it. */
+/** Reads the newest state of a place before its restore. The result records that the restored database continues it. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));

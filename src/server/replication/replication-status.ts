@@ -10,12 +10,12 @@ export interface ReplicationStatus {
 }
 
 const repeatMs = 3_600_000;
-/** A place works again once it has worked for this long, because it may fail every few seconds. */
+/** A place counts as working after this time, because it may fail every few seconds. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
 const hangingMs = 10_000;
 
-/** A message that repeats is logged once, then hourly. */
+/** Logs a repeated message once, then hourly. */
 export class Failures {
   readonly #write: LogWriter["notice"];
   readonly #texts: readonly [fails: string, works: string];
@@ -25,7 +25,7 @@ export class Failures {
   #calledAt: number | undefined;
   last: ReplicationStatus["failure"] = null;
 
-  /** `texts` are the start of the message of each failure, and the message that the place works again. */
+  /** `texts`: the beginning of each failure message, and the message that the place works again. */
   constructor(write: LogWriter["notice"], ...texts: readonly [fails: string, works: string]) {
     this.#write = write;
     this.#texts = texts;
@@ -37,7 +37,7 @@ export class Failures {
     this.#write(level, message);
   };
 
-  /** Returns the milliseconds until the next try, which double each time. */
+  /** Returns the milliseconds until the next try, which double with each failure. */
   begin(error: unknown): number {
     const { message: what, remedy = "Check the place, its account and the network." } = error as AppError;
     const message = `${what} ${remedy}`;
@@ -54,7 +54,7 @@ export class Failures {
     this.#calledAt = Date.now();
   }
 
-  /** Returns the last failure, or that a call has hung for long. */
+  /** Returns the last failure, or that a call hangs. */
   present(place: string): ReplicationStatus["failure"] {
     const since = this.#calledAt ?? Date.now();
     const ms = Date.now() - since;

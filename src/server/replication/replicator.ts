@@ -16,7 +16,7 @@ import { type WalRead, WalTail } from "./wal-tail.ts";
 const ownCheckMs = 2000;
 /** The minimum time between two snapshots, unless commits were lost. */
 const snapshotMs = 3_600_000;
-/** The time that a stopping server has to send the rest. */
+/** How long a stopping server tries to send the rest. */
 const lastMs = 5000;
 
 interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
@@ -26,13 +26,13 @@ interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
   keepMs: number;
   /** The size up to which the WAL waits for the place, in bytes; 256 MiB by default. */
   maxWalBytes?: number | undefined;
-  /** The time between reads of the WAL. At most a second of commits may be lost, and sending takes the rest of it. */
+  /** The time between reads of the WAL. Together with sending, this must be less than a second. */
   pollMs?: number;
 }
 
 /**
- * Sends commits as segments, which follow a snapshot. It makes one call at a time, and nothing else waits for a place
- * that fails.
+ * Sends commits as segments, which follow a snapshot. It makes one call at a time, and a failing place delays nothing
+ * else.
  */
 export class Replicator {
   readonly #db: FileDatabase;
@@ -40,17 +40,17 @@ export class Replicator {
   readonly #tail: WalTail;
   readonly #purge: Purge;
   readonly #lease: GenerationLease;
-  /** The generation of this server, or before that of the last server on this data directory; 0 for none. */
+  /** The generation of this server; before that, of the last server on this data directory; 0 for none. */
   #generation: number;
   #chain: ChainWriter | undefined;
-  /** The last segment that is surely in the database file. */
+  /** The last segment that is certainly in the database file. */
   #inFile: ClaimedSegmentId | undefined;
   #snapshot: SnapshotCopy | undefined;
   #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
   #bytesSinceSnapshot = 0;
-  /** All commits until then were sent. Epoch milliseconds. */
+  /** All commits until this time were sent. Epoch milliseconds. */
   #sentAt = Date.now();
-  /** A restore needs a new snapshot for what was committed since then. */
+  /** Commits since this time need a new snapshot to be restored. */
   #baseLostAt: number | undefined;
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
@@ -82,7 +82,7 @@ export class Replicator {
     db.observeWal(this.#tail);
   }
 
-  /** Throws conflict when this server may not take over. A place that does not answer in time is asked later. */
+  /** Throws conflict if this server may not take over. A place that does not answer in time is checked later. */
   check(): Promise<void> {
     return this.#lease.check(this.#generation, this.#options.notice);
   }
@@ -125,7 +125,7 @@ export class Replicator {
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);
-          // The successor gets the last changes of this server.
+          // The server that takes over gets the last changes of this one.
           this.#isReplaced = this.#chain !== undefined;
           if (!this.#isReplaced) return;
           isLast = false;
@@ -136,7 +136,7 @@ export class Replicator {
     }
   }
 
-  /** Takes over the place, and continues its chain if this database had the last segment when it was opened. */
+  /** Takes over the place, and continues its chain if the database contained the last segment when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
     await checkPlace(place, this.#generation, dataDir, this.#failures.notice);
@@ -157,7 +157,7 @@ export class Replicator {
     return chain;
   }
 
-  /** Makes one call to the place. Returns false when there is nothing to do. */
+  /** Makes one call to the place. Returns false if there is nothing to do. */
   async #step(chain: ChainWriter): Promise<boolean> {
     if (!this.#isReplaced && performance.now() - this.#ownCheckedAt > ownCheckMs) {
       const { place, notice } = this.#options;
@@ -186,7 +186,7 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    // A partial read does not reach the state at its time.
+    // After a partial read, the state is older than the read.
     const at = read.isAll ? readAt : new Date(this.#sentAt);
     this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);
@@ -204,10 +204,10 @@ export class Replicator {
     return true;
   }
 
-  /** Copies the next part of a snapshot, and starts one when the segments outweigh the last. */
+  /** Copies the next part of a snapshot. Starts a new snapshot when the segments are larger than the last one. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
-    // A few large segments do not cause another snapshot of a small database.
+    // A minimum, so that a few large segments do not cause a new snapshot of a small database.
     const isDue = this.#bytesSinceSnapshot > Math.max(bytes, MiB) && performance.now() - time > snapshotMs;
     if (this.#snapshot === undefined && isDue && this.#inFile !== undefined) {
       this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, this.#inFile);

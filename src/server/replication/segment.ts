@@ -4,22 +4,22 @@ import { unavailable } from "../errors.ts";
 import { MiB } from "../values/bytes.ts";
 import { decompressAtMost, type StoredObject } from "./objects.ts";
 
-/** Describes what a segment follows and changes. Times are RFC 3339. */
+/** What a segment follows and changes. Times are RFC 3339. */
 export interface SegmentHeader {
   format: 1;
   /** When the database was created, which identifies it. */
   database: string;
   generation: number;
-  /** When its server claimed the generation. Generations of a place that was begun anew have other times. */
+  /** When the server claimed the generation. It distinguishes a replica that was started anew in the same place. */
   claimed: string;
   sequence: number;
   /** The segment before it; null for the first one of a place. */
   previous: { generation: number; sequence: number; hash: string } | null;
-  /** Whether commits before it were lost, so that it applies only to a snapshot. */
+  /** Whether commits before it were lost, so that it can only follow a snapshot. */
   isBase: boolean;
-  /** The database contains everything that was committed until then. */
+  /** The database contains all commits until this time. */
   at: string;
-  /** The last segments that are earlier than their predecessors, because the clock was set back. */
+  /** The last segments whose time is earlier than that of the one before, because the clock was set back. */
   clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;
@@ -27,7 +27,7 @@ export interface SegmentHeader {
 
 export interface Segment {
   header: SegmentHeader;
-  /** The next segment refers to this one by its hash. */
+  /** The hash of this segment, which the next one contains. */
   hash: string;
   numbers: Uint32Array;
   /** The pages of `numbers`, in the same order. */
@@ -35,7 +35,7 @@ export interface Segment {
 }
 
 const zstdLevel = 1;
-/** A larger transaction waits until the WAL is emptied, after which there is a snapshot. */
+/** A larger transaction waits until the WAL is emptied, and is then in a snapshot. */
 const maxPages = (256 * MiB) / pageBytes;
 
 /** The limit of SQLite. */

@@ -17,7 +17,7 @@ import type { ReplicaTarget } from "./target.ts";
 const readAt = promisify(readFile);
 const zstdLevel = 1;
 
-/** Files stay open for as long as the process lives, because closing any descriptor drops the process's locks. */
+/** Files stay open while the process lives, because closing any descriptor drops the process's locks. */
 const openFiles = new Map<string, number>();
 
 export class SnapshotCopy {
@@ -30,7 +30,9 @@ export class SnapshotCopy {
   isCopied = false;
   readonly #earlier: SnapshotHeader["parts"];
 
-  /** `link` is the last segment that the file surely contains. Equal parts of `earlier` are not sent again. */
+  /**
+   * `link` is the last segment that is certainly in the file. Parts that equal those of `earlier` are not sent again.
+   */
   constructor(place: ReplicaTarget, databasePath: string, id: ClaimedSegmentId, earlier?: SnapshotCopy) {
     this.#place = place;
     this.id = id;
@@ -67,10 +69,10 @@ export class SnapshotCopy {
   }
 }
 
-/** So many objects are removed before a segment may be sent. */
+/** So many objects may be removed before the next segment is sent. */
 const batch = 10;
 
-/** Removes what no state of the kept time needs, a few objects at a time. */
+/** Removes objects that no state within the kept time needs, a few at a time. */
 export class Purge {
   readonly #place: ReplicaTarget;
   readonly #keepMs: number;
@@ -82,7 +84,7 @@ export class Purge {
     this.#keepMs = keepMs;
   }
 
-  /** A new snapshot may need parts of an unfinished one. */
+  /** Stops, because a new snapshot may need parts of an unfinished one. */
   stop(): void {
     this.#names = [];
     this.#isDue = false;
@@ -132,7 +134,7 @@ export class Purge {
       (id) => id.sequence <= oldest.sequence && id.generation <= oldest.generation,
     );
     const old = snapshots.filter((id) => isOld(id, oldest));
-    // Snapshots come first, because one without its segments could not be restored.
+    // Snapshots are removed first, because without its segments a snapshot could not be restored.
     return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
   }
 }

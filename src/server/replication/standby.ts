@@ -15,16 +15,16 @@ import { fetchReplica } from "./rebuild.ts";
 import { Failures } from "./replication-status.ts";
 import type { ReplicaTarget } from "./target.ts";
 
-/** The interval of looking for a new snapshot, unless a segment is missing. */
+/** How often to look for a new snapshot, unless a segment is missing. */
 const checkMs = 5000;
 const maxRetryMs = 10_000;
 
 export interface StandbyState {
   place: string;
   url: string;
-  /** How far the copy is; null without a copy. */
+  /** The state of the copy; null without one. */
   state: ChainState | null;
-  /** Whether a segment is being applied, so that the copy is inconsistent. */
+  /** Whether a segment is being applied, which makes the copy inconsistent. */
   isApplying: boolean;
 }
 
@@ -35,15 +35,15 @@ export interface StandbyOptions {
   pollMs?: number;
 }
 
-/** Returns undefined for a directory that is not a standby's. */
+/** Returns undefined if the directory is not a standby's. */
 export function readStandbyState(dataDir: string): StandbyState | undefined {
   const path = standbyFile(dataDir);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as StandbyState) : undefined;
 }
 
 /**
- * Restores the newest state once, then applies each segment. A copy that cannot be continued, or was being changed when
- * the standby was killed, is replaced by a new one.
+ * Restores the newest state once, then applies each segment. Makes a new copy if the old one cannot be continued, or
+ * was being changed when the standby was killed.
  */
 export class Standby {
   readonly #place: ReplicaTarget;
@@ -51,10 +51,10 @@ export class Standby {
   #known: StandbyState;
   #file: FileHandle | undefined;
   #isBroken = false;
-  /** Whether segments remain that do not follow the copy. */
+  /** Whether segments remain that cannot be applied to the copy. */
   #isStuck = false;
   applied = 0;
-  /** When the copy last had everything; undefined without a copy. */
+  /** When the copy last contained everything; undefined without a copy. */
   #currentAt: number | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
@@ -85,7 +85,7 @@ export class Standby {
     return { message, lagSeconds };
   }
 
-  /** Follows the place until the signal. `url` is where its health check listens. */
+  /** Follows the place until the signal aborts. `url` is the address of its health check. */
   async run(url: string): Promise<void> {
     const { signal, pollMs = 1000 } = this.#options;
     this.#write({ url });
@@ -99,7 +99,7 @@ export class Standby {
         this.#failures.begin(error);
         const isEmpty = error instanceof AppError && error.kind === "notFound";
         const hasCopy = this.#known.state !== null && !this.#isBroken;
-        // Restoring the whole state repeatedly would load the place.
+        // Restoring the whole state again and again would load the place.
         pauseMs = isEmpty || hasCopy ? pollMs : Math.min(pauseMs * 2, maxRetryMs);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
@@ -108,8 +108,8 @@ export class Standby {
   }
 
   /**
-   * Returns false while the copy may lack something, such as after a restore.
-   * @throws notFound while the place has no state; unavailable when it cannot be read; validationFailed for damage.
+   * Returns false while the copy may lack something, for example after a restore.
+   * @throws notFound while the place has no state; unavailable if it cannot be read; validationFailed for damage.
    */
   async catchUp(): Promise<boolean> {
     const startedAt = Date.now();
@@ -139,7 +139,8 @@ export class Standby {
   }
 
   /**
-   * Whether the replica was not begun anew. Throws unavailable when it is gone, wrongState for that of another shop.
+   * Whether the replica is still the one that the copy follows. Throws unavailable if it is gone, wrongState for that
+   * of another shop.
    */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
@@ -149,7 +150,7 @@ export class Standby {
     if (claim?.at === claimed) return true;
     const newest = await readNewestClaim(this.#place);
     if (newest === undefined) {
-      // A directory that is not mounted is empty.
+      // The directory of an unmounted disk is empty.
       const remedy = "Mount its disk, or start the server that replicates there.";
       throw unavailable(`The replica is no longer in ${place}.`, { remedy });
     }
@@ -161,7 +162,7 @@ export class Standby {
     return false;
   }
 
-  /** Applies the segments after the copy. Returns whether no others remain. */
+  /** Applies the segments after the copy. Returns whether none remain. */
   async #applyNew(): Promise<boolean> {
     const { config, notice, signal } = this.#options;
     const { state } = this.#known;
@@ -193,7 +194,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // Until the new copy is in place, no state describes it.
+      // No state describes the copy until the new one is in place.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       chownLike(databasePath, dataDir);

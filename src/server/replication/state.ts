@@ -8,11 +8,11 @@ export interface ReplicaState {
   place: string;
   /** The generation of the server that wrote it; 0 after a restore. */
   generation: number;
-  /** The end of the segment with the last commit in the file; null without such a segment. */
+  /** The end of the last segment that is in the file; null without one. */
   end: WalPosition | null;
-  /** The `newest` of the place when the file was restored from it. */
+  /** The newest object of the place when the file was restored from it. */
   restored?: string;
-  /** Identifies the file. A file that differs has commits that were not seen. */
+  /** Identifies the file. If it differs, there are commits that were not sent. */
   file: ReturnType<typeof identify>;
 }
 
@@ -21,7 +21,7 @@ function identify(databasePath: string) {
   return { ino, size, mtimeMs };
 }
 
-/** `isSameFile`: the database file was not replaced since. `isUnchanged`: it was not written either, or is a copy. */
+/** `isSameFile`: the database file was not replaced. `isUnchanged`: nor was it written; or it is a copy. */
 export function readReplicaState(databasePath: string, place?: string) {
   return attempt(() => {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
@@ -32,7 +32,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state if possible. Without it, the next server makes a new snapshot. Throws unavailable if `isMust`. */
+/** Writes the state. If that fails, the next server makes a new snapshot. Throws unavailable if `isMust`. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   try {
@@ -43,7 +43,7 @@ export function writeReplicaState(databasePath: string, state: Omit<ReplicaState
   }
 }
 
-/** An S3 prefix is the same with and without a slash at its end. */
+/** An S3 prefix means the same with and without a slash at its end. */
 const withoutSlash = (place: string) => place.replace(/\/$/, "");
 
 function statePath(databasePath: string): string {

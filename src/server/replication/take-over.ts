@@ -11,7 +11,7 @@ import { readStandbyState, Standby, type StandbyOptions, type StandbyState } fro
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import { openReplica } from "./target.ts";
 
-/** Accepts also a standby that has become a server. Throws notFound without one, validationFailed for another place. */
+/** Also accepts a standby that has become a server. Throws notFound without one, validationFailed for another place. */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
   const { dataDir, replicateTo } = config;
   const own = readReplicaState(databaseFile(dataDir));
@@ -29,14 +29,14 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "st
 type TakeOverOptions = Omit<StandbyOptions, "config">;
 
 /**
- * Claims the place, which ends its server, and makes the copy of a standby the database of its directory.
- * @throws as `requireStandby` and `Standby.catchUp`; conflict when another one takes over meanwhile.
+ * Claims the place, which ends its server, and turns the standby's copy into the database of the directory.
+ * @throws as `requireStandby` and `Standby.catchUp`; conflict if another one takes over meanwhile.
  */
 export async function takeOver(config: Config, options: TakeOverOptions): Promise<Config> {
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
-  // Both are missing before the first copy, and only the copy when the last attempt was interrupted.
+  // Before the first copy, both are missing; after an interrupted attempt, only the copy is.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
     const standby = new Standby(openReplica(replicateTo, config), { config, ...options });
@@ -50,21 +50,21 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   return { ...config, replicateTo };
 }
 
-/** Checks come before the claim, so that on a failure the other server goes on. */
+/** Checks everything before the claim, so that after a failure the other server continues. */
 async function promote(standby: Standby, address: string, config: Config, { notice, pollMs = 1000 }: TakeOverOptions) {
   const { dataDir } = config;
   const place = openReplica(address, config);
   let isCurrent = false;
-  // The first may restore a new copy, and the next applies what was added meanwhile.
+  // The first pass may restore a new copy; the next one applies what was added meanwhile.
   for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
   const { database } = requireStandby(config).state as ChainState;
   const generation = ((await readNewestClaim(place))?.generation ?? 0) + 1;
-  // The state is noted under its later name, so that after an interruption a server continues the replica.
+  // The state is written for the later name, so that after an interruption the server continues the replica.
   const note = (end: WalPosition | null = null) =>
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();
   if (!(await claimGeneration(place, { database, dataDir, generation }))) await requireNewest(place, generation - 1);
-  // A replaced server finds out and sends its last changes meanwhile.
+  // The replaced server notices the claim meanwhile, and sends its last changes.
   for (let poll = 1; poll <= 3; poll++) {
     await Bun.sleep(pollMs);
     isCurrent = await standby.catchUp();

@@ -9,13 +9,16 @@ import { createVault, type Vault } from "../security/vault.ts";
 
 export interface ReplicaTarget extends BoundedStorage {
   vault: Pick<Vault, "fingerprint" | "mac">;
-  /** Whether to read objects without checking their signature, because the key is lost. */
+  /** Whether to read objects without verifying signatures, because the key is lost. */
   isUnchecked: boolean;
   /** The remedy for objects of another key. It ends in a command, which the terminal completes. */
   keyRemedy: string;
 }
 
-/** The key is read at the first use. `flags` are those of the `db restore` that reads it. Errors of its calls are unavailable. Throws as `openStorage`. */
+/**
+ * Opens a replica; its key is read at the first use. `flags` are those of the `db restore` that reads it. Errors of its
+ * calls are unavailable. Throws as `openStorage`.
+ */
 export function openReplica(
   address: string,
   config: Parameters<typeof copySecret>[0] & Pick<Config, "s3">,

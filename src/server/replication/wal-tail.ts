@@ -11,30 +11,30 @@ import {
 import type { WalObserver } from "../db/local/wal-truncator.ts";
 import { MiB } from "../values/bytes.ts";
 
-/** Bytes of the WAL that are read in one turn of the event loop, about the maximum of one segment. */
+/** Bytes of the WAL to read in one turn of the event loop, about the maximum of a segment. */
 const chunkBytes = 256 * frameBytes;
 const maxBytes = 16 * MiB;
-/** How much may be unread when the WAL is emptied. Reading it delays the waiting writes. */
+/** How much may be unread when the WAL is emptied. Reading it delays waiting writes. */
 const maxRest = 16 * MiB;
 
 const defaultWalBytes = 256 * MiB;
 
 export interface WalRead {
   changes: Changes;
-  /** Whether the changes were left when the WAL was emptied. */
+  /** Whether the changes were read when the WAL was emptied, and kept in memory. */
   isHeld: boolean;
-  /** Whether nothing else was committed when the changes were read. */
+  /** Whether there were no later commits when the changes were read. */
   isAll: boolean;
 }
 
 /**
- * Each read returns the commits after those that were sent. Unsent commits are held in memory when the WAL is emptied.
+ * Each read returns the commits after those that were sent. When the WAL is emptied, unsent commits are kept in memory.
  */
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #onEmptied: (isWhole: boolean) => void;
   readonly #onWanted: () => void;
-  /** Undefined means the first frame of the present or next WAL. */
+  /** Undefined means the first frame of the present or the next WAL. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
   #captured: Changes | "lost" | undefined;
@@ -44,7 +44,7 @@ export class WalTail implements WalObserver {
   readonly maxWalBytes: number;
 
   /**
-   * `emptied` gets false when commits were discarded unseen. `wanted` runs while the WAL waits to be emptied.
+   * `emptied` gets false if commits were discarded unread. `wanted` runs while the WAL waits to be emptied.
    * `maxWalBytes` limits that wait.
    */
   constructor(
@@ -66,7 +66,7 @@ export class WalTail implements WalObserver {
     const position = this.#position;
     const steps = readWal(this.#path, position, { limit: maxBytes });
     for (let step = steps.next(); ; step = steps.next()) {
-      // The WAL was emptied meanwhile, so what was read here is held.
+      // The WAL was emptied meanwhile, so this part is already in memory.
       if (this.#position !== position || this.#held !== undefined) return this.read();
       if (!step.done) await new Promise((resolve) => setImmediate(resolve));
       else if (step.value === undefined) return "nothing";
@@ -77,11 +77,11 @@ export class WalTail implements WalObserver {
 
   advance({ changes, isHeld }: WalRead): void {
     if (isHeld) this.#held = undefined;
-    // If the WAL was emptied while changes were sent, they are also held, and sent once more.
+    // If the WAL was emptied while changes were sent, they are also in memory, and are sent once more.
     else if (this.#held === undefined) this.#position = changes.end;
   }
 
-  /** Continues where the last segment of an earlier process ended. Returns false unless the WAL has the same frames. */
+  /** Continues after the last segment of an earlier process. Returns false unless the WAL still has the same frames. */
   resume(end: WalPosition): boolean {
     if (this.#isLost || this.#held !== undefined || this.#position !== undefined) return false;
     const found = readAll(readWal(this.#path, undefined, { until: end.offset }));
@@ -90,7 +90,7 @@ export class WalTail implements WalObserver {
     return true;
   }
 
-  /** Starts again with the first frame of the present WAL, for a new snapshot. */
+  /** Starts at the first frame of the present WAL, for a new snapshot. */
   restart(): void {
     this.#position = undefined;
     this.#held = undefined;
@@ -131,8 +131,8 @@ export class WalTail implements WalObserver {
 }
 
 /**
- * Returns the commits after a position and whether the WAL ends there; undefined without commits.
- * @param limits `limit` is about how many bytes to read, `until` the offset where the WAL is taken to end.
+ * Returns the commits after a position, and whether the WAL ends there; undefined without commits.
+ * @param limits `limit` is about how many bytes to read; `until` is the offset at which reading stops.
  */
 function* readWal(
   path: string,
@@ -160,13 +160,13 @@ function* readWal(
   }
 }
 
-/** The position to read from; undefined if there is nothing yet, `lost` if the WAL no longer has it. */
+/** Returns the position to read from; undefined if there is nothing yet; `lost` if the WAL no longer contains it. */
 function findStart(file: number, position: WalPosition | undefined): WalPosition | "lost" | undefined {
   const header = new Uint8Array(walHeaderBytes);
   const isEmpty = readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes;
   if (isEmpty) return position === undefined ? undefined : "lost";
   const start = startOf(header);
-  // A header that is being written is read again.
+  // A header that is being written is read again later.
   if (start === undefined || position === undefined) return start;
   return isSameWal(start, position) ? position : "lost";
 }

@@ -51,7 +51,7 @@ export function coversHost({ leaf }: Certificate, url: string): boolean {
   return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
 }
 
-/** Opened non-blocking: reading a named pipe without a writer would hang. */
+/** Opened non-blocking, because reading a named pipe without a writer would hang. */
 async function readPem(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -89,10 +89,10 @@ function namesOf(leaf: X509Certificate): string[] {
 }
 
 const dayMs = 86_400_000;
-/** Renewal tools renew a month before expiry, so two weeks before it something went wrong. */
+/** Renewal tools renew a month before expiry, so two weeks before it, a renewal must have failed. */
 export const expiryWarningDays = 14;
 
-/** A problem that does not prevent serving. `subject` is the file at fault. */
+/** A problem that does not prevent serving. `subject` is the file that causes it. */
 type CertificateProblem = ReturnType<typeof problem> & { fix?(): Promise<void> };
 
 const problem = (severity: "warning" | "error", subject: string, message: string, remedy: string) => {

@@ -18,15 +18,15 @@ interface WatchOptions {
 }
 
 /**
- * A later pair that is incomplete or does not match is logged once, and the previous one stays in use. SIGHUP polls at
- * once.
- * @throws validationFailed naming the file at fault.
+ * Watches the files. A later pair that is incomplete or does not match is logged once, and the previous one stays in
+ * use. SIGHUP checks at once.
+ * @throws validationFailed, which names the file that causes it.
  */
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const { now, notice } = options;
   let current = await readCertificate(files);
   let present: (certificate: Certificate) => Promise<void> = async () => {};
-  // Empty, so that the first poll notices a change made since the files were read.
+  // Empty, so that the first check notices a change since the files were read.
   let knownFiles = "";
   let lastFailure = "";
   let warnedAt = now();
@@ -35,7 +35,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   let timer: ReturnType<typeof setInterval> | undefined;
 
   async function reload(): Promise<void> {
-    // Taken before reading, so that the next poll notices a change made meanwhile.
+    // Before reading, so that the next check notices a change during it.
     const found = await identify(files);
     if (found === knownFiles) return;
     const before = current;
@@ -58,7 +58,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
       throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
     }
     if (isStopped) return;
-    // Set first: a worker that starts meanwhile must not be given the previous one.
+    // Set first, so that a worker that starts meanwhile gets the new one.
     current = next;
     await present(next);
     warnedAt = now();
@@ -86,7 +86,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     current: () => current,
     /** Resolves when a change has been handled. */
     poll,
-    /** Logs the certificate, then polls the files. `use` switches to another certificate and may throw. */
+    /** Logs the certificate, then watches the files. `use` switches to another certificate and may throw. */
     start(use: (certificate: Certificate) => Promise<void>) {
       present = use;
       void logCertificate(current, files, options);

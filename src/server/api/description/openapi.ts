@@ -159,7 +159,7 @@ function operation(route: Route, schemas: Schemas): Json {
       [status]: reply,
       ...notCreated(route, reply),
       ...(route.readEtagSource && { 304: { $ref: "#/components/responses/NotModified" } }),
-      // Many ids can exceed what the runtime reads of a request before its body.
+      // With many ids, the URL could exceed what the runtime accepts as a request's head.
       ...(route.query?.properties.resource_id?.maxItems && {
         431: { description: "The address is too long. Without a body." },
       }),
@@ -171,11 +171,11 @@ function operation(route: Route, schemas: Schemas): Json {
 function uploadContent({ types }: Upload, schemas: Schemas): Json {
   const form = { type: "object", required: ["file"], properties: { file: binary }, additionalProperties: false };
   const files = types.map((type) => [type, { schema: binary }]);
-  // Generated clients send the first.
+  // Generated clients use the first content type.
   return { "multipart/form-data": { schema: schemas.define("MediaUpload", form) }, ...Object.fromEntries(files) };
 }
 
-/** A route that answers 201 answers 200 to a dry run, or for a record that existed before. */
+/** A route that replies 201 replies 200 to a dry run, and for a record that already existed. */
 function notCreated({ query, reply }: Route, whole: Json): Json {
   const isTry = query?.properties.dry_run && reply.status === 201;
   const description = isTry ? "With `dry_run=true`: the record that would be created." : reply.existing;
@@ -189,7 +189,7 @@ function describeAccess(access: Access): string {
   return "anyone";
 }
 
-/** Any one of the returned requirements suffices. */
+/** Each of the returned requirements suffices. */
 function security(access: Access): Json[] {
   if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
   return access.kind === "token" ? [{ user: [] }, { userId: [], token: [] }] : [{}];

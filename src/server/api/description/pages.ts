@@ -6,7 +6,7 @@ import { type Json, type Schemas, success } from "./schemas.ts";
 interface SystemPage {
   id: string;
   summary: string;
-  /** The schema of `data`; undefined for a page without the envelope. */
+  /** The schema of `data`; undefined for pages without the envelope. */
   data?: TSchema;
   type?: string;
   errors: readonly ErrorKind[];
@@ -58,7 +58,7 @@ export const systemPages = {
     type: "text/plain",
     errors: ["notAuthenticated", "routeNotFound", "unavailable"],
   },
-  /** A route serves files and describes them as well, although they are no part of the API. */
+  /** A route serves and describes files, although they are no part of the API. */
   "/media/{id}/{file}": { id: "getMedia", summary: "Get a picture", type: "image/webp", errors: ["notFound"] },
 } as const satisfies Record<string, SystemPage>;
 

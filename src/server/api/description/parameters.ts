@@ -5,7 +5,7 @@ import { actsForVisitors } from "../credentials.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** The server refuses other values with an error of its own, so its schemas do not check these. */
+/** The server refuses other values with its own error, so its schemas do not check them. */
 const namespaceForm = { type: "string", minLength: 1 };
 const ifMatchForm = { type: "string", pattern: '^(\\*|(W/)?"[^"]*")$' };
 
@@ -70,7 +70,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // No generator but that of Go can send `deepObject`, and that sends it in any case.
+      // Only Go's generator can send `deepObject`, and it does so in any case.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

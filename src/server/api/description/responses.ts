@@ -4,7 +4,7 @@ import type { Route } from "../../http/route.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** Most routes can answer these: all credentials that are sent are verified, even where a route does not need them. */
+/** Most routes can reply with these, because credentials are verified even on routes that need none. */
 const general: readonly ErrorKind[] = [
   "internalError",
   "unavailable",
@@ -65,7 +65,7 @@ export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas, ro
   return { ...Object.fromEntries(responses), "4XX": client, "5XX": server };
 }
 
-/** Lists the errors that a route declares or that its path and headers imply, without those of most routes. */
+/** Lists the errors that a route declares or that follow from its path and headers, without the general ones. */
 export function ownErrors(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>(route.errors);
   if (route.path.includes(":")) errors.add("notFound");

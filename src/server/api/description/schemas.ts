@@ -61,13 +61,13 @@ export class Schemas {
     return this.#convertFields(node as Json);
   }
 
-  /** Uses the forms that client generators understand: no constants, and numbers with their size. */
+  /** Uses forms that client generators understand: no constants, and numbers with their size. */
   #convertFields({ $id, expects: _, form, ...node }: Json): Json {
     const fields = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, this.#convert(inner)]));
     const { anyOf, const: constant, patternProperties, ...rest } = { ...fields, ...(form as Json | undefined) };
     if (typeof constant === "boolean") return rest;
     if (constant !== undefined) return { ...rest, enum: [constant] };
-    // The page of the reference warns of `{}`, which means the same as `true`.
+    // The reference page warns about `{}`, which means the same as `true`.
     const [values = {}] = Object.values((patternProperties ?? {}) as Record<string, Json>);
     if (patternProperties) return { ...rest, additionalProperties: Object.keys(values).length > 0 ? values : true };
     if (rest.type === "integer") return { ...rest, format: "int64" };
@@ -76,7 +76,7 @@ export class Schemas {
   }
 }
 
-/** Makes one schema of a union of constants, or of a union with null. */
+/** Turns a union of constants, or of a schema with null, into one schema. */
 function joined(union: Json[]): Json {
   if (union.every((one) => one.enum)) {
     return { type: union[0]?.type, enum: union.flatMap((one) => one.enum) };

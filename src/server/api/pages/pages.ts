@@ -18,7 +18,7 @@ const policy =
   "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const safety = { "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer" };
 
-/** Serves a text or file that stays the same while the process runs. Clients keep it and ask whether it has changed. */
+/** Serves a text or file that does not change while the process runs. Clients cache it and revalidate. */
 export function fixedPage(type: string, read: () => Content | Promise<Content>, more: Record<string, string> = {}) {
   const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
   const prepare = async () => {

@@ -11,7 +11,7 @@ import { MiB } from "../../values/bytes.ts";
 import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;
-/** A copy gives way when the WAL grows by this, so that the WAL can be emptied. Later attempts do not pause. */
+/** A copy stops when the WAL grows by this, so that the WAL can be emptied. The next attempts do not pause. */
 const maxGrowth = 24 * MiB;
 const maxAttempts = 6;
 /** A copy starts once the WAL is at most this large, or after `maxWaitMs`. */
@@ -20,13 +20,13 @@ const maxWaitMs = 5000;
 
 /**
  * Copies a database file while others write: first the file, then its WAL, which is not reset meanwhile. `VACUUM INTO`
- * would write as fast as it can, and commits of the server would wait for the disk.
- * @throws unavailable for a full or faulty disk, or when more is written than can be copied.
+ * would write as fast as it can, and delay the server's commits.
+ * @throws unavailable for a full or faulty disk, or if more is written than can be copied.
  */
 export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {
   const users = await lockShared(path);
   const readers = new FileLock(await loadLibsql(), `${path}-readers`);
-  // Closed last: closing any descriptor of the file drops this process's locks on it.
+  // Closed last, because closing any descriptor of the file drops this process's locks on it.
   const source = await open(path, "r");
   try {
     let attempt = 1;
@@ -47,7 +47,7 @@ interface Attempt extends Required<CopyOptions> {
   isHurried: boolean;
 }
 
-/** Returns false when it gave way. */
+/** Returns false if it stopped because of a growing WAL. */
 async function copyOnce(path: string, target: string, attempt: Attempt): Promise<boolean> {
   const { source, readers, isHurried, onProgress, signal } = attempt;
   const walSize = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -57,7 +57,7 @@ async function copyOnce(path: string, target: string, attempt: Attempt): Promise
   const connection = new Connection(await loadLibsql(), path, { readOnly: true });
   const pacer = isHurried ? undefined : createPacer(signal);
   try {
-    // While a read transaction is open, no process resets the WAL.
+    // An open read transaction keeps other processes from resetting the WAL.
     connection.run("BEGIN");
     connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
     const wal = await open(`${path}-wal`, "r").catch(() => undefined);
@@ -82,7 +82,7 @@ async function copyOnce(path: string, target: string, attempt: Attempt): Promise
   }
 }
 
-/** Copies a file up to its present size, which it returns, or undefined when `onProgress` returns false. */
+/** Copies a file up to its present size and returns that size; undefined if `onProgress` returns false. */
 async function copyBytes(
   source: FileHandle,
   target: string,

@@ -20,11 +20,11 @@ import {
 } from "./tables.ts";
 
 const cacheKiB = 64 * 1024;
-// Rows are copied unchecked, and verified later. The copy need not be durable before its one COMMIT.
+// Rows are verified after the copy, and nothing must be durable before the one COMMIT.
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
- * Writes the content of a libSQL server at one moment to a new SQLite file, with one page of a table in memory.
+ * Writes a snapshot of a libSQL server to a new SQLite file, with one page of a table in memory.
  * @throws unavailable for the server or the disk; conflict when the file exists; wrongState during a restore.
  */
 export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<void> {
@@ -76,7 +76,7 @@ async function fillFile(read: ReadRows, file: Connection, options: CopyOptions):
   file.script("COMMIT");
 }
 
-/** Creates the tables without the rows that SQLite adds to shadow tables by itself. */
+/** Creates the tables, without the rows that SQLite adds to shadow tables. */
 function createTables(file: Connection, { tables, sequences }: CopyPlan): void {
   for (const { sql, kind } of tables) if (kind !== "shadow") file.run(sql);
   for (const { name, kind } of tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);

@@ -7,11 +7,11 @@ export type CopiedValue = null | string | number | bigint | Uint8Array | ArrayBu
 export interface TablePlan {
   name: string;
   sql: string;
-  /** A shadow table contains the rows of a virtual one, which creates it. */
+  /** A shadow table stores the rows of a virtual table, which creates it. */
   kind: "table" | "virtual" | "shadow";
-  /** All but generated columns, and the rowid where no column is the same. */
+  /** All columns except generated ones, and the rowid if no column is an alias of it. */
   columns: string[];
-  /** Indexes in `columns` of the key; rows are read in its order. */
+  /** Indexes in `columns` of the key, by which rows are read. */
   key: number[];
 }
 
@@ -20,14 +20,14 @@ export interface CopyPlan {
   indexes: string[];
   /** Triggers and views, created last so that no trigger fires for copied rows. */
   reactions: string[];
-  /** The highest number that each AUTOINCREMENT table has assigned, to deleted rows as well. */
+  /** The highest number that each AUTOINCREMENT table has assigned, including deleted rows. */
   sequences: { name: string; last: CopiedValue }[];
 }
 
 const selectObjects = `SELECT type, name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY rowid`;
 const selectTables = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
-// Generated columns are `hidden`; they are computed again.
+// Generated columns are `hidden`, and are computed again.
 const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m, pragma_table_xinfo(m.name) c
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";
@@ -90,10 +90,10 @@ function planColumns(rows: CopiedValue[][], hasRowid: boolean): Pick<TablePlan, 
 
 const maxRows = 1000;
 const firstRows = 100;
-/** The size of a page to aim at; a libSQL server refuses to answer with more than ten times as much. */
+/** The intended size of a page; a libSQL server refuses to answer with more than ten times as much. */
 const pageBytes = 1024 * 1024;
 
-/** Reads a table page by page, so that at most one page is in memory. Pages with large rows have fewer. */
+/** Reads a table page by page, so that at most one page is in memory. Pages of large rows have fewer rows. */
 export async function* readPages(read: ReadRows, table: TablePlan): AsyncGenerator<CopiedValue[][]> {
   let limit = firstRows;
   let after: CopiedValue[] | undefined;
@@ -119,7 +119,7 @@ export interface CopyOptions {
   signal?: AbortSignal;
 }
 
-/** Copies all tables but virtual ones. `write` gets the number of rows already written to the table. */
+/** Copies all tables except virtual ones. `write` gets the number of rows already written to the table. */
 export async function copyRows(
   read: ReadRows,
   tables: readonly TablePlan[],

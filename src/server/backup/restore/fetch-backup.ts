@@ -70,7 +70,7 @@ async function unpack(source: BackupLocation, databasePath: string, options: Fet
     if (source.kind === "folder") {
       const path = formatLocation(source);
       const start = Bun.file(path).slice(0, sqliteHeader.length);
-      // A file that cannot be read is read as an archive, which reports why.
+      // A file that cannot be read is treated as an archive, whose reader reports why.
       if ((await start.text().catch(() => "")) === sqliteHeader) return await copyPlain(path, databasePath, options);
     }
     const { stream, bytes: total } = await openSource(source, options);

@@ -73,9 +73,9 @@ const maxNamed = 5;
 const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
 
 /**
- * Verifies that the schema is exactly that of its migrations: a missing trigger protects nothing, and a foreign one
- * writes by itself.
- * @throws unavailable for a newer schema, validationFailed that names what differs.
+ * Verifies that the schema is exactly that of its migrations: a missing trigger would protect nothing, and a foreign
+ * one could write.
+ * @throws unavailable for a newer schema, validationFailed that names the difference.
  */
 export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {
   const { newer, altered } = compareMigrations(schema);
@@ -90,7 +90,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
-/** Describes the faults as the predicate of "it". Returns undefined for none. */
+/** Describes the faults, to be put after "it". Returns undefined for none. */
 export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;

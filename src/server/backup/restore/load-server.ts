@@ -23,7 +23,7 @@ import {
 import { withCopy } from "./inspect.ts";
 
 const maxParameters = 2000;
-/** Written last, because its rows make the database complete. */
+/** Written last, because its rows mark the database as complete. */
 const migrationsTable = "__bodega_migrations";
 
 /**
@@ -53,7 +53,7 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
 async function fillTables(read: ReadRows, session: LoadSession, plan: CopyPlan, options: CopyOptions): Promise<void> {
   const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
   const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
-    // An empty shadow table makes its virtual table unusable, so the engine's own rows stay until the first ones come.
+    // An empty shadow table makes its virtual table unusable, so SQLite's own rows stay until the first copied ones.
     const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
     return session.write([...clearing, ...insertPage(table, page)]);
   };
@@ -81,7 +81,7 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   for (const { name, last } of plan.sequences) {
     statements.push({ sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", args: [name, bindValue(last)] });
   }
-  // A server that knew the database before must notice the change.
+  // A server that used the database before must notice the change.
   if (revision > 0) statements.push({ sql: "UPDATE revision SET value = value + ?", args: [revision] });
   statements.push(...plan.reactions, migrations.sql);
   for await (const page of readPages(read, migrations)) statements.push(...insertPage(migrations, page));
@@ -96,23 +96,23 @@ const busyDeadlineMs = 30_000;
 
 const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.schema = 'main'
   AND l.name NOT LIKE 'sqlite%' AND l.name NOT LIKE 'libsql%'`;
-// Audit entries of a removed store are worth keeping too.
+// The audit entries of a deleted store also count as data.
 const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
 
-// A 0 violates the CHECK and aborts the batch: a batch cannot read and decide in between.
+// A 0 violates the CHECK and aborts the batch, because a batch cannot read and decide in between.
 const createMarker = `CREATE TABLE ${restoreMarker} (is_unused INTEGER NOT NULL CHECK (is_unused = 1))`;
 const assertUnused = `INSERT INTO ${restoreMarker} SELECT count(*) = 0 FROM tenants`;
 
 /**
- * Refuses with conflict a database that contains a store or tables of another program.
+ * Throws conflict if the database contains a store or tables of another program.
  * @returns `clearing`: statements that remove its tables; `revision`: a value that servers must not see again.
  */
 export async function inspectTarget(db: Database) {
   const { rows } = await db.execute(selectTables);
   const tables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
-  // Indexes and triggers go with their table, and shadow tables with their virtual one.
+  // Dropping a table drops its indexes and triggers; dropping a virtual one drops its shadow tables.
   const clearing = tables
     .filter(({ name, type }) => name !== restoreMarker && type !== "shadow")
     .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
@@ -135,8 +135,9 @@ export async function inspectTarget(db: Database) {
 }
 
 /**
- * Creates tables and indexes in one transaction. Indexes at the end could take longer than a server waits.
- * @throws conflict when the database has changed since it was inspected; unavailable without the server.
+ * Creates tables and indexes in one transaction. Creating indexes at the end could take longer than the server's time
+ * limit.
+ * @throws conflict if the database has changed since it was inspected; unavailable without the server.
  */
 export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
   const client = copyClientOf(db);

@@ -13,13 +13,13 @@ interface Replacement {
   /** It has no WAL and is on the same disk as `path`. */
   newPath: string;
   now: Date;
-  /** Runs when only the swap is left. If it throws, nothing has changed. */
+  /** Runs just before the swap. If it throws, nothing has changed. */
   beforeSwap?: () => Promise<void>;
 }
 
 /**
  * Replaces the database file while nobody has it open, and returns where the old one is kept. It yields between its
- * steps; a process that ends at any of them leaves the old database or the new one, whole.
+ * steps; a process that ends at any step leaves either the old or the new database intact.
  */
 export async function* replaceFile(replacement: Replacement): AsyncGenerator<string, string | null> {
   const { dataDir, path, newPath, now, beforeSwap } = replacement;
@@ -38,7 +38,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
     yield "the old WAL is merged";
     kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(old)) {
-      // Copied, not linked: links of a restore that never swapped are removed, but a damaged database needs its WAL.
+      // Copied, not linked, because links of an unfinished restore are removed, and a damaged database needs its WAL.
       copyWhole(`${old}-wal`, `${kept}-wal`);
       copyWhole(old, kept);
     } else linkOrCopy(old, kept);
@@ -53,7 +53,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   }
   // SQLite would apply the old WAL to the new file.
   removeWal(path);
-  // Without its copy, a directory that has a database is that of a standby that took over.
+  // Without a copy but with a database, the directory is that of a standby that took over.
   rmSync(copyFile(dataDir), { force: true });
   syncFile(dirname(path));
   yield "the old WAL is gone";

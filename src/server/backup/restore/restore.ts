@@ -46,10 +46,10 @@ export async function planRestore(fetched: FetchedBackup, config: Config) {
 }
 
 /**
- * Replaces a file by renaming, so that the old or the new one exists at any moment; until then the signal aborts
- * without a change. The database of a server is loaded in batches.
- * @throws wrongState while a server runs on the data directory, conflict for `withKey` when another key exists,
- * unavailable when a command keeps the database open or the disk cannot be written.
+ * Replaces a file by renaming, so that the old or the new one exists at any moment; until then, the signal aborts
+ * without a change. A server's database is loaded in batches.
+ * @throws wrongState while a server runs on the data directory; conflict for `withKey` if another key exists;
+ * unavailable if a command keeps the database open or the disk cannot be written.
  */
 export async function applyRestore(plan: RestorePlan, config: Config, options: RestoreOptions) {
   const { fetched, key } = plan;
@@ -98,8 +98,8 @@ async function swap(
     const steps = replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
     for (;;) {
       const { done, value } = await steps.next();
-      // The lock stays: the engine closes its handles of the old file at garbage collection and then removes the WAL by
-      // name, so until this process ends nobody else may have a WAL of that name.
+      // The lock is kept until the process ends: at garbage collection, the engine closes its handles of the old file
+      // and removes the WAL by name, so nobody else may have a WAL of that name.
       if (done) return value;
     }
   } catch (error) {
@@ -108,7 +108,9 @@ async function swap(
   }
 }
 
-/** Lets pending signals run, which arrive late while native code blocks the process. Throws the signal's reason. */
+/**
+ * Lets pending signals be handled, which are delayed while native code blocks the process. Throws the signal's reason.
+ */
 export async function stopIfAborted(signal: AbortSignal | undefined): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   signal?.throwIfAborted();
@@ -156,7 +158,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Insp
   }
 }
 
-/** Writes the audit entry into the copy, so that the database never is without it. */
+/** Writes the audit entry into the copy, so that the restored database always contains it. */
 async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> {
   if (fetched.missing.length > 0) return;
   const db = await openStoreDatabase({ dataDir: fetched.folder });
@@ -168,7 +170,7 @@ async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> 
   await mergeWal(fetched.databasePath);
 }
 
-/** An earlier schema may have no table for the entry. */
+/** An earlier schema may lack the table. */
 async function audit(db: Database, actor: Actor, { manifest, missing }: FetchedBackup): Promise<void> {
   if (missing.length > 0) return;
   const ctx = { db, actor, requestId: randomUUID(), now: Date.now };

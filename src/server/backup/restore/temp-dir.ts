@@ -41,7 +41,7 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Lists temporary directories, and links to the present database of restores that never swapped. */
+/** Lists temporary directories, and links to the present database, of unfinished restores. */
 function listStale(dataDir: string): string[] {
   const path = databaseFile(dataDir);
   const list = (folder: string, start: string) =>
@@ -52,7 +52,7 @@ function listStale(dataDir: string): string[] {
   return [...list(dirname(path), prefix), ...kept.filter((name) => isPresent(statSync(name)))];
 }
 
-/** Each restore shares this lock for as long as its process lives. */
+/** Each restore shares this lock while its process lives. */
 async function openLock(beside: string): Promise<FileLock> {
   return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
 }

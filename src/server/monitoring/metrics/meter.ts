@@ -1,6 +1,6 @@
 import type { LatencyHistogram, RouteStatus, TenantStatus } from "../server-status.ts";
 
-/** Counts the responses of one method of one route, which keeps its meter: counting needs no look-up. */
+/** Counts the replies of one method of a route. The route keeps its meter, so no look-up is needed. */
 export class RouteMeter {
   readonly method: string;
   readonly route: string;
@@ -38,7 +38,7 @@ export class RouteMeter {
 
 const maxTenants = 1000;
 
-/** Counts the requests of each store; with more than a thousand stores it drops the least busy. */
+/** Counts the requests of each store; beyond a thousand stores, the least busy are dropped. */
 export class TenantMeter {
   readonly #kept = new Map<string, TenantStatus>();
 
@@ -67,7 +67,7 @@ export class Meter {
   readonly tenants = new TenantMeter();
   readonly #routes = new Map<string, RouteMeter>();
 
-  /** The meter of one method of a route template. Look it up once, not for each request. */
+  /** Returns the meter of a method of a route template. Call it once, not for each request. */
   route(method: string, route: string): RouteMeter {
     const key = `${method} ${route}`;
     const meter = this.#routes.get(key) ?? new RouteMeter(method, route);
@@ -75,7 +75,10 @@ export class Meter {
     return meter;
   }
 
-  /** The meters of a route for any method. Unknown methods share the name `other`, so that callers cannot add series. */
+  /**
+   * Returns the meters of a route for any method. Unknown methods share the name `other`, so that callers cannot add
+   * series.
+   */
   anyMethod(route: string): (method: string) => RouteMeter {
     return (method) => this.route(knownMethods.has(method) ? method : "other", route);
   }
