@@ -460,16 +460,6 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a second product with a SKU of the file is an error that names the first line", async () => {
-    const message = "is also in line 2";
-    const outcome = await importCsv("sku,title,price\nA-1,One,1\nA-1,Other,1\n", { onError: "skip" });
-    expect(outcome).toMatchObject({ created: 1, updated: 0, errors: [{ line: 3, field: "sku", message }] });
-    const variants =
-      "slug,price,title,variant_title,variant_sku\nfirst,1,First,S,V-1\ntwo,1,Two,S,V-2\nthree,1,Three,S,V-1\n";
-    const { errors } = await importCsv(variants, { onError: "skip" });
-    expect(errors).toEqual([{ line: 4, field: "variant_sku", message }]);
-  });
-
   suite.testOnFile("a SKU or stock that belongs to a variant is refused on the product", async () => {
     const variants = [
       { options: { n: "x" }, sku: "C1", stock: 3 },

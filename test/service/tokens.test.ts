@@ -73,22 +73,6 @@ onEachDatabase((suite) => {
     expect(await codeOf(`${token} `)).toBe(5205);
   });
 
-  suite.testOnFile("a token is valid for exactly the store's lifetime, 30 days by default", async () => {
-    const { clock } = suite.app;
-    const { issued, codeOf, ctx, issue } = await openHolder();
-    expect(issued.expiresAt).toBe(new Date(clock.now() + 30 * day).toISOString());
-    clock.advance(30 * day - 1);
-    expect(await codeOf(issued.token)).toBeUndefined();
-    clock.advance(1);
-    expect(await codeOf(issued.token)).toBe(5207);
-    ctx.tenant.tokenLifetime = 300;
-    const short = await issue();
-    clock.advance(299_999);
-    expect(await codeOf(short.token)).toBeUndefined();
-    clock.advance(1);
-    expect(await codeOf(short.token)).toBe(5207);
-  });
-
   suite.testOnFile("one token is active per user, and each ended one is kept with the reason", async () => {
     const { ctx, userId, issued, issue, codeOf } = await openHolder();
     const second = await issue();

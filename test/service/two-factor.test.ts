@@ -45,15 +45,6 @@ onDatabase("file", (suite) => {
     expect(outcomes.toSorted()).toEqual([true, ...Array(19).fill("used")]);
   });
 
-  test("the code that confirms an enrolment cannot be used again", async () => {
-    const shop = await suite.shop();
-    const account = await openAccount(shop);
-    await account.begin();
-    const otp = await account.code();
-    expect((await account.call("POST /users/me/two-factor/confirm/", { body: { otp } })).status).toBe(200);
-    expect(await spend(await tenantContext(shop), account.id, otp)).toBe("used");
-  });
-
   test("a code is used up only if its act succeeds", async () => {
     const { ctx, account, codes } = await enrolled();
     for (const otp of [await account.code(), codes[0] as string]) {

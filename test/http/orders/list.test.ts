@@ -36,29 +36,6 @@ onDatabase("file", (suite) => {
     expect((await list(shop, { sort: "-updated_at" })).numbers).toEqual([1, 3, 2]);
   });
 
-  test("pages have each order once, also while orders are created", async () => {
-    const { shop, product } = await fill(7);
-    for (const sort of ["-created_at", "number", "updated_at"]) {
-      const seen: number[] = [];
-      let query: Record<string, string | number> = { sort, limit: 3, include_total: "true" };
-      for (;;) {
-        const { numbers, page } = await list(shop, query);
-        seen.push(...numbers);
-        if (!page.has_more || seen.length >= 7) break;
-        if (sort === "-created_at") await makeOrder(shop, [{ product_id: product }]);
-        query = { ...query, cursor: page.next_cursor as string };
-      }
-      expect(seen.slice(0, 7).sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    }
-    const { page } = await list(shop, { sort: "number", limit: 3 });
-    const cursor = page.next_cursor as string;
-    for (const query of ["sort=-number", "sort=number&status=paid"]) {
-      expect((await shop.call("GET /orders/", { query: `${query}&cursor=${cursor}` })).code).toBe(5100);
-    }
-    const elsewhere = await suite.shop();
-    expect((await elsewhere.call("GET /orders/", { query: { sort: "number", cursor } })).code).toBe(5100);
-  });
-
   test("a list filters by status, number, ids and times, with the total of matches", async () => {
     const { shop, made } = await fill(5);
     const [first, next, third] = made as [OrderReply, OrderReply, OrderReply];

@@ -19,14 +19,4 @@ onDatabase("file", (suite) => {
       expect(after.code).toBe(5207);
     } else expect(signedIn.code).toBe(5212);
   });
-
-  test("the code that turned two-factor on cannot be used to sign in", async (shop) => {
-    const account = await openAccount(shop);
-    await account.begin();
-    const otp = await account.code();
-    await account.call("POST /users/me/two-factor/confirm/", { body: { otp } });
-    expect((await login(shop, account.email, goodPassword, otp)).code).toBe(5212);
-    suite.app.clock.advance(30_000);
-    expect((await login(shop, account.email, goodPassword, await account.code())).status).toBe(200);
-  });
 });

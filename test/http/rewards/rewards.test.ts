@@ -6,7 +6,6 @@ import { makeOrder, type OrderReply } from "../../support/orders.ts";
 import { checkAccount, type EntryReply, givePoints, type RewardsReply } from "../../support/rewards.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-const days = 86_400_000;
 
 onEachDatabase((suite) => {
   async function openShop(settings: { points_rate?: number; points_days?: number } = {}) {
@@ -154,32 +153,6 @@ onEachDatabase((suite) => {
     const headers = { authorization: `Bearer ${narrow.app_id}:${narrow.app_secret}` };
     const body = { customer_id: customer.id, points: 1, note: "x" };
     expect((await shop.callAnonymously("POST /rewards/adjust/", { headers, body })).error?.code).toBe(5300);
-  });
-
-  test("the oldest points are spent first, and due points expire once", async () => {
-    const { shop, customer, own, account } = await openShop({ points_days: 10 });
-    // Points expire at the end of a day.
-    suite.app.clock.advance(days - (suite.app.clock.now() % days));
-    await givePoints(shop, customer.id, 50);
-    suite.app.clock.advance(5 * days);
-    await givePoints(shop, customer.id, 30);
-    await own("POST /rewards/redeem/", { body: { points: 20 } });
-    expect((await account()).expiring?.points).toBe(30);
-    suite.app.clock.advance(5 * days);
-    // Also before the background job has run.
-    expect((await account()).balance).toBe(30);
-    const poor = await own("POST /rewards/redeem/", { body: { points: 31 } });
-    expect(poor.error?.code).toBe(5305);
-    await own("POST /rewards/redeem/", { body: { points: 30 } });
-    expect(await checkAccount(shop, customer.id)).toBe(0);
-    const { data } = await own<EntryReply[]>("GET /rewards/history/");
-    expect(data.map(({ kind, points }) => [kind, points])).toEqual([
-      ["redeem", -30],
-      ["expire", -30],
-      ["redeem", -20],
-      ["adjust", 30],
-      ["adjust", 50],
-    ]);
   });
 
   suite.testOnFile("the history is paged, filtered and counted", async () => {

@@ -101,14 +101,6 @@ onDatabase("file", (suite) => {
     expect((await call("GET /users/", page(of(account)))).code).toBe(5300);
   });
 
-  test("a public write with the header counts as the user's", async () => {
-    const { id } = await shop.createProduct();
-    const body = { resource_type: "product", resource_id: id };
-    const liked = await call("POST /likes/", { ...header(of(account)), body });
-    expect(liked.data).toEqual({ active: true, count: 1 });
-    expect((await call("POST /likes/", { query: of(account), body })).data.count).toBe(1);
-  });
-
   test("wrong tokens in the header count as attempts of the address, good ones do not", async () => {
     const address = newAddress();
     const good = () => call("GET /users/me/", { ...header(of(account)), address });

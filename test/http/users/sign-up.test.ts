@@ -239,14 +239,6 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
   });
 
-  test("a fourth mail within 20 minutes is not sent, and the sign-up before it stays", async (shop) => {
-    for (let n = 0; n < 3; n++) await signUp(shop, email);
-    await signUp(shop, email, { password: otherPassword });
-    await shop.call("POST /users/verify/resend/", send({ email }));
-    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
-    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
-  });
-
   test("an address makes thirty calls within 20 minutes, in each store", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const address = newAddress();

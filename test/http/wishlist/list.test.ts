@@ -43,18 +43,6 @@ onDatabase("file", (suite) => {
     expect(page).toEqual({ next_cursor: null, has_more: false, limit: 20, total: 10 });
   });
 
-  test("a list of exactly one page has no next page; a cursor is valid only for its own list", async () => {
-    const { shop, eve } = await open();
-    const other = await openAccount(shop);
-    await fillWishlist(shop, eve, 4);
-    const full = await eve.call("GET /wishlist/", query(eve, { limit: "4" }));
-    expect(full.page).toEqual({ next_cursor: null, has_more: false, limit: 4 });
-    const cursor = (await eve.call("GET /wishlist/", query(eve, { limit: "2" }))).page.next_cursor as string;
-    expect((await other.call("GET /wishlist/", query(other, { cursor }))).code).toBe(5100);
-    expect((await eve.call("GET /wishlist/", query(eve, { cursor: cursor.slice(1) }))).code).toBe(5100);
-    expect((await eve.call("GET /wishlist/", query(eve, { limit: "101" }))).fields).toEqual(["limit"]);
-  });
-
   test("titles are in the requested language, otherwise in the store's", async () => {
     const { shop, eve } = await open();
     const translations = { de: { title: "Lampe" }, "pt-BR": { title: "Luminária" } };
