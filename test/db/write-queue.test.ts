@@ -244,6 +244,18 @@ describe("bounds", () => {
     expect(order).toEqual(["alone", "a", "b"]);
   });
 
+  test("a write whose deadline has passed is refused at once, also behind further exclusive work", async () => {
+    await open({ lockDeadlineMs: 50 });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const failing = db.queue.exclusive(() => Bun.sleep(100).then(() => Promise.reject(new Error("first"))));
+    const late = db.execute(insertRow("late"));
+    const next = Bun.sleep(20).then(() => db.queue.exclusive(() => held));
+    const [reason] = await failures([late, failing]);
+    expect(reason).toMatchObject({ code: 5001 });
+    release();
+    await next;
+  });
+
   test("statements that would break the queue's own transaction are refused", async () => {
     await open();
     for (const sql of [

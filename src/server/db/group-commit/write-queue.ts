@@ -96,7 +96,7 @@ export class WriteQueue {
    */
   async beginExclusive(): Promise<boolean> {
     const deadline = performance.now() + this.#options.lockDeadlineMs;
-    while (!(await this.#writer.begin())) {
+    while (!(await this.#writer.begin(deadline))) {
       if (performance.now() > deadline) return false;
       await this.#writer.waitForLock();
     }
@@ -155,7 +155,7 @@ export class WriteQueue {
   }
 
   async #begin(): Promise<boolean> {
-    while (this.#options.mustWait() || !(await this.#writer.begin())) {
+    while (this.#options.mustWait() || !(await this.#writer.begin((this.#peek() as QueuedJob).deadline))) {
       this.#refuseLate();
       if (this.waiting === 0 || this.#peek()?.exclusive) return false;
       await this.#writer.waitForLock();
@@ -166,9 +166,13 @@ export class WriteQueue {
   /** Refuses jobs whose deadline has passed. The queue is in order of deadlines, behind exclusive work. */
   #refuseLate(): void {
     const now = performance.now();
-    while (this.waiting > 0 && (this.#peek() as QueuedJob).deadline <= now) {
+    let from = this.#next;
+    while (this.#jobs[from]?.exclusive) from++;
+    let to = from;
+    while ((this.#jobs[to]?.deadline ?? Number.POSITIVE_INFINITY) <= now) to++;
+    for (const job of this.#jobs.splice(from, to - from)) {
       this.hasLost = true;
-      this.#take()?.reject(unavailable("The database is busy.", { isInternal: true }));
+      job?.reject(unavailable("The database is busy.", { isInternal: true }));
     }
   }
 

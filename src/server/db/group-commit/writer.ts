@@ -12,8 +12,11 @@ export interface Writer {
   readonly maxTogether: number;
   /** False once the transaction has ended, even if the database ended it. */
   readonly inTransaction: boolean;
-  /** Begins the transaction of a group. False while another program holds the lock. */
-  begin(): Answer<boolean>;
+  /**
+   * Begins the transaction of a group. False while another program holds the lock.
+   * @param deadline until when the first unit may wait for the lock, by `performance.now()`.
+   */
+  begin(deadline: number): Answer<boolean>;
   /** Waits a moment before `begin` is tried again. */
   waitForLock(): Promise<void>;
   /** Lets others write, after a group. */

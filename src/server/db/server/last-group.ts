@@ -1,3 +1,4 @@
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import { isBusy } from "../db-errors.ts";
 import { isResult, type ServerConnection } from "./connection.ts";
 import { begin, control, readGroup } from "./statements.ts";
@@ -18,10 +19,10 @@ export async function readLastGroup(connection: ServerConnection, writer: string
   const steps = [begin, { sql: readGroup, args: [writer] }, control("ROLLBACK")];
   connection.close();
   while (performance.now() < deadline) {
-    const outcomes = await connection
+    const asking = connection
       .openStream(undefined)
-      .then((stream) => connection.runInOrder(stream, steps, leftUntil(deadline)))
-      .catch(() => [undefined]);
+      .then((stream) => connection.runInOrder(stream, steps, leftUntil(deadline)));
+    const outcomes = await withTimeout(asking, leftUntil(deadline)).catch(() => [undefined]);
     const [, last, ended] = outcomes;
     if (isResult(last) && isResult(ended)) return (last.rows[0]?.last_group as number | undefined) ?? 0;
     if (!isBusy(outcomes[0])) connection.close();

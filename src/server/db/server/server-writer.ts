@@ -29,6 +29,9 @@ import {
  * twice as long.
  */
 const tripTimeoutMs = 5000;
+/** For the first message of a group whose first unit has waited long. */
+const minLockMs = 500;
+
 /**
  * Writes to a libSQL server over one kept stream. To save trips, statements that need no answer wait for the next
  * message, and calls that arrive together share one. A group writes its number into a row, and each later message
@@ -46,6 +49,7 @@ export class ServerWriter implements Writer {
   /** New at each start, so that group numbers never repeat. */
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
+  #lockDeadline = 0;
   #stream: KeptStream | undefined;
   /** Statements that wait for the next message. */
   #unsent: Bound[] = [];
@@ -65,8 +69,9 @@ export class ServerWriter implements Writer {
   }
 
   /** The first statements take the lock. */
-  begin(): boolean {
+  begin(deadline: number): boolean {
     this.#group++;
+    this.#lockDeadline = Math.max(deadline, performance.now() + minLockMs);
     const keep = { sql: keepGroup, args: [this.#writerId, BigInt(this.#group)] };
     this.#unsent = [begin, readMode, keep];
     if (this.#group === 1) this.#unsent.push(control(dropOldWriters));
@@ -217,7 +222,7 @@ export class ServerWriter implements Writer {
    * nothing was committed.
    */
   async #takeLock(steps: Bound[]): Promise<Outcome[]> {
-    const deadline = performance.now() + this.#lockDeadlineMs;
+    const deadline = this.#lockDeadline;
     let isKept = this.#connection.isOpen(this.#stream);
     for (;;) {
       try {
