@@ -72,7 +72,8 @@ export function requireOverlap(ms: number): void {
 }
 
 /**
- * The old secrets stay valid for `overlapMs`. Errors: notFound, wrongState for a revoked key and for too many secrets.
+ * Creates a new secret; the old ones stay valid for `overlapMs`. Errors: notFound; wrongState for a revoked key, and if
+ * too many secrets are valid.
  */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);

@@ -36,10 +36,12 @@ const selectKey = statement<KeyRow>(sql`
   from ${appKeys} k where id = ${param("appId")}`);
 const selectRevision = statement((q) => q.select({ value: revision.value }).from(revision).where(eq(revision.id, 1)));
 
-/** Cached stores and keys; many more are those of somebody who guesses names. */
+/** Cached stores and keys. Unknown names may be guesses, so their number is limited. */
 const minKept = 5000;
 
-/** The store and key of a request; null if they do not exist. `stored` is the text of their rows, of a server's database. */
+/**
+ * The store and key of a request; null if they do not exist. `stored` is the text of their rows on a database server.
+ */
 export interface ResolvedCredentials {
   tenant: ResolvedTenant | null;
   key: ResolvedKey | null;
@@ -47,17 +49,16 @@ export interface ResolvedCredentials {
 }
 
 export interface CredentialLookup {
-  /** The store of a namespace and, where an id was sent, a key, as currently stored. */
+  /** Finds the store of a namespace and, if an id was sent, the key, as currently stored. */
   find(namespace: string, appId: string | undefined): ResolvedCredentials | Promise<ResolvedCredentials>;
-  /** The same as they were last read from a server's database. */
+  /** Returns both as they were last read from a database server. */
   cached?(namespace: string, appId: string | undefined): ResolvedCredentials | undefined;
 }
 
 /**
- * Creates the look-up of tenants and keys, which are cached. With a local file each look-up asks SQLite whether another
- * connection has committed since; if so, and the `revision` row has changed, the cache is cleared. So a change by a
- * command takes effect at the next request. With a libSQL server they are read again with the other reads of the same
- * turn of the event loop, which costs no round trip of its own.
+ * Creates the cached look-up of stores and keys. With a local file, each look-up asks SQLite whether another connection
+ * has committed; if so, and the `revision` row has changed, the cache is cleared. A command's change thus takes effect
+ * at the next request. With a libSQL server, both are read again in the same round trip as the other reads of the turn.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
   return db.kind === "file" ? lookUpInFile(db) : lookUpAtServer(db);
@@ -67,12 +68,12 @@ function lookUpInFile(db: Database): CredentialLookup {
   const cached = new LruCache<ResolvedCredentials>(minKept);
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
-  /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
+  /** One turn of the event loop, in which the cache is checked once; `confirming` while the check runs. */
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
   /**
-   * Returns undefined when the cache is valid, otherwise a promise that resolves when it is. One check per turn of the
-   * event loop is enough: all requests of a turn arrived before it, so none can depend on a later commit.
+   * Returns undefined if the cache is valid, otherwise a promise that resolves when it is. One check per turn of the
+   * event loop suffices: all requests of a turn arrived before the check, so none can depend on a later commit.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
@@ -179,7 +180,7 @@ function toEpoch(timestamp: string | null): number {
   return timestamp === null ? Number.POSITIVE_INFINITY : Date.parse(timestamp);
 }
 
-/** It takes the same time for all hashes of equal length. */
+/** Compares in constant time for hashes of equal length. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
@@ -191,7 +192,7 @@ const { id, lastUsedAt } = appKeySecrets;
 const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
 const touchSecret = statement((q) => q.update(appKeySecrets).set(params("lastUsedAt")).where(isDue));
 
-/** Uses are recorded outside the request, at most once a minute; after a failure, the next one is. */
+/** Creates a function that records uses outside the request, at most once a minute, unless the last record failed. */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);
   return (secret, now) => {

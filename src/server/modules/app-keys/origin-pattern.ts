@@ -9,16 +9,18 @@ export interface OriginPattern {
   port: string | null;
 }
 
-/** Longer than any host with scheme and port: reading a name in another script takes long for one without limit. */
+/**
+ * Longer than any host with scheme and port. Without a limit, converting a long name in another script would take long.
+ */
 const maxLength = 300;
 const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Reads a host such as `shop.example.com`, or `*.example.com` (any depth below, not the apex), each optionally with a
+ * Parses a host such as `shop.example.com`, or `*.example.com` (any depth below, not the apex), each optionally with a
  * scheme or a port. Names in other scripts become punycode (specification, 5). Errors: validationFailed.
  */
 export function parseOriginPattern(entry: string): OriginPattern {
-  // The slash of an address that was copied from a browser is no path.
+  // A trailing slash, copied from a browser, is no path.
   const match = entry.length <= maxLength ? form.exec(entry.trim().replace(/\/$/, "")) : null;
   const refuse = () =>
     invalidField("origins", `${JSON.stringify(entry)} is not a host such as shop.example.com or *.example.com`);
@@ -27,7 +29,7 @@ export function parseOriginPattern(entry: string): OriginPattern {
   const probe = `http://${name}`;
   if (!URL.canParse(probe) || Number(port ?? 0) > 65535) throw refuse();
   const host = new URL(probe).hostname;
-  // A comma or the word `null` is a mistake: no browser sends such a host.
+  // A comma or the word `null` is a mistake, because no browser sends such a host.
   const isHost = host !== "null" && /^(?:[\w.-]+|\[.+\])$/.test(host);
   if (!isHost || (star && !host.includes("."))) throw refuse();
   const fixedScheme = scheme ? (scheme.toLowerCase() as "http" | "https") : null;

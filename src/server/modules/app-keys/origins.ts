@@ -25,7 +25,10 @@ const allowNoOrigin = sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`;
 const enforcement = { ...params("enforceOrigins", "updatedAt"), allowNoOrigin };
 const setEnforcement = statement((q) => q.update(appKeys).set(enforcement).where(isKey));
 
-/** The allowlist is enforced from then on. Errors: notFound, wrongState for a revoked key, validationFailed. */
+/**
+ * Adds origins, and enforces the allowlist from now on. Errors: notFound, wrongState for a revoked key,
+ * validationFailed.
+ */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
@@ -37,7 +40,10 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/** Without origins and `allowNoOrigin` the list is not enforced. Errors: those of `issueKey` and `setOrigins`. */
+/**
+ * Issues a key. Without origins and `allowNoOrigin`, its allowlist is not enforced. Errors: those of `issueKey` and
+ * `setOrigins`.
+ */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
@@ -46,7 +52,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/** The list stays enforced even when empty, or the key would be open to all origins. Errors: notFound. */
+/** Removes origins. An empty list is still enforced, or the key would work from all origins. Errors: notFound. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);
@@ -59,7 +65,7 @@ export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: s
   });
 }
 
-/** An empty list with `enforce: false` allows every origin. Errors: those of `addOrigins`. */
+/** Replaces the allowlist. An empty list with `enforce: false` allows every origin. Errors: those of `addOrigins`. */
 export function setOrigins(
   ctx: SystemCtx,
   input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },
@@ -72,7 +78,9 @@ export function setOrigins(
   });
 }
 
-/** Whether and why the key accepts a request with this `Origin` (specification, section 5), and the matching entry. */
+/**
+ * Whether the key accepts a request with this `Origin` (specification, section 5), the reason, and the matching entry.
+ */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
@@ -118,7 +126,7 @@ async function enforce(ctx: SystemCtx, appId: string, enforceOrigins: boolean, a
 
 export type OriginExplanation = Awaited<ReturnType<typeof explainOrigin>>;
 
-/** Explains how the server would answer this `Origin` (null: none sent). Errors: notFound. */
+/** Explains how the server would answer this `Origin`; null for a request without one. Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);

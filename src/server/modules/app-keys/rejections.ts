@@ -27,7 +27,7 @@ const selectRows = statement((q) =>
   q.select({ origin, last_at: lastAt }).from(rejectedOrigins).where(isOfKey).orderBy(desc(lastAt), origin),
 );
 
-/** Refusals are recorded outside the request, of each key at most one a second. */
+/** Creates a function that records refused origins outside the request, at most one a second for each key. */
 export function createRejectionRecorder(db: Database) {
   const recorded = new LruCache<number>(1000);
   return (appId: string, sent: string | null, now: number): void => {

@@ -24,7 +24,7 @@ const newKey = { ...params("id", "tenantId", "name", "scopes", "published", "exp
 const insertKey = statement((q) => q.insert(appKeys).values(newKey));
 const newRow = { ...params("id", "tenantId", "appId", "hash"), createdAt: param("now") };
 export const insertSecret = statement((q) => q.insert(appKeySecrets).values(newRow));
-/** The last use of a key, whose used secrets may have been removed. */
+/** The last use of a key, including that of removed secrets. */
 const lastUse = sql<string | null>`(select max(at) from (select ${appKeys}.last_used_at as at
   union all select s.last_used_at from ${appKeySecrets} s where s.app_id = ${appKeys}.id))`;
 const isKey = eq(id, param("appId"));
@@ -38,7 +38,7 @@ const keyFields = {
     select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`),
   ...{ enforce_origins: enforceOrigins, allow_no_origin: allowNoOrigin },
   ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUse },
-  /** Those that are valid or not yet purged, newest first. */
+  /** Secrets that are valid or not yet purged, newest first. */
   secrets: jsonOf<
     StoredSecret[]
   >(sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
@@ -95,13 +95,13 @@ export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
   return toDetails(await requireKey(ctx, appId));
 }
 
-/** Calls with an unpublished or inactive key fail with appAuthFailed, from the next one on. */
+/** From the next call on, an unpublished or inactive key fails with appAuthFailed. */
 export const publishKey = changeOf("published", true, "key.published");
 export const unpublishKey = changeOf("published", false, "key.unpublished");
 export const activateKey = changeOf("active", true, "key.activated");
 export const deactivateKey = changeOf("active", false, "key.deactivated");
 
-/** Deletes the secrets of the key, too; it cannot be restored. Revoking again changes nothing. Errors: notFound. */
+/** Revokes a key finally, and deletes its secrets. Revoking again changes nothing. Errors: notFound. */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);

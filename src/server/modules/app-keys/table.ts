@@ -15,7 +15,7 @@ export const appKeys = sqliteTable(
     allowNoOrigin: integer("allow_no_origin", { mode: "boolean" }).notNull().default(false),
     expiresAt: text("expires_at"),
     revokedAt: text("revoked_at"),
-    /** The last use of the secrets that were removed. */
+    /** The last use of removed secrets. */
     lastUsedAt: text("last_used_at"),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -44,20 +44,20 @@ export const appKeyOrigins = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     appId: ownerColumn("app_id", () => appKeys.id),
-    /** As entered by the admin, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
+    /** As the admin entered it, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
     pattern: text("pattern").notNull(),
     createdAt: text("created_at").notNull(),
   },
   (t) => [primaryKey({ columns: [t.appId, t.pattern] })],
 );
 
-/** Origins from which a key was used with the right secret and refused; the newest of each key are kept. */
+/** Origins from which a key was used with the right secret but refused. The newest of each key are kept. */
 export const rejectedOrigins = sqliteTable(
   "rejected_origins",
   {
     tenantId: tenantIdColumn(),
     appId: ownerColumn("app_id", () => appKeys.id),
-    /** As it was sent, at most 200 characters; empty where none was. */
+    /** As sent, at most 200 characters; empty without an origin. */
     origin: text("origin").notNull(),
     lastAt: text("last_at").notNull(),
   },

@@ -6,7 +6,7 @@ import { type AuditFacts, auditColumns, hashRow } from "./service.ts";
 import { auditLog } from "./table.ts";
 
 const lastLinked = sql`from ${auditLog} where hash <> '' order by seq desc limit 1`;
-// Rows without a hash are the newest, so that neither select walks the log.
+// Rows without a hash are the newest, so neither select scans the log.
 const selectAdded = statement<AuditFacts & { seq: number; previous: string | null }>(sql`
   select seq, ${auditColumns}, (select hash ${lastLinked}) as previous
   from ${auditLog} where seq > coalesce((select seq ${lastLinked}), 0) order by seq`);

@@ -15,7 +15,7 @@ export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
   address: string | null;
   details: Record<string, unknown> | null;
   hash: string;
-  /** Emails of the actor and the subject; null unless they are users that still exist. */
+  /** Emails of the actor and the subject, if they are users that still exist. */
   actor_email: string | null;
   subject_email: string | null;
 };
@@ -77,7 +77,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
 }
 
-/** The event names of `login.failed` or `login.*`: names can use the index, a pattern cannot. */
+/** Returns the event names for `login.failed` or `login.*`, because names can use the index and a pattern cannot. */
 function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;

@@ -9,7 +9,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { auditLog } from "./table.ts";
 
-/** The columns that are hashed, in this order. The address can be erased, so its hash stands for it. */
+/** The hashed columns, in this order. The hash of the address replaces the address, which can be erased. */
 const facts = [
   ...(["at", "event", "namespace", "actor_kind", "actor_id"] as const),
   ...(["subject", "address_hash", "request_id", "code", "details"] as const),
@@ -17,7 +17,7 @@ const facts = [
 const written = [...facts, "address", "address_salt", "hash"];
 export const auditColumns = sql.raw([...facts, "address", "address_salt"].join(", "));
 
-// A call in flight beside the erasure of its user keeps no address.
+// If a user is erased while their call runs, the call stores no address.
 const isKnownActor = sql`(${param("actor_kind")} <> 'user'
   or exists (select 1 from ${users} where id = ${param("actor_id")}))`;
 const insertRow = statement(sql`
@@ -37,12 +37,12 @@ const eraseOf = eraseWhere(sql`
 const eraseOld = eraseWhere(sql`
   select seq from ${auditLog} where address is not null and at <= ${param("before")} limit ${sql.raw(String(purgeBatch))}`);
 
-/** Erases the addresses of rows that are about a user or were caused by them. The chain stays valid. */
+/** Erases the addresses in rows about a user and in rows that the user caused. The chain stays valid. */
 export async function eraseAddressesOf(tx: Ctx, id: string): Promise<void> {
   await run(tx.db, eraseOf, { id });
 }
 
-/** Erases addresses older than `keptMs` milliseconds, at most a thousand a call. Returns how many. */
+/** Erases addresses older than `keptMs` milliseconds, at most a thousand per call. Returns how many. */
 export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number> {
   return run(ctx.db, eraseOld, { before: toTimestamp(ctx.now() - keptMs) });
 }
@@ -59,7 +59,7 @@ export interface AuditEntry {
 
 type AuditCtx = Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] };
 
-/** Writes one row. Before its COMMIT, it is linked to the row before it. */
+/** Writes one row. It is linked to the previous row before the COMMIT. */
 export async function recordAudit(ctx: AuditCtx, entry: AuditEntry): Promise<void> {
   await ctx.db.execute(bindAudit(ctx, entry));
 }
@@ -86,7 +86,7 @@ function hideAddress(address: string | null | undefined) {
   return { address, address_salt, address_hash: hashAddress(address_salt, address) };
 }
 
-/** SHA-256, in hex, of an address with its salt: without the salt, all addresses of IPv4 could be tried. */
+/** SHA-256, in hex, of an address with its salt. Without the salt, all IPv4 addresses could be tried. */
 export function hashAddress(salt: string, address: string): string {
   return Bun.SHA256.hash(`${salt} ${address}`, "hex");
 }
@@ -145,7 +145,7 @@ export const auditEvents = Object.entries(acts).flatMap(([group, names]) => name
 export type AuditFacts = Record<"at" | "event" | "actor_kind" | "request_id", string> &
   Record<"namespace" | "actor_id" | "subject" | "address_hash" | "details", string | null> & { code: number | null };
 
-/** SHA-256, in hex, over a row and the hash of the row before it (empty for the first). */
+/** SHA-256, in hex, of a row and the hash of the previous row (empty for the first). */
 export function hashRow(previous: string, row: AuditFacts): string {
   const text = JSON.stringify([previous, ...facts.map((name) => row[name])]);
   return Buffer.from(Bun.SHA256.hash(text) as Uint8Array).toString("hex");

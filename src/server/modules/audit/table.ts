@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * The audit log: actor, act, time and address. Triggers refuse deletes, and changes but for erasing an address;
- * each row has a hash over itself and the hash of the row before. Rows outlive the store, key or user.
+ * The audit log: actor, act, time and address. Triggers refuse deletes, and all changes except erasing an address. Each
+ * row has a hash over itself and the hash of the previous row. Rows outlive the store, key or user.
  */
 export const auditLog = sqliteTable(
   "audit_log",
@@ -17,7 +17,7 @@ export const auditLog = sqliteTable(
     /** The key, the user or the operating system account. */
     actorId: text("actor_id"),
     subject: text("subject"),
-    /** Erased after a while, together with its salt; the row's hash covers `address_hash` instead. */
+    /** Erased after a while, together with its salt. The row's hash covers `address_hash` instead. */
     address: text("address"),
     addressSalt: text("address_salt"),
     /** SHA-256, in hex, of salt and address; null for an act without an address. */

@@ -14,7 +14,7 @@ type Row = AuditFacts & Record<"address" | "address_salt", string | null> & { se
 const selectPage = statement<Row>(sql`
   select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
-// SQLite numbers the rows itself; one statement, so that no row is added between the two reads.
+// SQLite numbers the rows. One statement reads both, so that no row is added in between.
 const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
   select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
     (select max(seq) from ${auditLog}) as kept`);
@@ -23,18 +23,20 @@ export interface AuditVerdict {
   intact: boolean;
   rows: number;
   first: { seq: number; at: string } | null;
-  /** The last valid row. A copy of its `seq` and hash kept elsewhere can later prove that no row before it was changed. */
+  /**
+   * The last valid row. A copy of its `seq` and hash in another place can later prove that no row before it was
+   * changed.
+   */
   last: { seq: number; at: string; hash: string } | null;
   broken_at?: number;
   problem?: string;
 }
 
 /**
- * Verifies the log from its first row: no row is missing, and each matches its hash and the row before. Addresses that were
- * erased are not covered, others are. The end is
- * compared with SQLite's own counter, since a hash chain does not reveal a cut tail; the triggers must be as created.
- * Somebody who can write the file can also write a new chain; only a copy of the last row's hash kept elsewhere reveals
- * that.
+ * Verifies the log from its first row: no row is missing, and each matches its hash and the previous row. Addresses are
+ * verified unless they were erased. The end is compared with SQLite's own counter, because a hash chain does not show
+ * that its end was cut off; and the triggers must be as created. Whoever can write the file can also write a new chain,
+ * which only a copy of the last hash in another place reveals.
  * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
@@ -68,12 +70,12 @@ async function* readRows(db: Executor): AsyncGenerator<Row> {
   }
 }
 
-/** Compares a row with the last valid one, and with the one given. Returns the problem, if any. */
+/** Compares a row with the last valid one and with the expected one. Returns the problem, if any. */
 function findRowFault(row: Row, { rows, last }: AuditVerdict, head: Head | undefined): string | undefined {
   if (row.seq !== rows + 1) return "The row is missing.";
   if (row.hash !== hashRow(last?.hash ?? "", row)) return "The row does not fit its hash, or the row before it.";
   const { address, address_salt, address_hash } = row;
-  // An erased address has no salt either.
+  // Erasing an address also erases its salt.
   const isErased = address === null && address_salt === null;
   if (!isErased && address_hash !== hashAddress(address_salt ?? "", address ?? "")) {
     return "The address does not fit its hash.";
@@ -98,7 +100,7 @@ const selectSchema = statement<{ type: string; sql: string | null }>(sql`
 
 const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_log_.*$/gm) ?? []);
 
-/** The problem with the table of the log or its triggers; undefined when both are as created. */
+/** Returns the problem with the table of the log or its triggers; undefined if both are as created. */
 async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";
@@ -106,7 +108,7 @@ async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers"
   return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";
 }
 
-/** SQLite stores the statement as written, except for its first words and its end. */
+/** Removes differences between a statement and its stored form: SQLite changes the first words and the end. */
 function normalize(text: string): string {
   return text.trim().replace(/;$/, "");
 }

@@ -12,9 +12,10 @@ import { events } from "./table.ts";
 import { type EventType, eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
 /**
- * A statement that records an event about the row it reads; the last ten characters of `eventId` become the sequence.
- * @param event `data` is SQL of a JSON text, `from` a table with a `where` that selects one row, which has a `tenant_id`.
- * `isShown` is SQL for whether catalogue readers can see the change; by default they cannot.
+ * Compiles a statement that records an event about the row it reads. The last ten characters of `eventId` become the
+ * sequence.
+ * @param event `data` is SQL for a JSON text, `from` a table with a `where` that selects one row with a `tenant_id`.
+ * `isShown` is SQL for whether the public sees the change; by default it does not.
  */
 export function compileEvent(event: Record<"type" | "subject" | "data" | "from", SQL> & { isShown?: SQL }) {
   return statement(sql`
@@ -24,7 +25,7 @@ export function compileEvent(event: Record<"type" | "subject" | "data" | "from",
 }
 
 const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
-// Not by `compileEvent`: for a select from the table itself, SQLite first makes a temporary one of its rows.
+// Not by `compileEvent`: if the select reads the table itself, SQLite first copies its rows to a temporary table.
 const insertEvent = statement(sql`
   insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
   values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},
@@ -39,7 +40,7 @@ interface NewEvent {
   type: EventType;
   subject: string;
   data: Record<string, unknown>;
-  /** Whether catalogue readers can see the change. By default so are those of products and categories. */
+  /** Whether the public sees the change. By default true for products and categories. */
   isShown?: boolean;
 }
 
@@ -60,7 +61,10 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
   });
 }
 
-/** SQL for the id of the store's newest event; for catalogue readers of those that they see, so that they cannot count orders. */
+/**
+ * SQL for the id of the store's newest event. For the public, only of events that it sees, so that nobody can count
+ * orders.
+ */
 export const newestEvents = {
   staff: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
   public: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
@@ -69,7 +73,10 @@ export const newestEvents = {
 const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
 const selectState = { staff: stateFrom(newestEvents.staff), public: stateFrom(newestEvents.public) };
 
-/** The state of a store's catalogue for lists: its newest event. Every change of a product has one; likes and views have none. */
+/**
+ * Returns the state of a store's catalogue for lists: its newest event. Every change of a product has an event; likes
+ * and views have none.
+ */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   const select = selectState[isCatalogOnly(ctx) ? "public" : "staff"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };
@@ -87,7 +94,7 @@ const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
 const rendered = sql`(select group_concat(rendered) as json, sum(size) as bytes, max(size) as longest from
   (select case when octet_length(data) <= ${param("maxBytes")} then ${eventJson} end as rendered,
     octet_length(data) as size ${matching} limit ${param("limit")}))`;
-// One statement, and so one snapshot: a concurrent commit is either complete on the page or after it.
+// One statement reads one snapshot: a concurrent commit is completely on the page or after it.
 const selectPage = statement((q) =>
   q
     .select({
@@ -116,7 +123,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
   const { hasMore } = row;
-  // On the last page it is the newest event of any type, so that the next call skips events that the filter excluded.
+  // On the last page this is the newest event of any type, so that the next call skips events that the filter excluded.
   const page = { next_cursor: hasMore ? row.last : row.newest, has_more: hasMore, limit };
   return { json: pickFields(`[${row.json ?? ""}]`, fields), page };
 }

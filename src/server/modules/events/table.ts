@@ -6,9 +6,9 @@ import { tenantIdColumn } from "../tenants/table.ts";
 export const events = sqliteTable(
   "events",
   {
-    /** A store's numbers only increase, because its newest event is never purged. */
+    /** Numbers of a store only increase, because its newest event is never purged. */
     sequence: integer("sequence").primaryKey(),
-    /** Ends in the sequence, by which it is found without an index. */
+    /** Ends in the sequence, so no index is needed to find it. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     type: text("type").notNull(),

@@ -25,7 +25,7 @@ export type EventType = (typeof eventTypes)[number];
 const kindOf = (type: string) => `${type.split(".")[0]}.*`;
 export const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
 
-/** Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions. Errors: validationFailed. */
+/** Parses patterns of event types (`*`, `order.*`, `order.paid`) and removes duplicates. Errors: validationFailed. */
 export function parsePatterns(field: string, given: readonly string[]): string[] {
   const patterns = [...new Set(given.map((pattern) => pattern.trim()))];
   if (patterns.length === 0 || patterns.some((pattern) => !allPatterns.includes(pattern))) {

@@ -9,7 +9,7 @@ import { AppError, idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
-/** How long a reply is kept, in milliseconds. Its key can be used again once it is purged. */
+/** How long a reply is stored, in milliseconds. After it is purged, the key can be used again. */
 export const keptMs = 24 * 3_600_000;
 
 const { caller, key } = idempotencyKeys;
@@ -22,7 +22,7 @@ const selectReply = statement((q) =>
 const reply = params("tenantId", "caller", "key", "fingerprint", "status", "data", "etag", "language");
 const keepReply = statement((q) => q.insert(idempotencyKeys).values({ ...reply, createdAt: param("now") }));
 
-/** The kept part of a reply; `json` is the text of its `data`. `isReplay`: it answered an earlier request. */
+/** The stored part of a reply; `json` is the text of its `data`. `isReplay`: it was stored by an earlier request. */
 export interface KeptReply {
   status: number;
   json: string;
@@ -39,10 +39,10 @@ export interface KeyedRequest {
 }
 
 /**
- * Runs a request's work, to whose key `findReply` found no reply. The work and its kept reply are one transaction. A request
- * that failed stored nothing, so it can run again.
+ * Runs the work of a request if `findReply` found no reply. Work and stored reply are one transaction. A failed request
+ * stores nothing, so it can run again.
  * @param work must await nothing but the database of the context that it gets.
- * @throws idempotencyKeyReused when the key was used for another request; errors of the work.
+ * @throws idempotencyKeyReused if another request used the key; errors of the work.
  */
 export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>) {
   try {
@@ -55,9 +55,9 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
       return answer;
     });
   } catch (error) {
-    // A database that did not answer in time would not answer this either.
+    // If the database did not answer in time, it would not answer this either.
     if (error instanceof AppError && error.kind === "unavailable") throw error;
-    // The second of two requests at once fails at the row of the first, or before.
+    // Of two concurrent requests, the second fails at the row of the first, or earlier.
     const kept = await findReply(ctx, request);
     if (kept) return kept;
     throw error;
@@ -65,8 +65,8 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
 }
 
 /**
- * The stored reply to a request, if there is one.
- * @throws idempotencyKeyReused when the key was used for another request.
+ * Returns the stored reply to a request, if there is one.
+ * @throws idempotencyKeyReused if another request used the key.
  */
 export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<KeptReply | undefined> {
   const row = await get(ctx.db, selectReply, keyOf(ctx, request));

@@ -8,7 +8,7 @@ export const idempotencyKeys = sqliteTable(
     tenantId: tenantIdColumn(),
     caller: text("caller").notNull(),
     key: text("key").notNull(),
-    /** Keyed hash of method, path, query, body, language and subject; without credentials. */
+    /** Keyed hash of method, path, query, body, language and subject; not of credentials. */
     fingerprint: text("fingerprint").notNull(),
     status: integer("status").notNull(),
     data: text("data").notNull(),

@@ -16,7 +16,7 @@ export interface CodeKey {
   purpose: "reset" | "login" | "sign_up" | "email";
   subject: string;
 }
-/** It replaces the code in the subject's slot. Default: slot 0, valid for 15 minutes. */
+/** A new code, which replaces the one in the subject's slot. Default: slot 0, valid for 15 minutes. */
 type NewCode = CodeKey & { slot?: number; validMs?: number };
 export type CodeTry = CodeKey & { code: string };
 
@@ -27,7 +27,10 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-/** Wrong tries at all codes of a subject in a day: after `few`, the addresses that made them get codes slowly; after all of them, everybody. */
+/**
+ * Limits of wrong tries in a day at all codes of a subject. After `few`, the addresses that made them get codes slowly;
+ * after `many`, everybody does.
+ */
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
@@ -43,11 +46,11 @@ const putCode = statement(sql`
     ${param("now")}, ${param("expiresAt")})
   on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
-// The code that was sent back, or else the one that has most tries left.
+// The code that was sent, otherwise the one with most tries left.
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
   select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);
-// Verified and spent in one statement, so that of concurrent calls with one code only one succeeds.
+// Verified and used up in one statement, so that only one of several concurrent calls succeeds.
 const useCode = statement(sql`
   update ${mailCodes} set used_at = ${param("now")} where ${ofSubject} and hash = ${param("hash")} and ${isLive}`);
 const addWrongTry = statement(sql`
@@ -58,9 +61,9 @@ const removeCodes = statement(sql`
   where tenant_id = ${param("tenantId")} and purpose in ('reset', 'login') and subject = ${param("emailKey")}`);
 
 /**
- * Mails a new code, in a transaction; the previous one in its slot ends. A fourth within 20 minutes is not sent, nor a second
- * within an hour after many wrong tries, and the codes before stay valid. It runs the same statements for every subject, so
- * that its time reveals nothing.
+ * Mails a new code in a transaction; the previous one in its slot ends. No mail is sent for a fourth code within 20
+ * minutes, nor for a second within an hour after many wrong tries; earlier codes then stay valid. The statements are
+ * the same for every subject, so that the time reveals nothing.
  * @returns whether it is sent.
  */
 export async function mailCode(
@@ -78,8 +81,8 @@ export async function mailCode(
 }
 
 /**
- * Replaces the code in a subject's slot by a new one with its own tries, in the transaction that sends it.
- * @returns the code, and the epoch milliseconds at which it expires.
+ * Replaces the code in a subject's slot by a new one, in the transaction that sends it.
+ * @returns the code, and its expiry in epoch milliseconds.
  */
 export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string; expiresAt: number }> {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
@@ -90,11 +93,12 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
 }
 
 /**
- * Uses a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that spends it.
- * @param use `prepare`: work outside the transaction, once the code fits, such as hashing; null counts as a wrong try.
- * `act`: the effect, in the transaction; an error that it returns is thrown, although the code is spent. `refused`
- * records a counted refusal.
- * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code are used up.
+ * Redeems a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that
+ * uses it up.
+ * @param use `prepare`: work outside the transaction after the first check, such as hashing; null counts as a wrong
+ * try. `act`: the effect, in the transaction; an error that it returns is thrown, although the code is used up.
+ * `refused` records a counted refusal.
+ * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts if the code has no tries left.
  */
 export async function redeemCode<P, T>(
   ctx: Ctx,
@@ -108,7 +112,7 @@ export async function redeemCode<P, T>(
   const verdict = await checkTry(ctx, codeTry);
   if (verdict instanceof AppError) throw verdict;
   const prepared = verdict === "wrong" ? null : await use.prepare();
-  // A refusal is returned: if it were thrown, the count would be rolled back.
+  // The refusal is returned, because throwing it would roll the count back.
   const result = await inTransaction(ctx, async (tx) => {
     if (prepared !== null && (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0) return use.act(tx, prepared);
     const counted = verdict !== "wrong" && prepared === null ? { ...codeTry, code: "" } : codeTry;
@@ -124,8 +128,8 @@ export async function redeemCode<P, T>(
 }
 
 /**
- * Checks a try without counting it. Returns the error that any code gets: tooManyAttempts when the tries of the code are
- * used up, resetCodeInvalid when there is no valid code.
+ * Checks a try without counting it. Returns the error that any code would get: tooManyAttempts if the code has no tries
+ * left, resetCodeInvalid if there is no valid code.
  */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
@@ -135,7 +139,9 @@ export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "w
   return row.hash === values.hash ? "right" : "wrong";
 }
 
-/** Counts a wrong try of the subject's codes and the day, in one transaction; false when there is no valid code. */
+/**
+ * Counts a wrong try for the subject's codes and for the day, in one transaction. Returns false without a valid code.
+ */
 export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
   if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
   const { account, address } = subjectsOf(tx, codeTry);
@@ -144,7 +150,7 @@ export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean>
   return true;
 }
 
-/** Whether the caller gets codes of a subject slowly. Codes that are sent are valid all the same, so nobody is locked out. */
+/** Whether the caller gets codes of a subject slowly. Sent codes stay valid, so nobody is locked out. */
 async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   const { account, address } = subjectsOf(ctx, key);
   const [few, many] = [
@@ -158,7 +164,7 @@ export function bindUse(tx: Ctx, codeTry: CodeTry) {
   return bind(useCode, valuesOf(tx, codeTry));
 }
 
-/** Deletes the codes that reset an account's password or log in to it, in the transaction of the change that makes them invalid. */
+/** Deletes the codes for resetting an account's password or logging in, in the transaction that makes them invalid. */
 export async function endCodes(tx: Ctx, emailKey: string): Promise<void> {
   await run(tx.db, removeCodes, { tenantId: tx.tenant.id, emailKey });
 }

@@ -3,7 +3,8 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * The latest code of a purpose. Addresses without a user have one that is never sent, so that replies reveal nothing.
+ * The latest code of each purpose. Addresses without a user also have one, which is never sent, so that replies reveal
+ * nothing.
  */
 export const mailCodes = sqliteTable(
   "mail_codes",
@@ -12,7 +13,7 @@ export const mailCodes = sqliteTable(
     purpose: text("purpose", { enum: ["reset", "login", "sign_up", "email"] }).notNull(),
     /** The address in its comparable form; for a change of email, the user's id comes first. */
     subject: text("subject").notNull(),
-    /** Codes of one slot replace each other: 1 for invitations, 0 for others. */
+    /** Codes in one slot replace each other: slot 1 is for invitations, 0 for others. */
     slot: integer("slot").notNull().default(0),
     /** HMAC of the code with the server's key, because a plain hash of six digits can be reversed at once. */
     hash: text("hash").notNull(),

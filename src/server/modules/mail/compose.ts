@@ -33,8 +33,8 @@ const selectStore = statement((q) =>
 );
 
 /**
- * Makes a mail for nodemailer. Name, address and envelope are separate fields, so that no name can add a header.
- * @param mail id: part of the Message-ID, so that a mail that arrives twice can be recognised; at: epoch milliseconds.
+ * Builds a mail for nodemailer. Name, address and envelope are separate fields, so that no name can add a header.
+ * @param mail id: part of the Message-ID, so that duplicates can be recognised; at: epoch milliseconds.
  */
 export function composeMail(mail: {
   id: string;
@@ -60,7 +60,7 @@ export function composeMail(mail: {
   };
 }
 
-/** The store of a mail, and its recipient; null if no active user, and no sign-up, has the address. */
+/** Returns the store of a mail and its recipient; null if no active user, and no sign-up, has the address. */
 export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;
   const client = "signUpKey" in to ? (to.client ?? null) : null;

@@ -72,7 +72,7 @@ function explainFailure(error: unknown, { values }: MailContents, secrets: strin
   return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
 }
 
-/** Mail that expires soon is retried sooner, so that its last attempt is in time. */
+/** Mail that expires soon is retried sooner, so that the last attempt is in time. */
 function nextAttemptAt({ attempts, usefulUntil }: ClaimedMail, now: number): number | null {
   const delay = retryDelayMs(schedule, attempts);
   if (delay === null) return null;

@@ -1,4 +1,4 @@
-/** The values that each kind of mail needs: the placeholders of its templates besides those of the store. */
+/** The placeholders of each kind of mail, besides those of the store. */
 export const mailKinds = {
   reset_code: ["code"],
   login_code: ["code"],

@@ -14,7 +14,7 @@ import { tenants } from "../tenants/table.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 
-/** After a long outage customers must not receive old mail. */
+/** Mail older than this is not sent after a long outage. */
 const usefulMs = 7 * 86_400_000;
 
 const insertMail = statement((q) =>
@@ -30,8 +30,9 @@ const expireReplaced = statement(sql`
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'waiting'`);
 
 /**
- * The active user, of a role, who has this address when the mail is sent; a sign-up that waits for it, or a user who has it
- * then and gets an `account_exists` mail instead; or a fixed address.
+ * Who gets a mail. By `emailKey`: the active user, of a role, who has this address when the mail is sent. For a
+ * sign-up: the address that waits, or a user who has it by then and gets an `account_exists` mail instead. Otherwise a
+ * fixed address.
  */
 export type MailRecipient =
   | { emailKey: string; role?: "customer" }
@@ -45,10 +46,10 @@ export interface MailContents {
 }
 
 /**
- * Puts a mail into the outbox, and returns its id. Queueing takes the same time whether or not a user has the address,
- * because the user is looked up when it is sent.
- * @param mail `usefulUntil` in epoch milliseconds, a week unless given. `replaces`: waiting mail of this kind with the
- * same value is cancelled in the same transaction; mail that is being sent may still arrive.
+ * Queues a mail and returns its id. This takes the same time whether or not a user has the address, because the user is
+ * looked up when the mail is sent.
+ * @param mail `usefulUntil` in epoch milliseconds, by default a week from now. `replaces`: waiting mail of this kind
+ * with the same value is cancelled in the same transaction; mail that is being sent may still arrive.
  */
 export async function queueMail(
   ctx: Ctx,
@@ -87,7 +88,7 @@ export function sealContents(vault: Vault, id: string, contents: MailContents): 
   return vault.seal("mail", id, JSON.stringify(contents));
 }
 
-/** The recipient's address; that of a user is in the form that it is looked up by. */
+/** Returns the recipient's address; a user's address is in its comparable form. */
 export function addressIn({ to }: MailContents): string {
   if ("signUpKey" in to) return to.signUpKey;
   return "email" in to ? to.email : to.emailKey;
@@ -104,7 +105,7 @@ export function openContents(vault: Vault, id: string, sealed: string): MailCont
   return text === null ? null : (JSON.parse(text) as MailContents);
 }
 
-// A suspended store's mail waits, and holds up no other.
+// The mail of a suspended store waits, and delays no other.
 const which = sql`
   select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
     where m.status = 'waiting' and m.next_attempt_at <= ${param("now")} and t.status = 'active'
@@ -116,7 +117,7 @@ const read = statement((q) =>
     .where(sql`id in (select value from json_each(${param("ids")}))`),
 );
 const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
-/** Mail that ends is erased, but failed mail can be retried. */
+/** Mail that ends is erased, except failed mail, which can be retried. */
 export const mailQueue = createQueue(mailOutbox, {
   ...{ which, read, delivered: "sent" },
   onDelivered: sql`, sealed = null`,
@@ -137,7 +138,7 @@ export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
 }
 
-/** Ends mail that has expired, and erases contents that ended mail still has, at most a thousand each per call. */
+/** Ends expired mail, and erases the contents of ended mail, at most a thousand each per call. */
 export async function expireMail(ctx: WorkCtx): Promise<number> {
   const now = toTimestamp(ctx.now());
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));

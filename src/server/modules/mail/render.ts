@@ -14,7 +14,7 @@ export type MailTemplates = typeof en;
 
 export const mailTemplates = { ar, de, en, es, fr, pt, zh } as Record<string, MailTemplates>;
 
-/** The texts in the first of these languages that has some, otherwise in English. @param wanted BCP 47 tags. */
+/** Returns the texts in the first of these languages that exists, otherwise in English. @param wanted BCP 47 tags. */
 export function chooseTemplates(wanted: readonly (string | null | undefined)[]) {
   const language = chooseLanguage(wanted, mailTemplates);
   return { language, templates: mailTemplates[language] as MailTemplates };
@@ -28,7 +28,7 @@ interface RenderInput {
   kind: AnyMailKind;
   store: MailStore;
   name: string | null;
-  /** BCP 47 tags in order of preference; the store's language comes after them. */
+  /** BCP 47 tags in order of preference. The store's language follows. */
   languages: readonly (string | null | undefined)[];
   values: Record<string, string>;
 }
@@ -38,7 +38,7 @@ type Show = (name: string, value: string) => string;
 const maxNameCharacters = 60;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/** Renders a mail from the store, the recipient's record and `values`, never from a request. */
+/** Renders a mail from the store, the recipient's record and `values`, never from request data. */
 export function renderMail({ kind, store, name, languages, values }: RenderInput) {
   const { language, templates } = chooseTemplates([...languages, store.language]);
   const { subject, paragraphs } = templates[kind];
@@ -63,7 +63,7 @@ interface Content {
 }
 
 function renderText({ lines, templates, address, values }: Content): string {
-  // Isolated only where text directions differ: the invisible characters would be copied with a code, and break text search.
+  // Isolated only if text directions differ, because the invisible characters would be copied together with a code.
   const show: Show = (name, value) =>
     name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? `\u2068${value}\u2069` : value;
   const parts = [...lines, templates.footer].map((line) => fill(line, values, show));
@@ -122,7 +122,10 @@ function storeAddress({ url, domain }: MailStore): string | null {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;
 }
 
-/** A recipient's name for a greeting or the header; empty if it looks like an advertisement, because people choose their own names. */
+/**
+ * Returns a recipient's name for the greeting or header; empty if it looks like an advertisement, because people choose
+ * their own names.
+ */
 export function greetingName(name: string | null): string {
   const text = oneLine(name ?? "");
   return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;

@@ -29,7 +29,7 @@ interface MailFilter extends MailView {
 
 interface MailView {
   showRecipients?: boolean;
-  /** Namespace of the only store whose reset mails are shown with their codes: a demo's, which has no mail server. */
+  /** Namespace of the only store whose mails are shown with their codes: the demo's, which has no mail server. */
   showCodesOf?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   return rows.map((row) => toRecord(ctx, row, filter));
 }
 
-/** One mail. Errors: notFound if no mail has this id, or it belongs to another store than the named one. */
+/** Returns one mail. Errors: notFound if no mail has this id, or another store's mail has it. */
 export async function getMail(
   ctx: SystemCtx,
   id: string,
@@ -83,7 +83,7 @@ export async function getMail(
   return toRecord(ctx, row, view);
 }
 
-/** `to` is masked once the mail has ended; `code` is that of mail whose contents are not erased. */
+/** `to` is masked once the mail has ended; `code` is shown until the contents are erased. */
 function toRecord(
   { vault }: SystemCtx,
   { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectOne)["row"]>,
@@ -110,7 +110,8 @@ const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**
- * Queues failed mail again, from the first attempt on, and returns how many: all given ids, or all that has not expired.
+ * Queues failed mail again, starting with the first attempt: all given ids, or all that has not expired. Returns how
+ * many.
  * @throws notFound for an unknown tenant or mail, wrongState for a mail that has not failed or has expired.
  */
 export function retryMail(

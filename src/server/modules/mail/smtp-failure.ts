@@ -24,9 +24,9 @@ export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
   const isRejected = permanent && (command === "RCPT TO" || command === "DATA");
   const isUnusable = code === "EENVELOPE" && command === "API";
   return {
-    /** Another attempt cannot help: the server rejects this mail. */
+    /** The server rejects this mail, so another attempt cannot help. */
     isFinal: isRejected || isUnusable,
-    /** The mail server is down, or does not speak SMTP as it should: other mail would fail too. */
+    /** The mail server is down or violates SMTP, so other mail would fail too. */
     isOutage: code in meanings,
     isCredentials: code === "EAUTH",
     text: describe(code, originalCode, response, secrets),
@@ -35,7 +35,7 @@ export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
 
 function describe(code: string, originalCode = "", response = "", secrets: readonly string[] = []): string {
   const detail = /^E[A-Z]{3,20}$|^[A-Z][A-Z_]{4,50}$/.test(originalCode) ? originalCode : code;
-  // An answer to AUTH may hold what it was sent, in any form.
+  // A reply to AUTH may repeat what was sent, in any form.
   const answer = code === "EAUTH" ? response.slice(0, 3) : withoutSecrets(response, secrets);
   const meaning =
     (/CERT|SSL|TLS/.test(detail) ? (meanings[detail] ?? meanings.ETLS) : meanings[code]) ??

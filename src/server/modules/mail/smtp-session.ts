@@ -3,7 +3,7 @@ import { unavailable, wrongState } from "../../errors.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
-/** `encrypted`: with a certificate that was verified. `authenticated`: the server asked for the credentials. */
+/** `encrypted`: over TLS with a verified certificate. `authenticated`: the server asked for the credentials. */
 interface SmtpOutcome {
   host: string;
   port: number;
@@ -14,7 +14,8 @@ interface SmtpOutcome {
 
 /**
  * Connects to a mail server, signs in, and sends a message if one is given.
- * @throws wrongState when it rejects the message or the credentials, unavailable; texts name host and port, and no secret.
+ * @throws wrongState if it rejects the message or the credentials, unavailable. Messages name host and port, but no
+ * secret.
  */
 export async function runSmtpSession(
   server: SmtpServer,
@@ -39,7 +40,7 @@ export async function runSmtpSession(
     );
   };
   connection.once("error", fail);
-  // The error that explains the end often arrives after it.
+  // The error that explains why the connection ended often arrives after the end.
   connection.once("end", () => setTimeout(fail, 50, Object.assign(new Error("ended"), { code: "ECONNECTION" })));
   connection.connect((error) => {
     if (error) return fail(error);

@@ -1,7 +1,7 @@
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer";
 import { createTransport, type Transporter } from "nodemailer";
 
-/** Time limits of the steps of an SMTP session, in milliseconds; `silence` after the greeting. */
+/** Timeouts of the steps of an SMTP session, in milliseconds; `silence` applies after the greeting. */
 const defaultTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
 export interface SmtpServer {
@@ -11,7 +11,7 @@ export interface SmtpServer {
   trusted?: string | undefined;
 }
 
-/** Connections kept at once; also the number of mails in flight. */
+/** Concurrent connections, and so also concurrent mails. */
 export const maxConnections = 4;
 
 /** Options of nodemailer. All are set here, so that a URL cannot disable a check. */
@@ -24,7 +24,7 @@ export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
     host,
     port: port === "" ? (protocol === "smtps:" ? 465 : 587) : Number(port),
     secure: protocol === "smtps:",
-    // Without credentials TLS is used where it is offered; a password never leaves the machine without it.
+    // Without credentials, TLS is used if the server offers it. A password never leaves the machine without TLS.
     requireTLS: protocol === "smtp:" && hasCredentials && !/^(?:localhost|::1|127(?:\.\d{1,3}){3})$/.test(host),
     ...(hasCredentials && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     tls: { rejectUnauthorized: true, minVersion: "TLSv1.2" as const, ...(trusted !== undefined && { ca: trusted }) },
@@ -48,7 +48,9 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
   });
 }
 
-/** The credentials of a URL, to be removed from texts; those of three characters or fewer would match any text. */
+/**
+ * Returns the credentials of a URL, to be removed from texts; those of three characters or fewer would match any text.
+ */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);

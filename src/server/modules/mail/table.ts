@@ -11,11 +11,11 @@ export const mailOutbox = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     kind: text("kind").$type<MailKind>().notNull(),
-    /** Keyed hash of the subject; a later mail with the same one replaces this one while it waits. */
+    /** Keyed hash of the subject. While this mail waits, a later one with the same hash replaces it. */
     subjectKey: text("subject_key"),
     /** Keyed hash of the recipient's address, by which a person's mail is found; null once the person is erased. */
     recipientKey: text("recipient_key"),
-    /** Recipient and contents, sealed with the server's key; erased once the mail has ended. */
+    /** Recipient and contents, encrypted with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),
     maskedTo: text("masked_to"),
     status: text("status", { enum: ["waiting", "sent", "failed", "expired", "dropped"] }).notNull(),

@@ -13,7 +13,7 @@ export type TestMail = Awaited<ReturnType<typeof sendTestMail>>;
 
 /**
  * Sends a test mail at once, without the outbox.
- * @throws wrongState without a mail server, or when it rejects mail or credentials; unavailable; validationFailed.
+ * @throws wrongState without a mail server, or if it rejects mail or credentials; unavailable; validationFailed.
  */
 export async function testMail(
   ctx: Ctx,

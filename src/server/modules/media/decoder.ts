@@ -16,15 +16,15 @@ type Job = { upload: Uint8Array; maxSide: number };
 type Answer = { picture: Picture } | { fault: string };
 
 /**
- * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or when it
- * takes too much memory.
- * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
+ * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or if it
+ * uses too much memory.
+ * @throws validationFailed for a file that takes too long or too much memory; unavailable if the process ended for
  * another reason; an Error for a damaged file.
  */
 export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Picture> {
   const answered = Promise.withResolvers<Answer>();
   const child = Bun.spawn([...ownCommand, "__decode"], {
-    // It needs no settings, and must not know secrets.
+    // The process needs no settings, and must not know secrets.
     env: {},
     stdio: ["ignore", "ignore", "inherit"],
     serialization: "advanced",
@@ -49,7 +49,7 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
   }
 }
 
-/** The work of the process. */
+/** The main function of that process. */
 export function serveDecoder(): Promise<never> {
   process.once("disconnect", () => process.exit(0));
   process.on("message", async ({ upload, maxSide }: Job) => {
@@ -59,7 +59,7 @@ export function serveDecoder(): Promise<never> {
     );
     process.send?.(answer);
   });
-  // Pictures are decoded in Bun's thread pool, so the event loop is free to watch.
+  // Pictures are decoded in Bun's thread pool, so the event loop is free for this check.
   setInterval(() => {
     if (process.memoryUsage.rss() > maxMemory) process.exit(memoryExitCode);
   }, watchMs);

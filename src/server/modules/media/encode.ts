@@ -5,9 +5,9 @@ export interface Picture {
   height: number;
 }
 
-/** Of a file that is decoded: four bytes each in memory. */
+/** Maximum pixels of a file that is decoded; each takes four bytes of memory. */
 export const maxPixels = 40_000_000;
-/** Colour profiles of cameras and screens are shorter; a longer one would add to every width. */
+/** Colour profiles of cameras and screens are shorter. A longer one would be stored in every width. */
 const maxProfileBytes = 16 * 1024;
 
 export async function encodePicture(bytes: Uint8Array, width: number, height = width): Promise<Picture> {
@@ -18,7 +18,10 @@ export async function encodePicture(bytes: Uint8Array, width: number, height = w
   return { bytes: encoded, width: image.width, height: image.height };
 }
 
-/** Bun keeps the colour profile, in which a file can hide anything. The encoder writes it behind the extended header. */
+/**
+ * Removes a long colour profile, in which a file can hide anything and which Bun keeps. The encoder writes it behind
+ * the extended header.
+ */
 function withoutLongProfile(webp: Buffer): Buffer {
   if (webp.toString("latin1", 30, 34) !== "ICCP") return webp;
   const length = webp.readUInt32LE(34);

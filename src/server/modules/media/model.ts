@@ -29,7 +29,7 @@ export function pictureUrl(namespace: string, id: string): string {
 /** An id of a picture, and the quotation mark before its path, in a JSON text. */
 const ofUploaded = /"(?:media_)?id":"(med_\w+)","url":"(?=\/media\/\1\/)/g;
 
-/** The JSON text of a reply, in which pictures have absolute addresses if the server knows its own. */
+/** Returns the JSON text of a reply with absolute addresses of pictures, if the server knows its own address. */
 export function withPublicUrls(json: string, publicUrl = ""): string {
   return publicUrl === "" ? json : json.replace(ofUploaded, (before) => before + publicUrl);
 }

@@ -4,12 +4,12 @@ import { decodeApart } from "./decoder.ts";
 import { encodePicture, maxPixels, type Picture } from "./encode.ts";
 
 export const maxUploadBytes = 20 * 1024 * 1024;
-/** Of either side. The stored picture then has at most 5.5 MB, whatever it shows. */
+/** Maximum width and height. The stored picture then has at most 5.5 MB, whatever it shows. */
 const maxSide = 2560;
-/** The longest side that WebP, and so the decoder, can have. */
+/** Maximum side of a WebP, and so of what the decoder accepts. */
 const maxDecodedSide = 16_383;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
-/** A wait and the deadline of `decodeApart` together are shorter than a connection may be idle. Stores take turns. */
+/** Waiting and the deadline of `decodeApart` together are shorter than a connection may be idle. Stores take turns. */
 const limits = {
   permits: 1,
   maxWaiting: 1000,
@@ -17,12 +17,13 @@ const limits = {
   fullMessage: "Too many pictures are being processed.",
 };
 const uploads = new Semaphore(limits);
-/** Widths have a permit of their own, so that no upload holds up who looks at pictures. */
+/** Widths have their own permit, so that uploads do not delay viewers. */
 const widths = new Semaphore(limits);
 
 /**
- * Encodes an upload as WebP: upright, without metadata, scaled down to fit `maxSide`; of an animation the first frame. The
- * size in its header is checked before anything is decoded. @param party the id of the store: stores take turns.
+ * Encodes an upload as WebP: upright, without metadata, scaled down to fit `maxSide`, only the first frame of an
+ * animation. The size in its header is checked before anything is decoded. @param party the id of the store, because
+ * stores take turns.
  * @throws unsupportedMediaType; validationFailed if it is too large, damaged or takes too long; unavailable.
  */
 export function readPicture(upload: Uint8Array, party: string): Promise<Picture> {
@@ -42,7 +43,10 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
   if (format === "jpeg" && !hasEndMarker(upload)) throw damaged();
 }
 
-/** Scales a stored picture down. `read` is called when it is its turn, so that nothing large waits. Errors: unavailable. */
+/**
+ * Scales a stored picture down. `read` is called only when its turn comes, so that waiting calls hold no large data.
+ * Errors: unavailable.
+ */
 export async function scalePicture(read: () => Promise<Uint8Array>, width: number, party: string): Promise<Uint8Array> {
   // A narrow picture can be higher than wide.
   return (await widths.run(async () => encodePicture(await read(), width, maxDecodedSide), party)).bytes;
@@ -58,7 +62,7 @@ async function headerOf(upload: Uint8Array): Promise<Bun.Image.Metadata> {
   }
 }
 
-/** Whether a JPEG is whole: the decoder fills what is missing with grey. */
+/** Whether a JPEG is complete. The decoder would fill missing parts with grey. */
 function hasEndMarker(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 2;

@@ -13,14 +13,14 @@ import { type Media, pictureUrl, widths } from "./model.ts";
 import { readPicture, scalePicture } from "./picture.ts";
 import { media, mediaBlobs, mediaTrash } from "./table.ts";
 
-/** The file of a picture: a width of it, or 0 for the picture as it is stored. */
+/** A file of a picture: a width, or 0 for the stored picture. */
 interface PictureFile {
   id: string;
   width: number;
   inS3: boolean;
 }
 
-/** For so long a removed picture stays in S3, so that a restored backup finds it. */
+/** How long a removed picture stays in S3, so that a restored backup finds it. */
 export const keptInS3Ms = 35 * 86_400_000;
 
 const selectBytes = statement((q) =>
@@ -54,7 +54,7 @@ async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint
   else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
 }
 
-/** Removes the files of removed pictures from S3 once no backup should need them. Returns how many pictures' files. */
+/** Removes the files of removed pictures from S3 once no backup should need them. Returns the number of pictures. */
 export async function purgeTrash({ db, now, media }: WorkCtx & { media?: MediaStore | undefined }): Promise<number> {
   if (media === undefined) return 0;
   const rows = await all(db, selectTrash, { before: toTimestamp(now() - keptInS3Ms) });
@@ -75,7 +75,7 @@ export const unusedMs = 86_400_000;
 
 const shown = pickStored(media, "id", "width", "height", "bytes", "createdAt");
 const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
-// A repeated upload starts the time of an unused picture anew.
+// A repeated upload restarts the period in which an unused picture is kept.
 const touchBySource = statement((q) =>
   q
     .update(media)
@@ -102,14 +102,17 @@ const selectFile = statement((q) =>
     .from(media)
     .where(byId(media)),
 );
-// Few at a time, because the engine reads through all of a removed blob.
+// Few at a time, because SQLite reads a removed blob completely.
 const removeOld = statement(sql`
   delete from ${media} where id in (
     select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/** Decodes an upload, unless the store has the same file. With S3, it is written there. Errors: as `readPicture`; wrongState. */
+/**
+ * Decodes an upload, unless the store already has the file. With S3, writes it there. Errors: as `readPicture`;
+ * wrongState.
+ */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;
@@ -123,7 +126,7 @@ export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUplo
   return { id, hash, picture };
 }
 
-/** Stores a picture; returns also whether it is new. Errors: wrongState when the quota is used up. */
+/** Stores a picture, and returns whether it is new. Errors: wrongState if the quota is used up. */
 export async function storePicture(ctx: Ctx, read: ReadUpload): Promise<{ media: Media; isNew: boolean }> {
   const { id, ...row } = "stored" in read ? read.stored : await insert(ctx, read);
   const isNew = "id" in read && read.id === id;
@@ -156,10 +159,13 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
   });
 }
 
-/** Widths that are being made, so that many first viewers of one wait for the same work. */
+/** Widths that are being created, so that concurrent first viewers wait for the same work. */
 const inWork = new Map<string, Promise<Uint8Array>>();
 
-/** A picture as WebP, at most `width` pixels wide; 0 as it is stored. Each width is made at its first use. Errors: notFound, unavailable. */
+/**
+ * Returns a picture as WebP, at most `width` pixels wide; 0 as stored. Each width is created at its first use. Errors:
+ * notFound, unavailable.
+ */
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("picture", id);
@@ -184,7 +190,7 @@ async function makeWidth(ctx: Ctx, file: PictureFile): Promise<Uint8Array> {
   return scaled;
 }
 
-/** Removes some pictures that nothing has shown for a day. Returns how many. */
+/** Removes some pictures that nothing has used for a day. Returns how many. */
 export function purgePictures(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - unusedMs) });
 }

@@ -7,14 +7,14 @@ export const media = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** SHA-256 of the uploaded bytes: the same file is stored once. */
+    /** SHA-256 of the uploaded bytes, so that the same file is stored once. */
     sourceHash: text("source_hash").notNull(),
     width: integer("width").notNull(),
     height: integer("height").notNull(),
     bytes: integer("bytes").notNull(),
     /** Whether its bytes are in S3 and not in `media_blobs`. */
     inS3: integer("in_s3", { mode: "boolean" }).notNull(),
-    /** Maintained by triggers: how many products and variants show it, and since when none does. */
+    /** Maintained by triggers: how many products and variants use it, and since when none does. */
     uses: integer("uses").notNull().default(0),
     unusedSince: text("unused_since").notNull(),
     createdAt: text("created_at").notNull(),
@@ -26,7 +26,7 @@ export const media = sqliteTable(
   ],
 );
 
-/** The bytes of pictures as WebP, apart from their rows because these change. */
+/** The bytes of pictures as WebP, apart from their rows, because the rows change. */
 export const mediaBlobs = sqliteTable(
   "media_blobs",
   {

@@ -3,7 +3,7 @@ import { listParts } from "../../../pagination/list-query.ts";
 import { closed, deleted, nullable, output, patch, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
 import { ProductPatch, productTexts, translations } from "../products/model.ts";
 
-/** How deep categories can be below each other, and how many a store can have. */
+/** The maximum number of levels, and of categories in a store. */
 export const limits = { depth: 8, categories: 2000 } as const;
 
 const { title, slug, description } = productTexts;

@@ -42,7 +42,8 @@ const select = statement((q) =>
     .where(sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`),
 );
 
-// Where a category would be below a parent: the last of its levels then, and whether the parent is below it.
+// For a place below a parent: the level of the category's deepest descendant there, and whether the parent is a
+// descendant.
 const selectPlace = statement<{ parent: string; level: number; is_below: number }>(sql`
   with recursive above(id, up) as (
     select id, parent_id from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)
@@ -55,7 +56,7 @@ const selectPlace = statement<{ parent: string; level: number; is_below: number 
 
 const last = sql`(select coalesce(max(position) + 1, 0) from ${categories}
   where ${ofTenant} and parent_id is ${param("parentId")})`;
-// The end of the id is random and makes slugs from equal titles unique.
+// The end of the id is random, and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${categories}
     where ${ofTenant} and slug = ${param("slug")})
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
@@ -105,7 +106,7 @@ const selectAll = statement((q) =>
     .orderBy(categories.position, categories.id),
 );
 
-/** All categories of the store, each after the one above it, with its level from 0. */
+/** All categories of the store, each after its parent, with its level from 0. */
 export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: number })[]> {
   const rows = await all(ctx.db, selectAll, { tenantId: ctx.tenant.id });
   const children = Map.groupBy(

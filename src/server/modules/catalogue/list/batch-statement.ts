@@ -17,9 +17,12 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** The rows that one statement scans, while other requests wait for milliseconds, and those whose columns it returns. */
+/**
+ * The rows that one statement scans, and those whose columns it returns. Other requests wait for milliseconds
+ * meanwhile.
+ */
 export const sizes = { scanned: 2000, returned: 500 };
-/** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
+/** Rows that one statement scans in sort order; fewer if it looks up each row's words in the search index. */
 export const rowsOf = (plan: ListPlan) => (hasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200);
 
 export interface BatchRow extends PageRow {
@@ -46,7 +49,7 @@ export function batchStatement(plan: ListPlan): CompiledStatement<BatchRow> {
 
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
   from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
-/** The part of each match to read besides counting it: its number, or the columns of facets. */
+/** What to read of each match besides counting it: its number, or the columns of facets. */
 const returned = {
   numbers: sql`near.number`,
   facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,
@@ -73,7 +76,7 @@ function compileBatch(plan: ListPlan): CompiledStatement<BatchRow> {
   const index = indexRows({ column, filters, descending, isContinued, size: rowsOf(plan), isSorted: hasOrder(plan) });
   const { rows, others, scanCursor, isVisible } = index;
   const reverse = directionOf(!descending);
-  // A cursor must not reveal the title or price of a product that is not published.
+  // A cursor must not reveal the title or price of an unpublished product.
   const lastVisibleCursor =
     includesDrafts || isVisible
       ? scanCursor
@@ -98,11 +101,11 @@ const joinedProducts = sql`cross join products on products.row_number = near.num
 interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
-  /** Whether the rows are those of the search index, if it has any of the filters. Default: yes. */
+  /** Whether the search index provides the rows, if it has any of the filters. Default: yes. */
   isSorted?: boolean;
 }
 
-/** The rows of an index in order, their last position, and the conditions that the index does not have. */
+/** The rows of an index in order, their last position, and the conditions that the index does not cover. */
 function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = scan;
   if (filters.terms !== undefined && isSorted) return searchRows(scan);
@@ -126,8 +129,8 @@ function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]
 }
 
 /**
- * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
- * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
+ * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript numbers bind as REAL,
+ * with which FTS5 would scan its whole table. SQLite sorts a subquery only if it has a limit.
  */
 function searchRows({ filters, descending, isContinued }: IndexScan) {
   const offset = sql`cast(${param("titleOffset")} as integer)`;

@@ -6,13 +6,13 @@ import { products } from "../products/table.ts";
 import { type SearchWord, searchWords, stemToken } from "./search-words.ts";
 import { stemsNear } from "./stem.ts";
 
-/** Words of one search that are corrected; each takes some hundred look-ups. */
+/** Maximum corrected words of a search; each takes some hundred look-ups. */
 const maxCorrected = 3;
 const maxNear = 8;
-/** Words that are looked up in one turn of the event loop; all hundreds would hold up others for many milliseconds. */
+/** Look-ups in one turn of the event loop. All of them at once would delay others for many milliseconds. */
 const lookUps = 50;
 
-// A word counts as known if one of its newest products is visible, so that corrections tell nothing about drafts.
+// A word counts as known if one of its newest products is visible, so that corrections reveal nothing about drafts.
 const isKnown = sql`exists (select 1 from
   (select rowid from product_search where product_search match asked.value order by rowid desc limit 50) as hit
   cross join ${products} as p on p.row_number = hit.rowid
@@ -20,14 +20,14 @@ const isKnown = sql`exists (select 1 from
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
-/** The places of expressions that some visible product has (`known` 1), or none (0). */
+/** The indexes of expressions that some visible product has (`known` 1), or none (0). */
 export async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
   const asked = JSON.stringify(expressions);
   const values = { tenantId: ctx.tenant.id, includesDrafts: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
   return (await all(ctx.db, select, values)).map(({ place }) => place);
 }
 
-/** The words of a search; unknown ones are also searched as the known words that are one slip away. */
+/** The words of a search. Unknown ones are also searched as known words that differ by one letter. */
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);

@@ -29,7 +29,7 @@ export type Facet = keyof typeof facets;
 
 export const facetNames = Object.keys(facets);
 
-/** Counts the values of each facet among the products that the other filters leave. */
+/** Counts the values of each facet among the products that match the other filters. */
 export async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<ProductFacets> {
   const hasOptions = names.includes("options") ? 1 : 0;
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
@@ -74,7 +74,7 @@ async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Co
   return ranked.map(({ value: id, count }) => ({ ...known.get(id), id, parent: undefined, count }));
 }
 
-/** A product counts for each value of a variant that has the other options that the list asks for. */
+/** Counts a product for each value of a variant that also has the other filtered options. */
 function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
   const asked = Object.entries(option).map((pair) => [pair[0].normalize("NFC"), optionKey(pair)] as const);
   const valuesOf = (variant: string) => {
@@ -82,7 +82,7 @@ function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} 
     const keys = pairs.map(optionKey);
     return keys.filter((_, at) => asked.every(([name, key]) => name === pairs[at]?.[0] || keys.includes(key)));
   };
-  // Most have the same options as many others.
+  // Many products have the same options.
   const different = new Set(matches.flatMap(([, , , variants]) => variants));
   const known = new Map([...different].map((one) => [one, valuesOf(one)]));
   const sets = matches.map(([, , , variants]) => [...new Set(variants.flatMap((one) => known.get(one) ?? []))]);

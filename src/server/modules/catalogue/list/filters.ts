@@ -18,20 +18,20 @@ type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "wo
 type TimeEnd = "createdFrom" | "createdTo" | "updatedFrom" | "updatedTo";
 type PriceEnd = "priceFrom" | "priceTo";
 /**
- * Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays.
- * `words`, `titles` (words in titles) and `terms` (all other that the search index knows) are FTS5 expressions.
+ * Filters of a list, as values of parameters. Ranges include both ends. Filters with several values are JSON arrays.
+ * `words`, `titles` (words in titles) and `terms` (other filters of the search index) are FTS5 expressions.
  */
 export type ProductFilters = Partial<
   Record<Texts | TimeEnd, string> & Record<PriceEnd, number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
 >;
 
-/** Null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
+/** Returns null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
 export async function readFilters(
   ctx: Ctx,
   query: ProductListQuery,
   words: SearchWord[] | undefined,
 ): Promise<ProductFilters | null> {
-  // Most lists have no range; looking for each by name would cost a tenth of the page.
+  // Most lists have no range, and checking each by name would take a tenth of the page's time.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   const status = readStatus(ctx, query);
   if (status !== undefined) filters.status = status;
@@ -87,7 +87,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
+/** Throws validationFailed for an option, or a tag with a comma, that no visible product has. */
 export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
   const asked: [kind: TermKind, value: string, field: string, fault: string][] = [];
   for (const [index, tag] of tags.entries()) {
@@ -120,7 +120,7 @@ function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   };
 }
 
-/** The intersection of all bounds. An exclusive bound becomes the next integer or millisecond. */
+/** Intersects all bounds. An exclusive bound becomes the next integer or millisecond. */
 function ends(bounds: RangeBound[], from: TimeEnd | PriceEnd, to: TimeEnd | PriceEnd): ProductFilters {
   const range: Record<string, string | number> = {};
   for (const { operator, value } of bounds) {

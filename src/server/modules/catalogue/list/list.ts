@@ -16,14 +16,17 @@ import { type ProductListQuery, type ProductSortKey, readableFields } from "./mo
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
 
-/** Stores known to have products in several languages. The lists of others get a second query if a page needs it. */
+/** Stores that are known to have products in several languages. Others get a second query if a page needs it. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
 
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
-/** `language` has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden for drafts. */
+/**
+ * In the reply, `language` has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden for
+ * drafts.
+ */
 export async function listProducts(
   ctx: Ctx,
   query: ProductListQuery,
@@ -36,9 +39,9 @@ export async function listProducts(
   const includesDrafts = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, includesDrafts, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // The page is never older than its state, and a search takes several statements.
+  // The state is read before the page, because a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
-  // Beside the other requests of the store, which are short.
+  // A party of its own, so that searches do not delay the short requests of the store.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
@@ -68,7 +71,7 @@ export async function listProducts(
   };
 }
 
-/** Passes stored rows through, unless the store is known to have translations or the page needs some. */
+/** Returns stored rows unchanged, unless the store is known to have translations or the page needs some. */
 async function findLocalized(ctx: Ctx, find: (isLocalized: boolean) => Promise<PageRow | undefined> | undefined) {
   const row = await find(translated.get(ctx.tenant.id) !== undefined);
   if (!row?.needsLocalization) return row;
@@ -85,7 +88,7 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
 
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
-  // By name: comparing whole entries would need a text of `option`, which has no prototype.
+  // Sorted by name: comparing entries would convert `option` to a string, and it has no prototype.
   return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -21,7 +21,7 @@ export interface ListPlan {
   includesDrafts: boolean;
   /** Whether the statement counts all matches; only for few. */
   isCounted: boolean;
-  /** Whether texts are translated; otherwise rows are passed through as stored. */
+  /** Whether texts are translated; otherwise rows are returned as stored. */
   isLocalized: boolean;
 }
 
@@ -42,7 +42,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** More than any row number: an order by relevance adds it to those of products with all words in a title. */
+/** Larger than any row number. Sorting by relevance adds it to products with all words in a title. */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -67,7 +67,10 @@ export function afterPosition(column: SQL, descending: boolean, isContinued: boo
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
-/** The range of a column, or the status. No index is used for `passed`, the bound that the cursor has passed. */
+/**
+ * Conditions on a range of a column, or on the status. No index is used for `passed`, the bound that the cursor has
+ * passed.
+ */
 export function rangeConditions(filters: ProductFilters, column: string, passed?: "from" | "to" | "both"): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   const name = (end: "from" | "to") => sql.raw((passed === end || passed === "both" ? "+" : "") + column);
@@ -83,7 +86,7 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** The conditions on columns other than these; with `words`, the rows have the words already. */
+/** Conditions on all other columns. With `words`, the rows already match the words. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
   const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
@@ -91,7 +94,10 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/** The search index is asked for the rarest filter only, and does not know which variant has which options together. */
+/**
+ * The search index finds only the rarest filter, and does not know which options belong to one variant. These
+ * conditions check the rest.
+ */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
@@ -106,21 +112,21 @@ const rowConditions = {
   onSale: sql`(compare_at_minor > price_minor or (has_variants and exists (
   select 1 from json_each(products.variants) as variant
   where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`,
-  // One search per word: a search for several would scan on to the next row that has them all.
+  // One search per word, because a search for several would scan to the next row that has all of them.
   words: sql`not exists (select 1 from json_each(${param("words")}) as word where not exists (
   select 1 from product_search where product_search match word.value and rowid = products.row_number))`,
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** The first and last language by name. Missing if rows are passed through as stored. */
+  /** The first and last language by name. Missing if rows are returned as stored. */
   first_language?: string | null;
   last_language?: string | null;
-  /** 1 if rows are passed through as stored, but some have translations or are in another language than the store's. */
+  /** 1 if rows are returned as stored, but some have translations or are in another language than the store's. */
   needsLocalization: number | null;
   state?: string | null;
 }
 
-/** Page, last position and whether more follow are one statement, and so one snapshot. */
+/** One statement reads page, last position and whether more follow, so that they are from one snapshot. */
 export function pageStatement(plan: ListPlan, source: Source): CompiledStatement<PageRow> {
   const { key, descending, filters, isContinued, isCounted, isLocalized, includesDrafts } = plan;
   const flags = [isContinued, isCounted, isLocalized, includesDrafts].join(" ");
@@ -128,7 +134,7 @@ export function pageStatement(plan: ListPlan, source: Source): CompiledStatement
   return compiledOnce(name, () => (source === "index-scan" ? compileIndexScan(plan) : compileSorted(plan, source)));
 }
 
-/** The keys are sorted first; the wide rows are read for the page only. */
+/** Sorts the keys first, and reads the wide rows only for the page. */
 function compileSorted(plan: ListPlan, source: Source): CompiledStatement<PageRow> {
   const column = sortColumn(plan);
   return statement<PageRow>(sql`with found as materialized (
@@ -140,7 +146,7 @@ function compileSorted(plan: ListPlan, source: Source): CompiledStatement<PageRo
     from ${joinedFound(plan)}`);
 }
 
-/** If one index has the order and all matches, walking it three times is cheapest. */
+/** If one index has the order and all matches, scanning it three times is cheapest. */
 function compileIndexScan(plan: ListPlan): CompiledStatement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,
@@ -158,7 +164,7 @@ export function joinedFound(plan: ListPlan): SQL {
   );
 }
 
-/** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
+/** The JSON of rows, and their languages as in `PageRow`. Comparing languages takes a tenth of a page's time. */
 function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
@@ -169,7 +175,7 @@ function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
         sql`min(tag) as first_language, max(tag) as last_language, 0 as needsLocalization`,
       ]
     : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as needsLocalization`];
-  // Without the size first, SQLite would read the whole row.
+  // The size comes first, because otherwise SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
     ${ofPage}, (${newestEvents[audience]}) as state
@@ -183,7 +189,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column of the order: the row number if the search index, from which another page may come, has it. */
+/** The column of the order. It is the row number if a page can come from the search index, which has it. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(hasOrder(plan) ? "row_number" : sortColumns[plan.key]);
@@ -202,7 +208,7 @@ function matching(plan: ListPlan, source: Source): SQL {
   const isByStatus = source === "index-scan" && key === "created_at" && filters.status !== undefined;
   const index = indexes[isByStatus ? "status" : column];
   const table = sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
-  // The plus keeps SQLite from using an index for a column.
+  // A plus keeps SQLite from using an index on the column.
   const plus = sql.raw(index === undefined ? "+" : "");
   const conditions = [sql`${plus}tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
   if (source === "numbers") {

@@ -19,21 +19,23 @@ import { nextWindow, type SearchWindow, type WindowOptions } from "./search-wind
 
 /** Up to this many matches of a filter are read and sorted at once. */
 const fewMatches = 200;
-/** Up to this many matches are read and sorted when one batch in sort order did not fill the page. */
+/** If one batch in sort order does not fill the page, up to this many matches are read and sorted instead. */
 const maxSorted = 2000;
-/** Matches that are counted; of more, lists say that there are at least so many. */
+/** Maximum number of counted matches. For more, lists return this as a lower bound. */
 const maxCounted = 10_000;
 const maxScans = 20;
 
-/** Rows scanned for one page. After them the page ends short. */
+/** Maximum number of rows scanned for a page, which then ends early. */
 const maxRows = 20_000;
 
-/** Rows that each term of a search may have in the first batch of a page, and in later ones. */
+/** Rows that each term of a search may have in the first window of a page, and in later ones. */
 const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
 
-/** Few matches of a filter are sorted; otherwise batches of rows are scanned in sort order, of a few thousand each. */
+/**
+ * Finds a page. Few matches of a filter are sorted; otherwise batches of a few thousand rows are scanned in sort order.
+ */
 export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
   const { filters } = plan;
   const named = uniqueFilter(filters);
@@ -47,7 +49,7 @@ export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promis
   return isSearch ? findSearched(ctx, plan, values) : findFiltered(ctx, plan, values, columns);
 }
 
-/** Finds a page of a search in another order than that of the search index. */
+/** Finds a page of a search in an order that the search index does not have. */
 async function findSearched(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
   const rare = await sortMatches(ctx, plan, values, true);
   if (rare !== undefined) return rare;
@@ -67,7 +69,9 @@ function readPage(ctx: Ctx, plan: ListPlan, source: Source, values: Values): Pro
   return get(ctx.db, pageStatement(plan, source), values);
 }
 
-/** Sorts the matches of a search whose order the search index does not have. Returns undefined for too many. */
+/**
+ * Sorts the matches of a search whose order the search index does not have. Returns undefined if there are too many.
+ */
 async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: boolean) {
   const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
   const { found, isWhole, matches } = await scan(ctx, plan.filters, options);
@@ -75,7 +79,7 @@ async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: bo
   return readPage(ctx, plan, "numbers", { ...values, numbers: JSON.stringify(matches) });
 }
 
-/** Adds batches until the page is full, or enough have been scanned. Those of the search index are its windows. */
+/** Adds batches until the page is full or enough rows have been scanned. In the search index, a batch is a window. */
 async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
   const begun = first ?? (await readBatch(ctx, plan, values));
   if (!begun || begun.exceeds_bytes) return begun;
@@ -93,7 +97,7 @@ async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchR
   return page.scanCursor === null ? page : { ...page, has_more: 1 };
 }
 
-/** Reads the first batch, or the one behind a page. Returns undefined if no window of a search follows. */
+/** Reads the first batch, or the one after a page. Returns undefined if a search has no further window. */
 async function readBatch(ctx: Ctx, plan: ListPlan, values: Values, page?: BatchRow): Promise<BatchRow | undefined> {
   const { filters, descending, key } = plan;
   const [value, id] = page?.scanCursor ? parsePosition(page.scanCursor) : [values.value, values.id];
@@ -113,7 +117,7 @@ const parsePosition = (cursor: string) => JSON.parse(cursor) as Position;
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   const lastVisibleCursor = next.lastVisibleCursor ?? page.lastVisibleCursor;
-  // The state is that of the first batch: what the page shows is never older than its state.
+  // The state of the first batch, because a state must not be newer than the page.
   const { state } = page;
   if (page.json === null) return { ...next, state, lastVisibleCursor };
   const { last, scanCursor, has_more } = next;
@@ -140,7 +144,7 @@ const selectCount = statement<{ products: number }>(sql`
   select coalesce(sum(products), 0) as products from ${productCounts}
   where tenant_id = ${param("tenantId")} and status = coalesce(${param("status")}, status)`);
 
-/** The number of matches: exact if there are no filters but the status, otherwise up to the limit of `scanMatches`. */
+/** Counts the matches: exactly without filters other than the status, otherwise up to the limit of `scanMatches`. */
 export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   if (filters === null) return { found: 0, isWhole: true };
   const { status = null, ...others } = filters;
@@ -149,7 +153,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   return { found: row?.products ?? 0, isWhole: true };
 }
 
-/** Counts up to `maxCounted` matches, or those of the first `maxScans` batches, and returns parts of each. */
+/** Counts up to `maxCounted` matches, or those of the first `maxScans` batches. Returns parts of each. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
@@ -165,7 +169,7 @@ interface ScanOptions {
   isBrief?: boolean;
 }
 
-/** Scans until there are more than `max` matches. With `isBrief`, one window of a search only if nothing follows it. */
+/** Scans until there are more than `max` matches. With `isBrief`, only if all of them are in one window of a search. */
 async function scan(ctx: Ctx, filters: ProductFilters, scan: ScanOptions) {
   const { max, isBrief } = scan;
   const size = scan.part === "facets" ? sizes.returned : sizes.scanned;
@@ -201,7 +205,7 @@ async function readScan(
   };
 }
 
-/** The next window of a search; empty for other filters, undefined if nothing follows. */
+/** The next window of a search; empty without a search, undefined if nothing follows. */
 async function windowOf(
   ctx: Ctx,
   filters: ProductFilters,
@@ -210,7 +214,7 @@ async function windowOf(
   return filters.terms === undefined ? {} : nextWindow(ctx, filters, options);
 }
 
-/** The columns with filters that neither the sort column's index nor the search index has. */
+/** Columns with filters that neither the sort column's index nor the search index covers. */
 function filteredColumns(filters: ProductFilters, sorted: string | undefined): FilterColumn[] {
   const columns: FilterColumn[] = ranges
     .filter(({ column, from, to }) => column !== sorted && (filters[from] !== undefined || filters[to] !== undefined))

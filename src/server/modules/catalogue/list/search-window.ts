@@ -7,9 +7,9 @@ import { blocksOf } from "./search-words.ts";
 
 export interface WindowOptions {
   descending: boolean;
-  /** The position after which it begins; undefined at the beginning. */
+  /** The position after which the window begins; undefined at the beginning. */
   after: number | undefined;
-  /** Rows that the words and terms have in it, each at most so many. */
+  /** The maximum rows of each word and term in the window. */
   size: number;
   /** Whether products with all words in a title come first. */
   isRanked?: boolean;
@@ -17,11 +17,11 @@ export interface WindowOptions {
 
 export interface SearchWindow {
   match: string;
-  /** Positions are row numbers plus this. */
+  /** This plus the row number is the position. */
   titleOffset: number;
-  /** The last row number that it can have. */
+  /** The last row number of the window. */
   lastRow: number;
-  /** The position at its end; null if nothing follows. */
+  /** The position at the window's end; null if nothing follows. */
   scanCursor: string | null;
 }
 
@@ -36,8 +36,8 @@ const selectSpans = (descending: boolean, isContinued: boolean) =>
   });
 
 /**
- * Reads the next rows of each expression, at most `size`: how many, and the positions where they begin and end. Positions
- * grow in the direction of the backwards scan, so the nearest end is the smallest number.
+ * Reads the next rows of each expression, at most `size`: how many there are, and their first and last positions.
+ * Positions grow in the direction of the backwards scan, so the nearest end is the smallest number.
  */
 async function readSpans(ctx: Ctx, expressions: readonly string[], { descending, after, size }: WindowOptions) {
   const values = { expressions: JSON.stringify(expressions), size, after };
@@ -81,7 +81,10 @@ export async function nextWindow(
 
 const boundsAt = (lastRow: number, titleOffset: number) => ({ lastRow, scanCursor: cursorAt(lastRow + titleOffset) });
 
-/** The last window goes on to the end of the index. Behind the one of titles come the products without all words there. */
+/**
+ * The last window extends to the end of the index. After the windows of titles, products without all words in a title
+ * follow.
+ */
 function lastBounds(descending: boolean, isInTitles: boolean) {
   return {
     lastRow: descending ? 0 : firstTitlePosition,

@@ -1,29 +1,34 @@
 import { spellPlainly } from "../../../values/fold-letters.ts";
 import { stemOf } from "./stem.ts";
 
-/** Longer words are searched by this many characters. */
+/** Longer words are searched by their first characters, this many. */
 const maxWordLength = 24;
-/** Each word of a search can be one of most products. */
+/** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
-/** Maximum tokens of a product, and maximum folded characters: the end of very long descriptions is not indexed. */
+/** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** More blocks are not named: over so many rows, the few of a term are found as fast without. */
+/** With more blocks than this, the expression has none, because the few rows of a term are found as fast without. */
 const maxBlocks = 64;
-/** A text that folding makes longer is indexed up to this length. Ordinary texts grow by a hundredth. */
+/** If folding makes a text longer, it is indexed up to this length. Ordinary texts grow by a hundredth. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words and runs of them; the connector is optional, because a required one would make the expression quadratic. */
+/** Words, alone or connected. The connector is optional, because a required one would make the expression quadratic. */
 const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
 
-/** Texts are folded in chunks, as one character can become eighteen. They end between words, unless one is longer. */
+/**
+ * Texts are folded in chunks, because one character can become eighteen. A chunk ends between words, unless a word is
+ * longer.
+ */
 const chunk = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
-/** More marks on a letter than any language has: putting them in order takes time that grows with their square. */
+/**
+ * More marks than any language puts on a letter. Sorting them takes time that grows with the square of their number.
+ */
 const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
 
 function foldText(text: string): string {
@@ -50,7 +55,10 @@ const kinds = {
 } as const;
 export type TermKind = Exclude<keyof typeof kinds, "stem" | "title" | "block">;
 
-/** The token of a product with this tag, category, option, SKU, status, or on sale. Short, whatever the value. */
+/**
+ * The token of a product with this tag, category, option, SKU, status, or on sale. Its length does not depend on the
+ * value.
+ */
 export function termToken(tenantId: string, kind: TermKind, value: string): string {
   return tagOf(tenantId) + kinds[kind] + Bun.SHA256.hash(value, "hex").slice(0, 20);
 }
@@ -62,7 +70,7 @@ export function blockPrefix(tenantId: string): string {
   return tagOf(tenantId) + kinds.block;
 }
 
-/** The FTS5 expression for the products in the blocks of a range of row numbers; undefined if these are many. */
+/** The FTS5 expression for products in the blocks of a range of row numbers; undefined for too many blocks. */
 export function blocksOf(tenantId: string, from: number, to: number): string | undefined {
   const size = 2 ** blockBits;
   const [first, last] = [Math.floor(Math.min(from, to) / size), Math.floor(Math.max(from, to) / size)];
@@ -75,7 +83,10 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** Every prefix of each word, and its stem; in scripts without spaces, pairs. Stems in titles have own tokens. */
+/**
+ * Every prefix of each word, and its stem; in scripts without spaces, pairs of characters. Stems in titles have tokens
+ * of their own.
+ */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -93,7 +104,7 @@ export function indexTokens(tenantId: string, texts: readonly string[], titles: 
     .join(" ");
 }
 
-/** Each word once; `t-shirt` is also found as `tshirt`. */
+/** Returns each word once. `t-shirt` is also found as `tshirt`. */
 function* wordsOf(texts: readonly string[]): Generator<string> {
   const seen = new Set<string>();
   for (const folded of foldChunks(texts)) {
@@ -133,7 +144,7 @@ function addWord(tokens: Set<string>, word: string): void {
     } else {
       const whole = cutWord(text);
       tokens.add(kinds.stem + stemOf(whole));
-      // Where a beginning is known, all shorter ones are.
+      // If a prefix is known, so are all shorter ones.
       for (let begun = whole; begun !== "" && !tokens.has(begun); begun = begun.slice(0, -1)) {
         if (begun.isWellFormed()) tokens.add(begun);
       }
@@ -142,14 +153,14 @@ function addWord(tokens: Set<string>, word: string): void {
 }
 
 export interface SearchWord {
-  /** Without case and accents; undefined for characters of a script without spaces, which are not corrected. */
+  /** Without case and accents. Undefined for characters of a script without spaces, which are not corrected. */
   word?: string;
-  /** The FTS5 expression for products that have it as the beginning of a word, or in another form. */
+  /** The FTS5 expression for products with a word that begins with it, or has another form of it. */
   anywhere: string;
   inTitle: string;
 }
 
-/** The words of `q`, all of which a product must have; further ones than `maxSearched` are not looked for. */
+/** The words of `q`, all of which a product must have. Words after the first `maxSearched` are ignored. */
 export function searchWords(tenantId: string, q: string): SearchWord[] {
   const parts = (foldText(q).match(wordRun) ?? []).flatMap((joined) => joined.split(connectors)).flatMap(splitScripts);
   const words = parts.flatMap(({ text, isUnspaced }) =>
@@ -160,7 +171,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with its stem begin with it, unless its last letter can stand for another. One token takes half the time.
+  // All words with this stem begin with it, unless its last letter can be another. One token takes half the time.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

@@ -10,7 +10,7 @@ import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts"
 /** How many products are indexed at a time. */
 const batch = 100;
 
-/** The input of a create has the words of what is stored. */
+/** A create can compute the words from its input, before the row is stored. */
 type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants"> &
   Pick<ProductInput, "status" | "category_ids" | "price" | "compare_at_price">;
 
@@ -23,18 +23,18 @@ const columns = sql.raw(
   `row_number as row, version, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
-// In rising order, because FTS5 writes a segment whenever a row is below the one before it.
+// In ascending order, because FTS5 writes a segment whenever a row number is lower than the one before.
 const selectPending: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${productsToIndex} join ${products} using (row_number)
   order by row_number limit ${sql.raw(String(batch))}`);
-// Not `insert … select`, at which FTS5 would write what it holds, the words of the products before, as a segment.
+// Not `insert … select`, because then FTS5 would first write the words of the previous products as a segment.
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);
-// Those that were read, and deleted products.
+// The products that were read, and deleted ones.
 const forgetPending = statement(sql`delete from ${productsToIndex} where row_number <= ${param("row")}`);
 
-/** Indexes products whose texts or variants have changed, before the COMMIT of the change. */
+/** Indexes products whose texts or variants have changed, before the COMMIT. */
 export const searchIndexing = {
   get read() {
     return bind(selectPending);
@@ -56,7 +56,7 @@ function indexing(product: Searched): InStatement {
   return bind(writeWords, { row: product.row, words });
 }
 
-/** The words of a product's texts, the terms that filters look for, and the beginning of its block. */
+/** The words of a product's texts, the terms of its filters, and the beginning of its block's token. */
 function tokensOf(tenantId: string, product: SearchedTexts): string {
   const { title, description, tags = [], sku, translations = {}, variants = [], category_ids = [] } = product;
   const options = variants.flatMap(({ options = {} }) => Object.entries(options));
@@ -68,7 +68,7 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
     ...tags.map((tag) => termToken(tenantId, "tag", tag)),
     ...category_ids.map((id) => termToken(tenantId, "category", id)),
     ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
-    // Variants hide the SKU of their product.
+    // A product with variants shows no SKU of its own.
     ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) =>
       sku ? termToken(tenantId, "sku", skuKey(sku)) : [],
     ),
@@ -78,9 +78,9 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
   const titles = texts([title, ...translated.map((one) => one.title)]);
   const named = [title, sku, ...tags, ...variants.flatMap(({ title, sku }) => [title, sku])];
   const described = [description, ...translated.map((one) => one.description)];
-  // Descriptions last, because the number of tokens is limited.
+  // Descriptions come last, because the number of tokens is limited.
   const words = texts([...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described]);
-  // The statement adds the number of the block.
+  // The statement appends the block's number.
   return [...terms, indexTokens(tenantId, words, titles), blockPrefix(tenantId)].join(" ");
 }
 
@@ -88,7 +88,7 @@ function texts(values: (string | null | undefined)[]): string[] {
   return values.filter((text) => typeof text === "string");
 }
 
-/** The value of a SKU's term, the same in any case. */
+/** The value of a SKU's term, which ignores case. */
 export const skuKey = (sku: string) => normalizeSku(sku).toLowerCase();
 
 /** The value of an option's term. */

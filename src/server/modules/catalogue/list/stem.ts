@@ -1,7 +1,7 @@
 const latin = /^[a-z]+$/;
 const alphabets = ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω"];
 const minLength = 4;
-/** Longer words are not corrected: each letter is another fifty spellings to look up. */
+/** Longer words are not corrected, because each letter adds fifty spellings. */
 const maxCorrected = 16;
 
 /** A folded word without its plural ending: `berries` and `berry` become `berri`. A stem need not be a real word. */
@@ -15,7 +15,7 @@ export function stemOf(word: string): string {
   return stem.length >= minLength && stem.endsWith("y") ? `${stem.slice(0, -1)}i` : stem;
 }
 
-/** The stems of all words that differ in one slip after the first letter. Empty for short and long words. */
+/** The stems of all words that differ by one letter, not the first. Empty for short and long words. */
 export function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minLength || word.length > maxCorrected || alphabet === undefined) return [];

@@ -10,7 +10,7 @@ import type { ImageInput } from "./image-model.ts";
 
 export const unknownPicture = "contains the media_id of a picture that this store does not have";
 
-/** The stored JSON of pictures, in order. `field` names them in errors. Errors: validationFailed. */
+/** Returns the stored JSON of pictures, in order. `field` names them in errors. Errors: validationFailed. */
 export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: string): string {
   const placed = images.map((image, index) => ({
     place: image.position ?? index,
@@ -23,7 +23,7 @@ export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: strin
   return JSON.stringify(inOrder.map(({ image }, position) => ({ ...image, position })));
 }
 
-/** SQL for the stored JSON of pictures with the sizes of uploaded ones; `images` is the text of `imagesText`. */
+/** SQL for the stored JSON of pictures, with the sizes of uploaded ones; `images` is the text of `imagesText`. */
 export function withSizes(images: SQL | Placeholder): SQL {
   return sql`case when instr(${images}, '"media_id"') then (
     select json_group_array(json_patch(i.value, coalesce((select json_object('width', width, 'height', height)

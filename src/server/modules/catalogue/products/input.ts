@@ -16,7 +16,7 @@ export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
-/** Booleans are 0 or 1, because libsql cannot bind others. */
+/** Booleans are 0 or 1, because libsql cannot bind booleans. */
 export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: 0 | 1 }>;
 
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
@@ -86,7 +86,9 @@ function tags(values: readonly string[]): string {
 
 type Texts = { title?: string | null; description?: string | null };
 
-/** The JSON text of translations under canonical language codes. In a PATCH, null removes a language or a text. */
+/**
+ * Returns the JSON text of translations with canonical language codes. In a PATCH, null removes a language or a text.
+ */
 function translationsText(input: Record<string, Texts | null>): string {
   const names = Object.keys(input);
   if (names.filter((name) => input[name] !== null).length > maxLanguages)
@@ -99,7 +101,7 @@ function translationsText(input: Record<string, Texts | null>): string {
     texts[tag] = checkTexts(field, input[name] ?? null);
   }
   const json = JSON.stringify(texts);
-  // The database would refuse them too, but only after most of the work.
+  // The database would also refuse them, but only after most of the work.
   if (Buffer.byteLength(json) > 524_288) throw invalidField("translations", translationsTooLarge);
   return json;
 }

@@ -64,7 +64,7 @@ export const productTexts = { title, slug: fields.slug, description };
 
 const { title: _title, price: _price, ...others } = fields;
 const texts = input("Translation", { title: Type.Optional(title), description: Type.Optional(description) });
-// The number of languages is checked by the database, because a PATCH merges with existing ones.
+// The database checks the number of languages, because a PATCH merges with existing ones.
 export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
   form,

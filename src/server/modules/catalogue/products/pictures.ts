@@ -30,7 +30,7 @@ function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => 
   });
 }
 
-/** Stores files, and adds those pictures that the item does not have. Errors: those of files and uploads. */
+/** Stores files, and adds the pictures that the item does not have yet. Errors: those of files and uploads. */
 export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly string[], alt = ""): Promise<Image[]> {
   const stored: Media[] = [];
   for (const path of paths) stored.push(await addPicture(ctx, await readPictureFile(path)));
@@ -90,7 +90,10 @@ async function listFiles(folder: string): Promise<string[]> {
     .toSorted(compare);
 }
 
-/** The product or variant whose SKU is the name of a file's folder, or its own without a number. Errors: notFound. */
+/**
+ * Finds the product or variant by SKU: the name of the file's folder, or the file's own name without a number. Errors:
+ * notFound.
+ */
 function findItem(ctx: Ctx, folder: string, path: string): Promise<StockItem> {
   const parent = resolve(path, "..");
   if (parent !== resolve(folder)) return resolveStockItem(ctx, basename(parent));

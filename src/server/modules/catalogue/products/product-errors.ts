@@ -20,7 +20,7 @@ export const notForSale = {
 
 const isProduct = ofStoreNotDeleted(products);
 const isVariant = ofStoreNotDeleted(productVariants);
-/** Finds the first of some values that a record has: its place, and the id and slug of the record. */
+/** Finds the first value that another record has: its index, and the id and slug of that record. */
 const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
   statement<{ place: number; other: string; slug: string }>(sql`
     with found as (select key as place, ${other} as other from json_each(${param("values")}))
@@ -40,7 +40,7 @@ const uniques = [
 
 type UniqueValues = { slug?: string | undefined; sku?: string | null | undefined; skus?: unknown[] | undefined };
 
-/** Runs a write of products, variants or categories. A violated constraint becomes the error of its field. */
+/** Runs a write of products, variants or categories. A violated constraint becomes an error of its field. */
 export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -3,14 +3,17 @@ import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { param } from "../../../db/statement.ts";
 import { moneyJson } from "../../../values/money.ts";
 
-/** Catalogue readers see at most this much stock, so that nobody can follow what a store sells. */
+/** The maximum stock that the public sees, so that nobody can follow a store's sales. */
 export const maxShownStock = 10;
 
 const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/** Catalogue readers do not see changes of stock above the shown maximum, so that nobody can count sales. */
+/**
+ * SQL for a new version. The public does not see changes of stock above the shown maximum, so that nobody can count
+ * sales.
+ */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -18,7 +21,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** It begins with what every caller sees. Stock and SKU of a product with variants are those of the variants. */
+/** The first part is for every caller. Stock and SKU of a product with variants are those of its variants. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -31,7 +34,10 @@ export const productJson = sql.raw(`json_object(
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
-/** SQL for the bytes of a product's stored JSON that every caller sees. No other key contains an underscore there. */
+/**
+ * SQL for how many bytes of a product's stored JSON every caller sees. The key `allow_backorder`, which begins the
+ * rest, occurs once.
+ */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 export const variantJson = sql.raw(`json_object(
@@ -55,7 +61,7 @@ export function forEachAudience<T>(make: (audience: Audience) => T): Record<Audi
 
 const shownStock = sql.raw(shown(ofProduct));
 
-/** SQL for the JSON of a stored product, the version, and a text that changes with all else but the views. */
+/** SQL for a stored product: its JSON, its version, and a text that changes with everything except views. */
 export const productViews = {
   staff: {
     json: sql<string>`rendered`,
@@ -63,7 +69,7 @@ export const productViews = {
     state: sql<string>`json_array(updated_at, reserved, likes_count, case when has_variants then variants end)`,
   },
   public: {
-    // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
+    // This takes a tenth of the time of `json_remove`. The long text is joined last, because each join copies it.
     json: sql<string>`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
       ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
       ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shownStock}, 'null') ||
@@ -85,7 +91,7 @@ export const variantViews = {
   },
 };
 
-/** SQL for whether catalogue readers see the change of a product or variant at the time `now`. */
+/** SQL for whether the public sees the change of a product or variant at the time `now`. */
 export const isChangeShown = sql`updated_at = ${param("now")}`;
 
 export interface Rendered {

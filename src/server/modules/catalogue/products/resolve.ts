@@ -35,7 +35,7 @@ const selectNames = statement((q) =>
     .limit(maxCompared),
 );
 
-/** The id of the product that a path names by id, or by the slug of one that the caller may see. Errors: notFound. */
+/** Returns the id of the product that a path names by id, or by the slug of a visible product. Errors: notFound. */
 export async function findProductId(ctx: Ctx, named: string): Promise<string> {
   if (isId("prod", named)) return named;
   const values = { tenantId: ctx.tenant.id, name: named, seesDrafts: isCatalogOnly(ctx) ? 0 : 1 };
@@ -62,7 +62,7 @@ export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockIt
   const values = { tenantId: ctx.tenant.id, name: named };
   const variant = await get(ctx.db, selectVariant, values);
   if (variant && isId("var", named)) return variant;
-  // Its SKU may also be the slug of another product.
+  // The SKU may also be another product's slug.
   const productId = await resolveProductId(ctx, named);
   return { productId, variantId: variant?.variantId ?? null };
 }

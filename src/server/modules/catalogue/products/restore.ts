@@ -48,11 +48,11 @@ export async function findDeleted(ctx: Ctx, named: string) {
   throw notFound("deleted product", named, { in: `store ${JSON.stringify(ctx.tenant.namespace)}`, remedy });
 }
 
-// Pictures and categories may have been deleted meanwhile. For a `sku` that is set, triggers look whether it is taken.
+// Pictures and categories may have been deleted meanwhile. Setting `sku` makes triggers check that it is free.
 const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")}, version = version + 1,
   images = (select json_group_array(json(value)) from (select value from json_each(images) where value ->> 'media_id' is null
     or value ->> 'media_id' in (select id from ${media} where ${ofStore(media)}) order by key))`;
-// Not the variants that were deleted before the product.
+// Variants that were deleted before the product stay deleted.
 const restoreVariants = statement(sql`update ${productVariants} set ${restored}
   where ${ofStore(productVariants)} and product_id = ${param("id")} and deleted_at = (
     select deleted_at from ${products} where ${isDeleted} and id = ${param("id")})`);

@@ -44,7 +44,7 @@ const servedSelects = forEachAudience((audience) => {
   };
   return statement((q) => q.select(columns).from(products).where(seen[audience]));
 });
-// The end of the id is random and makes slugs from equal titles unique.
+// The end of the id is random, and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
     where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
@@ -71,7 +71,7 @@ const deleteProductRow = statement((q) =>
 );
 const ofProduct = and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")));
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
-// Returns the variants that follow the product's price and had another.
+// Returns the variants that follow the product's price and had another one.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
@@ -124,7 +124,10 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return served;
 }
 
-/** The state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown slug. */
+/**
+ * Returns the state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown
+ * slug.
+ */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
   return get(ctx.db, states[audienceOf(ctx)], { tenantId: ctx.tenant.id, id });
@@ -139,7 +142,7 @@ export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, op
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
 
-/** Sets the given fields as a file has them: metadata and translations are replaced. `lang` is that of the product. */
+/** Sets the fields of a file: metadata and translations are replaced, not merged. `lang` is the product's language. */
 export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatch, lang: string) {
   return write(
     ctx,
@@ -149,7 +152,10 @@ export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatc
   );
 }
 
-/** The rows remain, because orders refer to them. Returns the id. Errors: notFound, preconditionFailed. */
+/**
+ * Deletes a product. Its rows remain, because orders refer to them. Returns the id. Errors: notFound,
+ * preconditionFailed.
+ */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {

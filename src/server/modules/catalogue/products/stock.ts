@@ -75,7 +75,7 @@ const reserveVariant = statement(sql`
   update ${productVariants} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("variantId")}`);
 
 /**
- * The items of an order, in the transaction that runs `reserve`.
+ * Finds the items of an order, in the transaction that runs `reserve`.
  * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
  */
 export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
@@ -109,7 +109,10 @@ function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem)
   return shortage(tx, `${field}.quantity`, message);
 }
 
-/** The outOfStock error of a quantity. Callers who do not see the exact stock get one message for all stocks that they do not see. */
+/**
+ * Returns the outOfStock error for a quantity. For callers who do not see the exact stock, the message does not depend
+ * on it.
+ */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
@@ -131,12 +134,12 @@ export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatemen
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
 const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
-// An inconsistent count must not block payment or cancellation; `bodega doctor` finds and fixes it.
+// An inconsistent number must not block payment or cancellation; `bodega doctor` finds and fixes it.
 const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
 const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
 const sold = sql`stock - ${param("quantity")}`;
 const sell = sql`stock = ${sold}, reserved = ${unreserved}, ${stockVersion(sql`${sold} - ${unreserved}`)}`;
-// A refund must not fail at the maximum stock; what exceeds it is not counted.
+// A refund must not fail at the maximum stock; the excess is not counted.
 const max = sql.raw(String(maxStock));
 const more = sql`max(stock, min(stock + ${param("quantity")}, ${max}))`;
 const putBack = sql`stock = ${more}, ${stockVersion(sql`${more} - reserved`)}`;
@@ -148,11 +151,11 @@ const move = (set: SQL) => ({
 const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** The same after the change of a variant, of which triggers show catalogue readers what they can see. */
+/** As `stockVersion`, after a change of a variant, whose triggers have updated what the public sees. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
-// The stock that unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
+// Stock that unpaid orders reserve cannot be removed. Without `isRelative`, the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}
@@ -167,7 +170,7 @@ const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
   where ${ofProduct} and ${param("variantId")} is null
   union all select stock - reserved, 0 from ${productVariants} where ${ofVariant}`);
 
-/** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed where that is not possible. */
+/** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed if that is impossible. */
 export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
   const values = { ...item, ...change, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   if (await get(tx.db, item.variantId === null ? editProduct : editVariant, values)) {
@@ -185,7 +188,7 @@ export async function changeStock(tx: StockCtx, item: StockItem, change: { isRel
 
 const subject = sql`${param("productId")}`;
 const type = sql`'stock.changed'`;
-// Deleted items have no stock left, but orders still release what they reserved.
+// Deleted items have no stock, but orders still release what they reserved.
 const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
 const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', ${remaining},
   'reserved', reserved, 'reason', ${param("reason")})`;
@@ -200,8 +203,8 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason,
 }
 
 /**
- * Statements for the batch of an order that change and record stock: `release` frees reserved stock, `commit` removes
- * sold stock, `restock` adds refunded stock. The last two increase each product's version.
+ * Statements for the batch of an order that change stock and record it: `release` frees reserved stock, `commit`
+ * removes sold stock, `restock` adds refunded stock. The last two increase each product's version.
  */
 export function moveStock(
   tx: StockCtx,

@@ -19,7 +19,7 @@ const isExact = (column: SQLiteColumn) => sql`${column} between 0 and 9007199254
 export const products = sqliteTable(
   "products",
   {
-    /** Increases with creation time and survives VACUUM; the search index refers to it. */
+    /** Increases with creation time, and stays the same after VACUUM; the search index refers to it. */
     rowNumber: integer("row_number").primaryKey(),
     id: text("id").notNull().unique(),
     tenantId: tenantIdColumn(),
@@ -27,7 +27,7 @@ export const products = sqliteTable(
     slug: text("slug").notNull(),
     description: text("description"),
     status: text("status", { enum: ["draft", "published", "archived"] }).notNull(),
-    /** Minor units of `currency`, which has `currency_digits` decimals in this row. */
+    /** In minor units of `currency`. This row's currency has `currency_digits` decimals. */
     priceMinor: integer("price_minor").notNull(),
     compareAtMinor: integer("compare_at_minor"),
     currency: text("currency").notNull(),
@@ -46,7 +46,7 @@ export const products = sqliteTable(
     translations: text("translations").notNull().default("{}"),
     /** Maintained by triggers on the variants: their JSON in order, whether there are any, and their sums. */
     variants: text("variants").notNull().default("[]"),
-    /** The variants as catalogue readers see them. */
+    /** The variants as the public sees them. */
     catalogVariants: text("catalog_variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
     variantsStock: integer("variants_stock"),
@@ -56,7 +56,7 @@ export const products = sqliteTable(
     popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
     version: integer("version").notNull().default(1),
-    /** Catalogue readers see `version` without these: sales that leave the shown stock as it is. */
+    /** The public sees `version` minus this: sales that did not change the shown stock. */
     hiddenVersions: integer("hidden_versions").notNull().default(0),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -103,7 +103,7 @@ export const productCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.tenantId, t.status] })],
 );
 
-/** Variants of products, such as sizes. Deleted rows are kept, as those of products are. */
+/** Variants of products, such as sizes. Deleted rows are kept, as those of products. */
 export const productVariants = sqliteTable(
   "product_variants",
   {
@@ -143,8 +143,9 @@ export const productVariants = sqliteTable(
   ],
 );
 
-// Products whose `variants` are out of date, within a transaction; the row '' keeps triggers from computing them at once.
-// SQLite commits none of these rows: they refer to no product, which the migration allows until the COMMIT.
+// Products whose `variants` are out of date, in a transaction. The row '' keeps triggers from updating them at once.
+// SQLite commits none of these rows, because they refer to no product, which the migration allows only until the
+// COMMIT.
 export const staleSummaries = sqliteTable("stale_summaries", {
   productId: text("product_id").primaryKey(),
   blocksCommit: text("blocks_commit")

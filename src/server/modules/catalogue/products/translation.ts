@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param } from "../../../db/statement.ts";
 
-/** The parameter `languages` of the SQL below, made by `languageChain`. */
+/** The parameter `languages` of the SQL below, built by `languageChain`. */
 const languages = param("languages");
 
 /** The preferred languages as a JSON array: the requested one, its parents (`zh-Hant`, `zh`), the store's. */
@@ -38,7 +38,10 @@ export const localizedLanguage = sql<string>`case when translations = '{}' then 
 export const localizedTitle = sql<string>`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
-/** SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise as it was created. */
+/**
+ * SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise in the language of
+ * creation.
+ */
 export const localizedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (

@@ -23,7 +23,7 @@ type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
-  // A replacement without SKU and stock keeps those of a product with variants, where they are not visible.
+  // A PUT without SKU and stock keeps those of a product with variants, which a GET does not show.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const values = { ...columns, ...textValues(ctx, columns, lang), tenantId: ctx.tenant.id, id, now, ifMatch };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
@@ -47,7 +47,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
   if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
-  // A PUT may contain what a GET shows as the stock of a product with variants: their sum.
+  // A PUT may contain what a GET shows as the stock of a product with variants, the sum of their stocks.
   const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
   const guards = [isNull(products.deletedAt)];
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
@@ -70,7 +70,7 @@ async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, ow
   const lang = change.merge ? current.lang : (change.lang ?? current.lang);
   const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
-  // The transaction has read this row before, so the number of languages must be the reason.
+  // The transaction has already read this row, so the number of languages must be the reason.
   return invalidField(change.columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
 }
 
@@ -99,7 +99,7 @@ interface TextUpdate {
   more?: SQL;
 }
 
-/** An update of columns of a record with texts: title and description in `lang`, and `translations`. */
+/** Builds an update of a record with texts: title and description in `lang`, and `translations`. */
 export function updateStatement<Row = RenderedProduct>(
   names: readonly string[],
   update: TextUpdate,
@@ -136,7 +136,7 @@ const textsOf = (names: readonly string[]) =>
 const ownText = (text: "title" | "description") =>
   sql`${sql.raw(text)} = case when ${isOwnText(text)} then ${param(text)} else ${sql.raw(text)} end`;
 
-/** SQL for whether a given text is in the record's own language, or is the text that readers without a language see. */
+/** SQL for whether a given text is in the record's own language, which readers without a language see. */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
   return sql`(lang = ${target} or (${param("isAsked")} = 0
@@ -155,7 +155,7 @@ function mergedTranslations(names: readonly string[]): SQL | undefined {
 }
 
 export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
-  // Most texts have no such name in any place, so that they need not be parsed.
+  // Most texts do not contain the name anywhere, so they need not be parsed.
   if (!translations?.includes(`"${lang}":`) || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
   return invalidField(
     `translations.${lang}`,

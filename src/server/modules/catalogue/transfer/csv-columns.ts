@@ -6,24 +6,26 @@ import { ambiguousAmount } from "../../../values/money.ts";
 import type { Image } from "../products/image-model.ts";
 import { isSame } from "./import-changes.ts";
 
-/** The cell that removes a field, while an empty one leaves it. The text itself has an apostrophe before it. */
+/**
+ * The cell that removes a field; an empty cell leaves it unchanged. The text `-` itself is written with an apostrophe.
+ */
 export const noValue = "-";
 
-/** A cell that cannot be read. The message continues the column's name. */
+/** A cell that cannot be read. The message is appended to the column's name. */
 export class CellError extends Error {}
 
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
   write?: (value: unknown) => string;
-  /** The value of a hyphen; undefined for a field that cannot be empty. */
+  /** The value of a hyphen; undefined if the field cannot be empty. */
   none?: unknown;
 }
 
 export interface CsvColumn extends CellFormat {
   name: string;
   field: string;
-  /** The option of a variant that is the whole cell, if `field` is the options. */
+  /** If `field` is the options: the name of the option whose value is the cell. */
   option?: string;
   of: "product" | "variant";
 }
@@ -84,7 +86,9 @@ function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, C
   return Object.entries(fields).map(([field, format]) => ({ name: prefix + field, field, of, ...format }));
 }
 
-/** The column of that name; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
+/**
+ * Returns the column with this name; `option:size` is the option `size` of a variant. Undefined for an unknown name.
+ */
 export function findColumn(given: string): CsvColumn | undefined {
   const name = given.trim();
   const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];
@@ -92,7 +96,7 @@ export function findColumn(given: string): CsvColumn | undefined {
   return csvColumns.find((column) => column.name === name.toLowerCase());
 }
 
-/** The value of a cell; undefined for an empty one, which changes nothing. Errors: CellError. */
+/** Returns the value of a cell; undefined for an empty cell, which changes nothing. Errors: CellError. */
 export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: boolean): unknown {
   if (cell.trim() === "") return undefined;
   if (cell !== noValue) return read(readGuarded(cell), decimalComma);
@@ -108,7 +112,7 @@ export function writeCell({ write = String, none }: CsvColumn, value: unknown): 
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
 
-/** Errors: CellError for a long number in the form in which spreadsheets show and save it. */
+/** Throws CellError for a long number in the shortened form that spreadsheets show and save. */
 function readWord(cell: string): string {
   const given = cell.trim();
   if (!/^\d([.,]\d{1,15})?E\+\d\d$/i.test(given)) return given;
@@ -158,7 +162,7 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-/** Texts are addresses, ids of uploaded pictures or paths, not several addresses with a comma or space between. */
+/** Texts are addresses, ids of uploaded pictures or paths. A text with several of them is an error. */
 function readImages(cell: string): unknown {
   const items = readList(cell);
   const isList = cell.trimStart().startsWith("[");

@@ -14,13 +14,16 @@ import { columnsOf, type MigrationReport, newReport, readShop, type ShopFormat }
 import { shopify } from "./migration/shopify.ts";
 import { wooCommerce } from "./migration/woocommerce.ts";
 
-/** Consecutive rows are variants of one product if the first of these columns that both have is the same. */
+/** Consecutive rows are variants of one product if they agree in the first of these columns that both have. */
 const keyColumns = ["id", "slug", "sku", "title"];
 const delimiters = [",", ";", "\t"] as const;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
-/** What an export of Shopify or WooCommerce leaves out is reported. Errors: validationFailed for a bad header. */
+/**
+ * Reads a CSV file. Reports what is not imported from an export of Shopify or WooCommerce. Errors: validationFailed for
+ * a bad header.
+ */
 export async function* readCsv(
   text: AsyncIterable<string>,
   delimiter?: string,
@@ -78,7 +81,7 @@ function detectDelimiter(header: string): string {
   return delimiters[counts.indexOf(Math.max(...counts))] as string;
 }
 
-/** The rows with their line numbers. Errors: CsvError with its line, after all rows before it. */
+/** Yields the rows with their line numbers. Throws CsvError with its line, after all rows before it. */
 async function* readRows(text: AsyncGenerator<string>, delimiter: string): AsyncGenerator<Row> {
   let records: string[][] = [];
   const parser = parse({
@@ -144,7 +147,7 @@ function readProductRow(table: Table, row: Row): ImportItem {
   return item;
 }
 
-/** Adds a further row of a product. Its product columns must be empty, or repeat those of the first row. */
+/** Adds another row of a product. Its product columns must be empty or repeat those of the first row. */
 function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
   const fault = checkRow(row, table.columns.length);
   if (fault) return void item.faults.push(fault);

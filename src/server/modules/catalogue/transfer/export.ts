@@ -12,7 +12,7 @@ import type { Fields } from "./import-changes.ts";
 const pageSize = 200;
 
 const chosen = sql`${ofStoreNotDeleted(products)} and status = coalesce(${param("status")}, status)`;
-// A file names categories by their slugs, which another store may have, too.
+// A file names categories by slug, which another store may have, too.
 const exported = sql`json_set(json_remove(rendered, '$.category_ids'), '$.categories', (select json_group_array(slug) from (
   select c.slug from json_each(category_ids) j join ${categories} c on c.id = j.value order by j.key)))`;
 const selectPage = statement<{ id: string; created_at: string; json: string }>(sql`
@@ -38,7 +38,10 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
 
-/** The columns always include the ids, so that imports find the records. Errors: validationFailed for unknown names. */
+/**
+ * Creates the CSV format. The columns always include the ids, so that imports find the records. Errors:
+ * validationFailed for unknown names.
+ */
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
   if (unknown !== undefined)
@@ -48,7 +51,7 @@ export function csvFormat(names?: readonly string[]) {
   const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
   const render = (json: string) => {
     const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
-    // The slug keeps the lines together when the ids are removed for an import into another store.
+    // The slug keeps the lines together if the ids are removed, to import the file into another store.
     const { id, slug } = product;
     const [first, ...others] = kinds.has("variant") ? product.variants : [];
     // Only the first line has the product's own columns.
@@ -64,7 +67,7 @@ MUG-1,Enamel mug,Holds 300 ml,published,12.50,,40,kitchen|enamel,,
 `;
 
 function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
-  // With hyphens the variant still follows its product's price when the file is imported.
+  // With hyphens, the variant still follows its product's price after an import.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
   return columns.map((column) => writeCell(column, (column.of === "product" ? product : variant)[column.field]));
 }

@@ -8,7 +8,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
     const before = existing[name];
     if (value === undefined || isSame(before, value) || (isCsv && value === null && before === "")) return false;
     if (name === "images") return !isSame(comparable(before), comparable(value));
-    // Stored JSON has no more digits than a double can represent.
+    // Stored JSON never has more digits than a double can represent.
     return name !== "metadata" || !isSame(before, JSON.parse(JSON.stringify(value)));
   };
   return Object.fromEntries(Object.entries(given).filter(isChanged));
@@ -32,7 +32,7 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Fields of a product or variant in the form in which they are stored, so that equal ones are recognised. */
+/** Converts the fields of a product or variant to their stored form, so that equal values are recognised. */
 export function normalize({ ...fields }: Fields): Fields {
   const { sku, slug, translations, options } = fields;
   const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
@@ -44,7 +44,7 @@ export function normalize({ ...fields }: Fields): Fields {
   if (isObject(translations)) {
     const entries = Object.entries(translations);
     const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
-    // If two names are the same language, validation reports it.
+    // If two names mean the same language, validation reports it.
     if (tags.size === entries.length) {
       fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
     }

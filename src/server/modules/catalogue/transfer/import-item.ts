@@ -4,9 +4,9 @@ export interface ImportItem {
   /** The given fields, named as in the API; validated when the product is written. */
   document: Record<string, unknown>;
   variants: { line: number; document: Record<string, unknown> }[];
-  /** Errors found while reading; an item with any is not written. */
+  /** Errors found while reading. An item with errors is not written. */
   faults: RowError[];
-  /** CSV cannot distinguish null from an empty text. Errors name columns instead of paths in the document. */
+  /** In CSV, null is the same as an empty text, and errors name columns instead of paths in the document. */
   isCsv: boolean;
   isLast?: boolean;
 }
@@ -30,10 +30,10 @@ export function unreadableItem({ line, message }: { line: number; message: strin
   return { line, document: {}, variants: [], faults: [{ line, field: null, message }], isCsv, isLast: true };
 }
 
-/** Longest line, or CSV record, of an import file in characters; more than any product can have. */
+/** Maximum characters of a line, or CSV record, of an import file; more than any product can have. */
 export const maxRecordLength = 4 * 1024 * 1024;
 
-/** Decodes a file piece by piece. Bytes that are not UTF-8 become U+FFFD, with which `findBadText` reports their line. */
+/** Decodes a file piece by piece. Bytes that are not UTF-8 become U+FFFD, whose line `findBadText` reports. */
 export async function* decodeText(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const chunk of input) yield decoder.decode(chunk, { stream: true });

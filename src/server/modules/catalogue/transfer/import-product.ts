@@ -18,7 +18,7 @@ import { type Fields, findChanges, normalize } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 import { type ExistingProduct, importVariants, newVariant } from "./import-variant.ts";
 
-/** A product, and its own SKU, which its JSON does not show while it has variants. */
+/** A product, and its own SKU, which its JSON omits while it has variants. */
 const columns = { json: sql<string>`rendered`, sku: products.sku };
 const isProduct = ofStoreNotDeleted(products);
 const selectBy = (condition: SQL) =>
@@ -38,13 +38,15 @@ const selectCategory = statement((q) =>
     .limit(1),
 );
 
-/** The title and, of an update, the changed fields, as `importVariants` names them. */
+/** The title and, for an update, the changed fields, named as in `importVariants`. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
-/** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
+/**
+ * Records a key of the item's product. Throws validationFailed, which names the field, if an earlier item has the key.
+ */
 type Claim = (field: string, key: string) => void;
 
-/** The id, the SKUs, the slug or the title find an existing product. Errors: those of `claim`, creates and changes. */
+/** Imports a product; id, SKUs, slug or title find an existing one. Errors: those of `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency, lang: givenLang, ...given } = item.document;
   if (givenLang != null && typeof givenLang !== "string")
@@ -69,7 +71,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
   if (lang !== undefined && lang !== existing.lang) {
     throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);
   }
-  // The row is found by a SKU that only its variants show.
+  // The row was found by a SKU that only its variants show.
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
   const changes = findChanges(existing, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
@@ -107,7 +109,7 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
   }
   const slug = identifyingSlug(item, tx.tenant.language);
   const found = slug === undefined ? undefined : await find(selectBySlug, slug);
-  // Different titles can make the same slug, as C++ and C# do.
+  // Different titles can have the same slug, such as C++ and C#.
   if (!found || document.slug || found.title === document.title) return found;
   throw invalidField(
     "title",
@@ -116,7 +118,9 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
   );
 }
 
-/** The fields that identify an item without an id. Another item with one of them would change the same product. */
+/**
+ * Returns the fields that identify an item without an id. Another item with one of them would change the same product.
+ */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);
@@ -128,7 +132,7 @@ export function identifyingKeys(item: ImportItem, lang: string): [field: string,
   });
 }
 
-/** The slug of an item that has neither an id nor SKUs, or the slug of its title. */
+/** Returns the slug of an item without id and SKUs; without a slug, that of its title. */
 function identifyingSlug({ document, variants }: ImportItem, lang: string): string | undefined {
   const { id, slug, title } = document;
   if (id != null || [document, ...variants.map((one) => one.document)].some(({ sku }) => sku != null)) return undefined;
@@ -136,7 +140,7 @@ function identifyingSlug({ document, variants }: ImportItem, lang: string): stri
   return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title, lang) : undefined;
 }
 
-/** The SKU of a document if it is valid enough to look up; an invalid one is refused when the product is written. */
+/** Returns the SKU of a document if it can be looked up. An invalid one is refused when the product is written. */
 function searchableSku({ sku }: Fields): string | undefined {
   return isSearchable(sku) ? normalizeSku(sku) : undefined;
 }
@@ -149,7 +153,7 @@ async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields
   if (named === undefined) return fields;
   const isText = (name: unknown) => typeof name === "string";
   const isName = (name: unknown) => isText(name) || (Array.isArray(name) && name.every(isText));
-  // Before any is created, which would take seconds for thousands.
+  // Checked before any is created, because creating thousands would take seconds.
   if (!Array.isArray(named) || named.length > maxCategories || !named.every(isName)) {
     throw invalidField("categories", `must be at most ${maxCategories} slugs, or paths such as ["Clothing", "Shirts"]`);
   }
@@ -167,7 +171,7 @@ async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
   return id ?? "";
 }
 
-/** Refuses stock of a product that has variants, except the sum that an export shows. */
+/** Refuses stock of a product with variants, unless it is the sum that an export shows. */
 function refuseOwnStock(stock: unknown, { variants, isCsv }: ImportItem, existing: ExistingProduct | undefined): void {
   const isCounted = variants.some(({ document }) => document.stock != null);
   if (stock == null || stock === existing?.stock || isCounted) return;

@@ -16,7 +16,10 @@ export type ExistingProduct = Fields &
   };
 type ExistingVariant = Fields & Pick<Static<typeof Variant>, "id" | "sku" | "options" | "currency" | "has_own_price">;
 
-/** A variant of a file as input for a new product. Errors: validationFailed for another currency than the store's. */
+/**
+ * Returns a variant of a file as input for a new product. Errors: validationFailed for another currency than the
+ * store's.
+ */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
   const prefix = `variants.${index}.`;
   const { fields, currency = tx.tenant.currency } = readVariant(document, [productPrice], prefix);
@@ -24,7 +27,7 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
   throw invalidField(`${prefix}currency`, `must be ${tx.tenant.currency}, the store's currency`);
 }
 
-/** Returns the changed fields as a file names them. Errors have fields such as `variants.0.price`. */
+/** Returns the changed fields, named as in the file. Errors have fields such as `variants.0.price`. */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<Set<string>> {
   const changed = new Set<string>();
   if (item.variants.length === 0) return changed;
@@ -69,7 +72,10 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/** A variant follows the product's price (null) if it says so, and its price is missing or one of those known of the product. */
+/**
+ * A variant follows the product's price (null) if it says so, and its price is missing or is a known price of the
+ * product.
+ */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");

@@ -4,7 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { type ImportItem, type RowError, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
-/** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
+/** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait. */
 const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = { import: 100, dryRun: 100_000 };
@@ -29,12 +29,12 @@ const newResult = () => ({
   changes: [] as { line: number; title: string; fields: string[] | null }[],
   errors: [] as RowError[],
   errors_omitted: 0,
-  /** Why the rest of the file was not imported; null when all of it was. */
+  /** Why the rest of the file was not imported; null if all of it was. */
   stopped: null as "error" | "interrupted" | "failure" | null,
   last_line: 0,
 });
 
-/** An import that failed for a reason outside its file, such as a full disk, with the result up to then. */
+/** An import that failed for a reason outside its file, such as a full disk, with the result so far. */
 export class ImportFailure extends Error {
   readonly result: ImportResult;
 
@@ -44,7 +44,10 @@ export class ImportFailure extends Error {
   }
 }
 
-/** Writes each product as a whole. Errors: ImportFailure for faults outside the file, validationFailed for a header. */
+/**
+ * Writes each product completely or not at all. Errors: ImportFailure for a reason outside the file, validationFailed
+ * for a header.
+ */
 export async function importProducts(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,
@@ -61,7 +64,7 @@ export async function importProducts(
       if (result.stopped !== null) break;
     }
   } catch (error) {
-    // Reading the file ends with an error when the signal aborts it.
+    // When the signal aborts, reading the file throws.
     if (options.signal?.aborted && (error as Error).name === "AbortError") return { ...result, stopped: "interrupted" };
     if (result.last_line === 0 && error instanceof AppError) throw error;
     throw new ImportFailure({ ...result, stopped: "failure" }, error);
@@ -80,7 +83,7 @@ async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<Impo
   yield batch;
 }
 
-/** Imports items in one transaction until its time is up. Returns the number of imported items. */
+/** Imports items in one transaction until its time limit. Returns the number of imported items. */
 async function importBatch(
   ctx: Ctx,
   items: ImportItem[],
@@ -118,7 +121,7 @@ async function importBatch(
   return all.length;
 }
 
-/** The lines of the keys that identify products: the second of a file would change the first. */
+/** The lines of the keys that identify products. A second product with the same key would change the first. */
 type KeyLines = Map<string, number>;
 
 type Done = { item: ImportItem; outcome: ImportOutcome | RowError[] };
@@ -129,7 +132,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
   const claim = (field: string, key: string) => {
     claimed.push(key);
     const line = lines.get(key) ?? item.line;
-    // A transaction that is repeated meets its own lines again.
+    // A repeated transaction finds its own lines again.
     if (line === item.line) return;
     if (key.startsWith("sku:")) throw invalidField(field, `is also in line ${line}`);
     const [what, remedy] = key.startsWith("id:")

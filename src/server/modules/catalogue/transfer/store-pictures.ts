@@ -7,7 +7,10 @@ import { readPictureFile } from "../products/pictures.ts";
 import { type Fields, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
-/** Stores files before a transaction, for which others wait. Paths are relative to `folder`; a dry run checks only. */
+/**
+ * Stores files before the transaction, because others would wait. Paths are relative to `folder`; a dry run only
+ * checks.
+ */
 export async function* storePictures(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,

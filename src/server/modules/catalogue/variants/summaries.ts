@@ -3,13 +3,13 @@ import { sql } from "drizzle-orm";
 import { bind, statement } from "../../../db/statement.ts";
 import { staleSummaries } from "../products/table.ts";
 
-/** From this statement to `endBatch`, in one transaction, products do not show changes of their variants. */
+/** From this statement until `endBatch`, in one transaction, products do not show changes of their variants. */
 export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummaries} values ('', '')`));
 
-/** Updates each product whose variants have changed since `beginBatch`. The transaction cannot commit without it. */
+/** Updates each product whose variants have changed since `beginBatch`. Without it, the transaction cannot commit. */
 export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
 
-/** For one transaction: the products' summaries are computed once, after the last statement. */
+/** Wraps statements of one transaction, so that the variants' copies in products are computed once, at the end. */
 export function withDeferredSummaries(statements: InStatement[]): InStatement[] {
   return [beginBatch, ...statements, endBatch];
 }

@@ -16,7 +16,7 @@ import type { VariantInput } from "./variant-model.ts";
 
 const maxOptions = 10;
 
-/** A price of null, or none in a new variant: price, compare-at price and currency are the product's. */
+/** If the price is null, or missing in a new variant, then price, compare-at price and currency are the product's. */
 export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
   priceMinor?: number | null;
 };
@@ -82,7 +82,7 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
 
 export const maxVariants = 100;
 
-// Variants without a price get the product's price and currency. The maximum number is part of the statement.
+// Variants without a price get the product's price and currency. The statement also checks the maximum number.
 const insertRows = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, images, position, created_at,
@@ -100,7 +100,10 @@ const insertRows = statement<Rendered>(sql`
     and (select count(*) from ${productVariants} where product_id = p.id and deleted_at is null)
       + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
-/** The columns of a new product's variants. Errors: validationFailed, conflict for two with the same SKU or options. */
+/**
+ * Returns the columns of a new product's variants. Errors: validationFailed, conflict for two with the same SKU or
+ * options.
+ */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   const rows = inputs.map((input, index) => {
     const prefix = `variants.${index}.`;

@@ -3,7 +3,7 @@ import { deleted, line, nullable, output, patch, textUpTo, timestamp, whole } fr
 import { Image, ImageInput } from "../products/image-model.ts";
 import { maxShownStock } from "../products/rendering.ts";
 
-/** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
+/** Maximum stock of a product or variant. The sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
 
 export const stock = nullable(whole(0, maxStock, "Null if stock is not counted."));
@@ -59,7 +59,7 @@ export const Variant = output("Variant", {
 
 export const DeletedVariant = deleted("DeletedVariant");
 
-/** Names a product in a path. A malformed name is answered with notFound. */
+/** A product in a path. A malformed name is treated as an unknown one: notFound. */
 export const ProductParams = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });
 
 export const VariantParams = Type.Object({ ...ProductParams.properties, variant_id: Type.String() });

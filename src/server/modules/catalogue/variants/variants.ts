@@ -50,7 +50,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 
 type PriceChange = "own" | "product" | "same";
 
-/** Changes no row of another version than `ifMatch`, or whose compare-at price would be without its own price. */
+/** Updates the row only if it has the version `ifMatch`, and a compare-at price only together with an own price. */
 function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
   const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
   if (names.includes("options") && !names.includes("title")) {
@@ -80,7 +80,7 @@ function priceChanges(names: Name[], price: PriceChange): SQL[] {
     return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
   }
   const others = names.filter((name) => ofPrice.includes(name)).map(set);
-  // An inherited compare-at price is removed with the inherited price.
+  // An inherited compare-at price is removed together with the inherited price.
   if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
   return [sql`has_own_price = 1`, ...others];
 }
@@ -143,7 +143,10 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   });
 }
 
-/** Without a price, it follows the product's. Errors: notFound, preconditionFailed, validationFailed, conflict. */
+/**
+ * Replaces a variant. Without a price, it follows the product's. Errors: notFound, preconditionFailed,
+ * validationFailed, conflict.
+ */
 export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
   const columns = variantColumns(ctx, input);
   const { has_own_price: isOwn, price_minor: minor }: Record<string, unknown> = input;
@@ -153,7 +156,10 @@ export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantIn
   return update(ctx, ids, completeVariant(columns), ifMatch);
 }
 
-/** New options change a title made of the old. Errors: notFound, preconditionFailed, validationFailed, conflict. */
+/**
+ * Changes a variant. New options change a title that was built from the old ones. Errors: notFound, preconditionFailed,
+ * validationFailed, conflict.
+ */
 export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInput, ifMatch: number | null) {
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
@@ -185,7 +191,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
   });
 }
 
-/** Updates the product by `touch`, and records its event and that of the variant whose stock was edited. */
+/** Updates the product by `touch`, and records its event and, if stock was edited, that of the variant. */
 async function finishWrite(
   tx: Ctx,
   touch: CompiledStatement<unknown>,

@@ -9,7 +9,7 @@ const others =
 const characters = new Map(latin.split(" ").map((name, index) => [name, String.fromCharCode(0xa0 + index)]));
 for (const text of others.split(" ")) characters.set(text.slice(0, -1), text.slice(-1));
 
-/** A text of HTML with the characters that it names, such as `&uuml;` and `&#8211;`; unknown names stay as they are. */
+/** Decodes the character references of an HTML text, such as `&uuml;` and `&#8211;`. Unknown names stay unchanged. */
 export function decodeCharacters(text: string): string {
   return text.replace(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(\w{2,8}));/gi, (whole, decimal, hex, name) => {
     const code = Number(decimal ?? `0x${hex ?? 0}`);
@@ -26,7 +26,7 @@ export function htmlToText(html: string): string {
     if (/^(div|li|tr)$/i.test(name)) return /^<li\b/i.test(tag) ? "\u2028- " : "\u2028";
     return /^[bh]r$/i.test(name) ? "\n" : /^t[dh]$/i.test(name) ? " " : "";
   });
-  // Elements one after another begin one line.
+  // Several elements in a row start one line.
   const lines = decodeCharacters(marked.replace(/\u2028[\u2028 ]*/g, "\n"))
     .split("\n")
     .map((line) => line.replace(/\s+/g, " ").trim());

@@ -19,7 +19,7 @@ export interface ShopFormat {
   aliases: Record<string, string>;
   isUsed: (column: string) => boolean;
   keyOf: (table: ShopTable, row: Row) => string | undefined;
-  /** The product of these rows, and what of it can be bought; undefined if it is left out. */
+  /** Returns the product of these rows and its variants; undefined if it is not imported. */
   readProduct: (
     table: ShopTable,
     rows: Row[],
@@ -42,7 +42,7 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
     if (found) found.lines.push(line);
     else left_out.rows.push({ reason, lines: [line] });
   };
-  /** A price or stock; a cell that is none remains a text, which validation refuses. */
+  /** Parses a price or stock. Any other cell remains a text, which validation refuses. */
   const amount = (row: Row, column: string): unknown => {
     const text = read(row, column);
     if (text === "" || /,\d{3}$/.test(text)) return text || undefined;
@@ -50,7 +50,7 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
   };
   const stock = (row: Row, column: string): unknown => {
     const value = amount(row, column);
-    // More was ordered than there is.
+    // Negative stock means that more was ordered than there is.
     return Number(value) < 0 ? (leaveOut("negative stock becomes 0", row) ?? 0) : value;
   };
   const noteUnused = (row: Row) => {
@@ -61,7 +61,10 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
   return { columns, read, amount, stock, leaveOut, noteUnused };
 }
 
-/** The products of another system's file, which is read as a whole: rows of one product can be anywhere in it. */
+/**
+ * Yields the products of another system's file. The whole file is read first, because rows of one product can be
+ * anywhere.
+ */
 export async function* readShop(
   header: Row,
   rows: AsyncIterable<Row>,
@@ -89,7 +92,7 @@ export async function* readShop(
   }
 }
 
-/** A product whose variants are what can be bought, unless that is one thing without options: the product itself. */
+/** Builds a product with its variants. A single variant without options becomes the product itself. */
 function itemOf(line: number, fields: Fields, sold: ImportItem["variants"], faults: RowError[]): ImportItem {
   const { options = {}, title, price, compare_at_price, ...whole } = sold[0]?.document ?? {};
   const document = { ...fields, price, compare_at_price };

@@ -5,7 +5,7 @@ import { listOf, prices, type ShopFormat, type ShopTable } from "./shop-table.ts
 const used =
   /^(id|type|sku|name|published|(short )?description|date sale price (starts|ends)|(in )?stock\??|(sale|regular) price|tags|images|parent|brands|position|categories|backorders allowed\?|visibility in catalog|attribute \d+ (name|value\(s\)))$/;
 
-/** Each product and each variation has a row; variations name their product by its SKU, or by its id if it has none. */
+/** Each product and each variation has a row; a variation names its product by SKU, or by id if it has none. */
 export const wooCommerce: ShopFormat = {
   source: "woocommerce",
   needs: ["type", "name", "regular price"],
@@ -91,7 +91,7 @@ function statusOf({ read, leaveOut }: ShopTable, row: Row): string {
   return "draft";
 }
 
-/** The attributes with their values; a variation has one value, or an empty text for any. */
+/** Returns the attributes with their values. A variation has one value, or an empty text for any value. */
 function attributesOf(table: ShopTable, row: Row): [name: string, value: string][] {
   const numbers = table.columns.flatMap((column) => /^attribute (\d+) name$/.exec(column)?.[1] ?? []);
   return numbers.flatMap((number) => {
@@ -100,7 +100,7 @@ function attributesOf(table: ShopTable, row: Row): [name: string, value: string]
   });
 }
 
-/** Texts with commas between them; a comma inside one has a backslash before it. */
+/** Splits texts at commas; a comma in a text has a backslash before it. */
 function listIn(table: ShopTable, row: Row, column: string): string[] {
   const texts = table.read(row, column).replaceAll("\\,", "\0").split(",");
   return texts.flatMap((text) => decodeCharacters(text.replaceAll("\0", ",").trim()) || []);
