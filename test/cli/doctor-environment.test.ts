@@ -196,24 +196,6 @@ test("--fix fixes only what is safe, and records it in the audit log", async () 
   );
 });
 
-test("database files that others can read are reported and not changed; --fix changes their modes and records it", async () => {
-  const shop = copyShop();
-  await claim(shop);
-  const paths = ["secret.key", "bodega.db"].map((name) => join(shop.dataDir, name));
-  for (const path of paths) chmodSync(path, 0o666);
-  chmodSync(shop.dataDir, 0o700);
-  const modes = () => paths.map((path) => (statSync(path).mode & 0o777).toString(8));
-  const find = async (...flags: string[]) => pick((await runDoctor(shop, ...flags)).findings, { check: "files" });
-  const each = (fixed: boolean) => paths.map((subject) => ({ subject, fixable: true, fixed }));
-  expect(await find()).toMatchObject(each(false));
-  expect((await find()).map(({ severity }) => severity)).toEqual(["error", "warning"]);
-  expect(modes()).toEqual(["666", "666"]);
-  expect(await find("--fix")).toMatchObject(each(true));
-  expect(modes()).toEqual(["600", "600"]);
-  const { stdout } = await runHere(["audit", "list", "--event", "doctor.fixed", "--json"], shop);
-  expect(JSON.parse(stdout).map(({ subject }: { subject: string }) => subject)).toEqual(paths);
-});
-
 /** Faults whose remedy is not a command, or does not fix them alone. */
 const reported: [name: string, expected: string, remedy: RegExp, fault: (shop: Shop) => unknown][] = [
   [
@@ -347,18 +329,6 @@ test("the directory of backups is tried, which leaves nothing there", async () =
   expect(readdirSync(place)).toEqual([]);
 });
 
-test("authorities in bodega.env, which the runtime does not read, are refused with the way to set them", async () => {
-  const { dataDir, env } = copyShop();
-  const path = join(dataDir, "bodega.env");
-  writeFileSync(path, "NODE_EXTRA_CA_CERTS=/etc/ssl/own.pem\n", { mode: 0o600 });
-  const message = `NODE_EXTRA_CA_CERTS has no effect in ${path}. Set it in the environment of the process.`;
-  const { code, stderr } = await runHere(["tenant", "list", "--json"], { env });
-  expect({ code, error: JSON.parse(stderr).error }).toMatchObject({ code: 2, error: { message } });
-  // A service that also loads the file itself has it.
-  const set = { ...env, NODE_EXTRA_CA_CERTS: "/etc/ssl/own.pem" };
-  expect((await runHere(["tenant", "list"], { env: set })).code).toBe(0);
-});
-
 /** Records a backup in the audit log. */
 function auditBackup(shop: PreparedShop, days: number, place: string): Promise<void> {
   return tamper(
@@ -411,14 +381,6 @@ test("-n checks one store, without the environment", async () => {
   expect(pick((await runDoctor(shop, "-n", "other")).findings, { check: "stores" })).toHaveLength(1);
 });
 
-test("-n reports why a store cannot be checked", async () => {
-  const shop = copyShop();
-  await tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')");
-  const { code, findings } = await runDoctor(shop, "-n", "demo");
-  expect(code).toBe(1);
-  expect(pick(findings, { check: "schema", severity: "error" })).toHaveLength(1);
-});
-
 test("the exit code is 1 for an error, with --strict also for a warning, and never for a note", async () => {
   const shop = copyShop();
   await claim(shop);
@@ -435,19 +397,6 @@ test("the exit code is 1 for an error, with --strict also for a warning, and nev
 const unusable: [name: string, fault: (shop: PreparedShop) => unknown][] = [
   ["no folder", ({ dataDir }) => rmSync(dataDir, { recursive: true })],
   ["no database", ({ dataDir }) => rmSync(join(dataDir, "bodega.db"))],
-  [
-    "a file that is not a database",
-    ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "no database".repeat(500)),
-  ],
-  ["an empty file", ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "")],
-  ["half a file", ({ dataDir }) => truncateSync(join(dataDir, "bodega.db"), 300_000)],
-  [
-    "a folder in place of the file",
-    ({ dataDir }) => {
-      rmSync(join(dataDir, "bodega.db"));
-      mkdirSync(join(dataDir, "bodega.db"));
-    },
-  ],
   [
     "a file in place of the folder",
     ({ dataDir }) => {
@@ -472,25 +421,6 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
   expect({ code, worst }).toEqual({ code: 1, worst: "error" });
   expect(findings.filter(({ severity, remedy }) => severity === "error" && remedy !== null)).not.toEqual([]);
   expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
-});
-
-test("a damaged file is an error, and everything readable is checked", async () => {
-  const shop = copyShop();
-  const db = await openStoreDatabase(shop);
-  const { rows } = await db.execute(
-    "select rootpage from sqlite_schema where name in ('orders', 'orders_by_buyer', 'mail_outbox')",
-  );
-  await db.close();
-  const path = join(shop.dataDir, "bodega.db");
-  const bytes = readFileSync(path);
-  for (const { rootpage } of rows) bytes.fill(0xff, (Number(rootpage) - 1) * 4096, Number(rootpage) * 4096);
-  writeFileSync(path, bytes);
-  const { code, checked, findings } = await runDoctor(shop);
-  expect(code).toBe(1);
-  expect(pick(findings, { check: "outbox", severity: "error" })).toHaveLength(1);
-  const errors = findings.filter(({ severity }) => severity === "error").map(({ check }) => check);
-  expect(errors).toEqual(expect.arrayContaining(["integrity", "states", "totals"]));
-  expect(checked).toEqual(expect.arrayContaining(["webhooks", "search"]));
 });
 
 test("an invalid setting and an invalid flag are exit code 2", async () => {

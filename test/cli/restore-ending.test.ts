@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fetchBackup } from "../../src/server/backup/restore/fetch-backup.ts";
 import { applyRestore, planRestore } from "../../src/server/backup/restore/restore.ts";
 import { makeRestoreTempDir } from "../../src/server/backup/restore/temp-dir.ts";
@@ -107,14 +107,4 @@ test("the temp dir of a killed restore is removed by the next restore or backup,
     await json("db", ...next);
     expect(listFolders(dataDir)).toEqual([]);
   }
-});
-
-test("a link to the database left by a killed restore is removed, other files are not", async () => {
-  const { dataDir, json } = await openOther();
-  const backups = join(dataDir, "backups");
-  mkdirSync(backups);
-  linkSync(join(dataDir, "bodega.db"), join(backups, "before-restore-1.db"));
-  writeFileSync(join(backups, "before-restore-0.db"), "an earlier one");
-  const { kept } = await json<{ kept: string }>("db", "restore", path, "--confirm", "other");
-  expect(readdirSync(backups).toSorted()).toEqual(["before-restore-0.db", basename(kept)]);
 });

@@ -109,20 +109,6 @@ async function replicateThree(): Promise<string[]> {
 }
 
 describe("a replica", () => {
-  test("has what was committed, from before it began and after, across checkpoints", async () => {
-    await insert("before");
-    startReplicator();
-    await notice("snapshot made");
-    for (const row of ["a", "b", "c"]) {
-      await insert(row);
-      await until("a checkpoint", () => db.checkpoint());
-    }
-    await insert("d");
-    await replicator.stop();
-    expect(await rowsOf()).toEqual(["a", "b", "before", "c", "d"]);
-    expect(replicator.status().failure).toBeNull();
-  });
-
   test("has commits that happen while its snapshot is copied and the WAL is emptied", async () => {
     const large = Array.from({ length: 400 }, (_, number) => `${number}`.padStart(4, "0").padEnd(20_000, "x"));
     await insert(...large);
@@ -183,22 +169,6 @@ describe("a replica", () => {
     // Until that snapshot is whole, the state before it can be restored.
     rmSync(join(folder, objects("snapshot-").at(-1) as string));
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
-  });
-
-  test("restores any moment that it keeps", async () => {
-    const times: number[] = [];
-    startReplicator();
-    await notice("snapshot made");
-    for (const [index, row] of ["a", "b", "c"].entries()) {
-      await insert(row);
-      await aSegment(index + 1);
-      times.push(Date.now());
-    }
-    await replicator.stop();
-    const place = openReplica(folder, config);
-    expect(await rowsOf(place, times[0])).toEqual(["a"]);
-    expect(await rowsOf(place, times[1])).toEqual(["a", "b"]);
-    await expect(rowsOf(place, 0)).rejects.toMatchObject({ kind: "notFound" });
   });
 
   test.each([
@@ -444,19 +414,6 @@ describe("a replica", () => {
     startReplicator();
     await notice(`replication to ${folder} goes on`);
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
-  });
-
-  test("whose newest claim is empty says what to delete, and then goes on", async () => {
-    await replicateThree();
-    const claim = join(folder, objects("generation-").at(-1) as string);
-    writeFileSync(claim, "");
-    startReplicator();
-    await notice("generation-0000000001 is truncated or altered. Delete this object");
-    // A restore does not need it.
-    await beginRestore(onFolder());
-    rmSync(claim);
-    await works();
-    expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
   test("on the disk of the data is a warning", async () => {
@@ -747,16 +704,6 @@ describe("in a place that others can write to", () => {
     clearInterval(watching);
     return Math.max(most, process.memoryUsage.rss() - before) / 2 ** 20;
   }
-
-  test("segments under each other's names are refused by name", async () => {
-    await replicateThree();
-    const { segment, others } = names();
-    const [second = ""] = others;
-    const kept = readFileSync(path(segment));
-    copyFileSync(path(second), path(segment));
-    writeFileSync(path(second), kept);
-    expect((await refusal()).message).toContain(`${second} is forged or was renamed`);
-  });
 
   test.each(["segment", "snapshot"] as const)("a %s of a stranger is refused by name", async (kind) => {
     await replicateThree();

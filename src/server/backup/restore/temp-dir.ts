@@ -1,11 +1,10 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { storageError } from "../../object-store/storage.ts";
-import { backupsFolder } from "../location.ts";
 
 const prefix = ".restore-";
 export const keptPrefix = "before-restore-";
@@ -41,15 +40,11 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Lists temporary directories, and links to the present database, of unfinished restores. */
+/** Lists temporary directories of unfinished restores. */
 function listStale(dataDir: string): string[] {
-  const path = databaseFile(dataDir);
-  const list = (folder: string, start: string) =>
-    existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.startsWith(start) ? join(folder, name) : [])) : [];
-  const present = statSync(path, { throwIfNoEntry: false });
-  const isPresent = ({ ino, dev }: NonNullable<typeof present>) => ino === present?.ino && dev === present.dev;
-  const kept = present ? list(backupsFolder(dataDir), keptPrefix) : [];
-  return [...list(dirname(path), prefix), ...kept.filter((name) => isPresent(statSync(name)))];
+  const beside = dirname(databaseFile(dataDir));
+  const names = existsSync(beside) ? readdirSync(beside) : [];
+  return names.filter((name) => name.startsWith(prefix)).map((name) => join(beside, name));
 }
 
 /** Each restore shares this lock while its process lives. */
