@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
+import type { Answer } from "../../src/server/delivery/channel.ts";
+import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { fanOut } from "../../src/server/modules/notifications/sending/queue.ts";
@@ -13,7 +14,7 @@ afterAll(closePushServices);
 
 const { keys } = createBrowser();
 const junkHosts = 200;
-const taken: PushAnswer = { status: 201, retryAfterMs: 0, isGone: false, error: null };
+const taken: Answer = { result: "accepted", status: 201, retryAfterMs: 0, error: null };
 
 /** Push services: those on hosts that begin with `junk` never answer, all others accept messages at once. */
 function openServices() {

@@ -1,6 +1,6 @@
+import type { Answer } from "../../src/server/delivery/channel.ts";
 import { describeFailure } from "../../src/server/delivery/outbound/attempt-failure.ts";
 import type {
-  PushAnswer,
   PushOptions,
   PushPayload,
   PushProvider,
@@ -12,20 +12,17 @@ export function pushOptions(signal = new AbortController().signal): PushOptions 
   return { ttlSeconds: 60, urgency: "normal", signal };
 }
 
-/** The answer of a push service; without a status where there was none. */
-export type ReadAnswer = Omit<PushAnswer, "status"> & { status: number | null };
-
 /** Makes one attempt. An error becomes an answer as in the delivery; only the signal's abort rejects. */
 export async function attemptPush(
   provider: PushProvider,
   target: Target,
   payload: PushPayload,
   options = pushOptions(),
-): Promise<ReadAnswer> {
+): Promise<Answer> {
   try {
     return await provider.deliver(target, payload, options);
   } catch (error) {
     if (options.signal.aborted) throw error;
-    return { status: null, retryAfterMs: 0, isGone: false, error: describeFailure(error) };
+    return { result: "failed", status: null, retryAfterMs: 0, isGone: false, error: describeFailure(error) };
   }
 }

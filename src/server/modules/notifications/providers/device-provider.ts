@@ -1,8 +1,9 @@
 import { withSignal } from "../../../concurrency/with-timeout.ts";
+import type { Answer } from "../../../delivery/channel.ts";
 import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { attempt } from "../../../values/attempt.ts";
 import type { Http2Answer } from "./http2-connection.ts";
-import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
+import { explainPush, type PushOptions, type PushPayload, type PushProvider } from "./provider.ts";
 
 /** Gives access to the account until `expiresAt`; times are epoch milliseconds. */
 type AccessToken = { text: string; issuedAt: number; expiresAt: number };
@@ -58,14 +59,14 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
     return service.post(device, payload, { ...options, token: next.text });
   }
 
-  function readAnswer(answer: Http2Answer): PushAnswer {
+  function readAnswer(answer: Http2Answer): Answer {
     const { status } = answer;
-    if (status === 200) return { status, retryAfterMs: 0, isGone: false, error: null };
+    if (status === 200) return explainPush({ status, retryAfterMs: 0, isGone: false, error: null });
     const { reason, isGone, isAboutAccount } = service.explain(answer);
     const error = `${status}${reason === "" ? "" : ` ${reason}`}`;
     // Every message fails until the account is corrected.
     if (isAboutAccount && !isGone) throw new DeliveryFailure(service.describeRejection(error));
-    return { status, retryAfterMs: readRetryAfter(answer, now()), isGone, error };
+    return explainPush({ status, retryAfterMs: readRetryAfter(answer, now()), isGone, error });
   }
 
   return {

@@ -1,3 +1,5 @@
+import type { Answer } from "../../../delivery/channel.ts";
+import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
 import type { Vault } from "../../../security/vault.ts";
 
 export interface Subscription {
@@ -28,20 +30,23 @@ export interface PushOptions {
   signal: AbortSignal;
 }
 
-/** The answer of a push service. A status of 2xx is a success; 408, 429 and 5xx are retried; others are final. */
-export interface PushAnswer {
+/** What an answer means. @param error for operators, without targets and secrets; null for a success. */
+export function explainPush(answer: {
   status: number;
   retryAfterMs: number;
   isGone: boolean;
-  /** For operators; null for a success. Contains neither targets nor secrets. */
   error: string | null;
+}): Answer {
+  const { status, isGone, error } = answer;
+  const isFinal = error !== null && (isGone || !isDown(status));
+  return { ...answer, isFinal, result: error === null ? "accepted" : isFinal ? "refused" : "failed" };
 }
 
 export interface PushProvider {
   /** The service of a target, such as the endpoint's host, where targets have different ones. Each service has its own circuit. */
   serviceOf?(target: Target): string;
   /** Makes one attempt. Errors: RefusedAddress, which is final; others are retried, also DeliveryFailure for a rejected account. */
-  deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<PushAnswer>;
+  deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
   stop?(): Promise<void> | void;
 }
 

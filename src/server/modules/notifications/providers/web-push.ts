@@ -2,7 +2,7 @@ import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "
 import { readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../../delivery/outbound/post.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
-import type { PushProvider } from "./provider.ts";
+import { explainPush, type PushProvider } from "./provider.ts";
 
 /** Tokens are valid for twelve hours; signing one costs more than the rest of an attempt. */
 const tokenMs = 6 * 3_600_000;
@@ -60,7 +60,7 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
       const { status } = answer;
       const error = status >= 200 && status < 300 ? null : `${status}: ${describeRefusal(status)}`;
       const isGone = status === 404 || status === 410;
-      return { status, retryAfterMs: readRetryAfter(answer, deps.now()), isGone, error };
+      return explainPush({ status, retryAfterMs: readRetryAfter(answer, deps.now()), isGone, error });
     },
   };
 }

@@ -6,7 +6,6 @@ import type { Answer, Attempt, Channel, ChannelDeps } from "../../../delivery/ch
 import type { DeadEnd } from "../../../delivery/claim.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { RefusedAddress } from "../../../delivery/outbound/address.ts";
-import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
@@ -124,7 +123,7 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
   };
 }
 
-async function send(
+function send(
   task: PushTask,
   { provider, target, signal }: { provider: PushProvider; target: Target; signal: AbortSignal },
   { now }: PushDeps,
@@ -133,14 +132,10 @@ async function send(
   const isOrder = task.kind === "order";
   // A device that is off later gets only the last state of an order.
   const topic = isOrder ? payload.tag : undefined;
-  const delivered = provider.deliver(target, payload, {
+  return provider.deliver(target, payload, {
     ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - now()) / 1000)),
     urgency: isOrder ? "high" : "normal",
     topic,
     signal,
   });
-  const { status, isGone, error, retryAfterMs } = await delivered;
-  if (error === null) return { result: "accepted", status, error, retryAfterMs };
-  const isFinal = isGone || !isDown(status);
-  return { result: isFinal ? "refused" : "failed", isFinal, isGone, status, error, retryAfterMs };
 }

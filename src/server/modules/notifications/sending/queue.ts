@@ -129,16 +129,6 @@ const dayMs = 86_400_000;
 const keptMs = 30 * dayMs;
 const unusedMs = 180 * dayMs;
 
-const isOld = (status: string) => sql`status = ${sql.raw(`'${status}'`)} and finished_at <= ${param("before")}`;
-const oldFailures = sql`select registration_id from ${pushDeliveries}
-  where (${isOld("failed")} or ${isOld("expired")}) and platform = 'web' and registration_id is not null limit 1000`;
-const removeSilent = statement(sql`
-  delete from ${pushRegistrations}
-  where id in (${oldFailures}) and is_proven = 0 and updated_at <= ${param("before")}`);
-const removeFinished = statement(sql`
-  delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
-    where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
-
 export type PushTask = Awaited<ReturnType<typeof pushQueue.claim>>[number];
 
 export async function listReady(ctx: WorkCtx): Promise<Source[]> {
@@ -158,12 +148,11 @@ export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isG
   return [bind(markProven, { tenantId, registrationId, isProven: result === "accepted" ? 1 : 0, ...times })];
 }
 
-/** Removes up to a thousand deliveries that ended thirty days ago, and browsers that never received anything. Returns how many. */
-export async function purgePushes(ctx: WorkCtx): Promise<number> {
-  const before = toTimestamp(ctx.now() - keptMs);
-  const [, finished] = await ctx.db.batch([bind(removeSilent, { before }), bind(removeFinished, { before })]);
-  return finished?.rowsAffected ?? 0;
-}
+export const purgePushes = createPurge(
+  pushDeliveries,
+  sql`status in ('sent', 'failed', 'dropped', 'expired') and finished_at <= ${param("before")}`,
+  keptMs,
+);
 
 export const purgeRegistrations = createPurge(pushRegistrations, sql`used_at <= ${param("before")}`, unusedMs);
 
