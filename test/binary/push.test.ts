@@ -78,10 +78,7 @@ test("a browser that registers at a server with several processes is notified th
   const { credentials, publicKey } = await register();
   const number = await payOrder(credentials);
   const [message] = await until("the message", () => browser.messages().length > 0 && browser.messages());
-  expect(message).toMatchObject({
-    title: "demo",
-    body: `Hemos recibido el pago del pedido ${number}. ¡Gracias!`,
-  });
+  expect(message).toMatchObject({ title: "demo", body: `Hemos recibido el pago del pedido ${number}. ¡Gracias!` });
   const vapid = readVapid(service.received[0]?.headers.authorization ?? "", publicKey);
   expect(vapid).toMatchObject({ aud: service.origin, sub: "https://shop.example.com" });
 });

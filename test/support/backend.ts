@@ -34,10 +34,7 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
   const opened: Database[] = [];
   const server = kind === "file" ? undefined : await startSqld();
   const open = async (dataDir: string) => {
-    const db = await openStoreDatabase({
-      dataDir,
-      ...(kind === "server" && { url: server?.url as string }),
-    });
+    const db = await openStoreDatabase({ dataDir, ...(kind === "server" && { url: server?.url as string }) });
     opened.push(db);
     return db;
   };

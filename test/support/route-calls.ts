@@ -414,10 +414,7 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   }),
   refreshToken: async ({ shop }) => ({ request: "POST /auth/refresh/", body: {}, by: await openAccount(shop) }),
   logout: async ({ shop }) => ({ request: "POST /auth/logout/", body: {}, by: await openAccount(shop) }),
-  forgotPassword: async ({ customer }) => ({
-    request: "POST /auth/password/forgot/",
-    body: { email: customer.email },
-  }),
+  forgotPassword: async ({ customer }) => ({ request: "POST /auth/password/forgot/", body: { email: customer.email } }),
   resetPassword: async ({ shop }) => {
     const { email } = await openAccount(shop);
     const body = { email, code: await requestCode(shop, email), password: otherPassword };

@@ -19,11 +19,7 @@ onEachDatabase((suite) => {
   };
 
   // Both use the same statements, so each is tested once against a server.
-  const paths = {
-    memory: [],
-    file: ["/likes/", "/bookmarks/"],
-    server: ["/likes/", "/bookmarks/"],
-  } as const;
+  const paths = { memory: [], file: ["/likes/", "/bookmarks/"], server: ["/likes/", "/bookmarks/"] } as const;
   for (const path of paths[suite.kind]) {
     const open = async (shop?: Shop) => {
       const made = shop ?? (await suite.shop());

@@ -73,9 +73,7 @@ onDatabase("file", (suite) => {
       () => changed.begin(),
       () => changed.call("PATCH /users/me/", { body: { email: "changed@example.com", password: goodPassword } }),
       () =>
-        changed.call("POST /users/me/password/", {
-          body: { current_password: goodPassword, password: otherPassword },
-        }),
+        changed.call("POST /users/me/password/", { body: { current_password: goodPassword, password: otherPassword } }),
       () => reset(shop, user.email, code),
     ]) {
       run.mockClear();

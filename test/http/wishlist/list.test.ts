@@ -15,9 +15,7 @@ onDatabase("file", (suite) => {
     const { id } = await shop.createProduct(fields);
     return (await who.call<WishReply>("POST /wishlist/", { body: { product_id: id } })).data;
   };
-  const query = ({ id, token }: Account, more: Record<string, string>) => ({
-    query: { user_id: id, token, ...more },
-  });
+  const query = ({ id, token }: Account, more: Record<string, string>) => ({ query: { user_id: id, token, ...more } });
 
   test("pages list each item once, newest first, also with equal times and concurrent adds", async () => {
     const { shop, eve } = await open();
