@@ -160,7 +160,7 @@ export function callsOf(route: { id: string }): ((world: World) => Promise<Route
   return [...(usual ? [usual] : []), ...(moreCalls[route.id] ?? [])];
 }
 
-const ofWish = (world: World) => ({ query: ofCustomer(world), isOwned: true });
+const ofOwner = (world: World) => ({ query: ofCustomer(world), isOwned: true });
 
 /** Adds a product to the customer's wishlist, and returns the path of the item. */
 async function makeWish(world: World): Promise<string> {
@@ -213,62 +213,74 @@ async function makeRegistration({ shop }: World): Promise<{ path: string; proof:
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
+type Make = (world: World) => Promise<RouteCall>;
+/** A call without records of its own. */
+const plain =
+  (request: string, make?: () => Record<string, unknown>): Make =>
+  async () => ({ request, ...(make && { body: make() }) });
+/** A call at the path of a new record. */
+const at =
+  (start: string, make: (world: World) => Promise<string>, body?: () => Record<string, unknown>): Make =>
+  async (world) => ({ request: `${start}${await make(world)}/`, ...(body && { body: body() }) });
+/** A list of two new records. */
+const listOf =
+  (request: string, make: (world: World) => unknown, describe?: (world: World) => Partial<RouteCall>): Make =>
+  async (world) => {
+    for (let n = 0; n < 2; n++) await make(world);
+    return { request, ...describe?.(world) };
+  };
+const variantPath = async (world: World) => {
+  const { path, id } = await makeVariant(world);
+  return `${path}${id}`;
+};
+/** A call by a new user, whose token or settings it may change. */
+const byNewUser =
+  (request: string, body?: Record<string, unknown>): Make =>
+  async ({ shop }) => ({ request, ...(body && { body }), by: await openAccount(shop) });
+/** A call by a new user with a second factor, and its proof. */
+const withCode =
+  (request: string): Make =>
+  async ({ shop }) => {
+    const by = await openAccount(shop);
+    await by.enrol();
+    return { request, body: { password: goodPassword, otp: await by.code() }, by };
+  };
+
 /** A successful call of each route, by the route's id; it creates the needed records each time. */
-export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = {
+export const routeCalls: Record<string, Make> = {
   // Products
-  listProducts: async (world) => {
-    for (let n = 0; n < 2; n++) await makeProduct(world);
-    return { request: "GET /products/" };
-  },
-  getProduct: async (world) => ({ request: `GET /products/${await makeProduct(world)}/` }),
-  createProduct: async () => ({ request: "POST /products/", body: lamp() }),
-  replaceProduct: async (world) => ({ request: `PUT /products/${await makeProduct(world)}/`, body: lamp() }),
-  patchProduct: async (world) => ({ request: `PATCH /products/${await makeProduct(world)}/`, body: { stock: 3 } }),
-  deleteProduct: async (world) => ({ request: `DELETE /products/${await makeProduct(world)}/` }),
+  listProducts: listOf("GET /products/", makeProduct),
+  getProduct: at("GET /products/", makeProduct),
+  createProduct: plain("POST /products/", lamp),
+  replaceProduct: at("PUT /products/", makeProduct, lamp),
+  patchProduct: at("PATCH /products/", makeProduct, () => ({ stock: 3 })),
+  deleteProduct: at("DELETE /products/", makeProduct),
   // Categories
-  listCategories: async (world) => {
-    for (let n = 0; n < 2; n++) await makeCategory(world);
-    return { request: "GET /categories/" };
-  },
-  getCategory: async (world) => ({ request: `GET /categories/${await makeCategory(world)}/` }),
-  createCategory: async () => ({ request: "POST /categories/", body: { title: `Brochures ${++numbers}` } }),
+  listCategories: listOf("GET /categories/", makeCategory),
+  getCategory: at("GET /categories/", makeCategory),
+  createCategory: plain("POST /categories/", () => ({ title: `Brochures ${++numbers}` })),
   patchCategory: async (world) => ({
     request: `PATCH /categories/${await makeCategory(world)}/`,
     body: { parent_id: await makeCategory(world) },
   }),
-  deleteCategory: async (world) => ({ request: `DELETE /categories/${await makeCategory(world)}/` }),
+  deleteCategory: at("DELETE /categories/", makeCategory),
   // The store
-  getStore: async () => ({ request: "GET /store/" }),
+  getStore: plain("GET /store/"),
   // Variants
   listVariants: async (world) => ({ request: `GET ${(await makeVariant(world)).path}` }),
   addVariant: async (world) => ({
     request: `POST ${(await makeVariant(world)).path}`,
     body: { options: { size: `M${++numbers}` }, price: 2 },
   }),
-  getVariant: async (world) => {
-    const { path, id } = await makeVariant(world);
-    return { request: `GET ${path}${id}/` };
-  },
-  replaceVariant: async (world) => {
-    const { path, id } = await makeVariant(world);
-    return { request: `PUT ${path}${id}/`, body: { title: "Blue", price: 2 } };
-  },
-  patchVariant: async (world) => {
-    const { path, id } = await makeVariant(world);
-    return { request: `PATCH ${path}${id}/`, body: { stock: 3 } };
-  },
-  deleteVariant: async (world) => {
-    const { path, id } = await makeVariant(world);
-    return { request: `DELETE ${path}${id}/` };
-  },
+  getVariant: at("GET ", variantPath),
+  replaceVariant: at("PUT ", variantPath, () => ({ title: "Blue", price: 2 })),
+  patchVariant: at("PATCH ", variantPath, () => ({ stock: 3 })),
+  deleteVariant: at("DELETE ", variantPath),
   // Pictures
   uploadMedia: async () => ({ request: "POST /media/", raw: newPng() }),
   getMedia: async (world) => ({ request: `GET /media/${await makePicture(world)}/320.webp` }),
   // Orders
-  listOrders: async (world) => {
-    for (let n = 0; n < 2; n++) await makeOrder(world);
-    return { request: "GET /orders/", isOwned: true };
-  },
+  listOrders: listOf("GET /orders/", makeOrder, () => ({ isOwned: true })),
   getOrder: async (world) => ({ request: `GET /orders/${(await makeOrder(world)).id}/`, isOwned: true }),
   createOrder: async (world) => ({
     request: "POST /orders/",
@@ -283,16 +295,10 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     return { request: `POST /orders/${id}/refund/`, body, isOwned: true };
   },
   // The change feed
-  listEvents: async (world) => {
-    for (let n = 0; n < 2; n++) await makeProduct(world);
-    return { request: "GET /events/" };
-  },
+  listEvents: listOf("GET /events/", makeProduct),
   // Rewards
   getRewards: async (world) => ({ request: "GET /rewards/", query: await givePoints(world), isOwned: true }),
-  listRewardEntries: async (world) => {
-    for (let n = 0; n < 2; n++) await givePoints(world);
-    return { request: "GET /rewards/history/", query: ofCustomer(world), isOwned: true };
-  },
+  listRewardEntries: listOf("GET /rewards/history/", givePoints, ofOwner),
   redeemPoints: async (world) => ({
     request: "POST /rewards/redeem/",
     body: { points: 1, ...(await givePoints(world)) },
@@ -304,23 +310,20 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     isOwned: true,
   }),
   // Wishlist
-  listWishlist: async (world) => {
-    for (let n = 0; n < 2; n++) await makeWish(world);
-    return { request: "GET /wishlist/", query: ofCustomer(world), isOwned: true };
-  },
+  listWishlist: listOf("GET /wishlist/", makeWish, ofOwner),
   addToWishlist: async (world) => ({
     request: "POST /wishlist/",
     body: { product_id: await makeProduct(world), ...ofCustomer(world) },
     isOwned: true,
   }),
-  getWishlistItem: async (world) => ({ request: `GET ${await makeWish(world)}`, ...ofWish(world) }),
+  getWishlistItem: async (world) => ({ request: `GET ${await makeWish(world)}`, ...ofOwner(world) }),
   putOnWishlist: async (world) => ({
     request: `PUT ${await makeWish(world)}`,
-    ...ofWish(world),
+    ...ofOwner(world),
     body: { note: "Red" },
     status: 200,
   }),
-  removeFromWishlist: async (world) => ({ request: `DELETE ${await makeWish(world)}`, ...ofWish(world) }),
+  removeFromWishlist: async (world) => ({ request: `DELETE ${await makeWish(world)}`, ...ofOwner(world) }),
   // Likes and bookmarks
   getLikes: likes.get,
   addLike: likes.add,
@@ -336,17 +339,15 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     request: "POST /notifications/send/",
     body: { ...notice, customer_id: customer.id },
   }),
-  listNotifications: async (world) => {
-    for (let n = 0; n < 2; n++) await sendNotice(world);
-    return { request: "GET /notifications/messages/" };
-  },
-  getNotification: async (world) => ({ request: `GET /notifications/messages/${await sendNotice(world)}/` }),
+  listNotifications: listOf("GET /notifications/messages/", sendNotice),
+  getNotification: at("GET /notifications/messages/", sendNotice),
   // Notifications
-  getPushOffer: async () => ({ request: "GET /notifications/register/" }),
-  registerDevice: async () => ({
-    request: "POST /notifications/register/",
-    body: { platform: "web", subscription: newSubscription(), topics: ["sale"] },
-  }),
+  getPushOffer: plain("GET /notifications/register/"),
+  registerDevice: plain("POST /notifications/register/", () => ({
+    platform: "web",
+    subscription: newSubscription(),
+    topics: ["sale"],
+  })),
   changeRegistration: async (world) => {
     const { path, proof } = await makeRegistration(world);
     return { request: `PATCH ${path}`, body: { ...proof, topics: ["sale"] } };
@@ -355,23 +356,21 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     const { path, proof } = await makeRegistration(world);
     return { request: `DELETE ${path}`, body: proof };
   },
-  listOwnDevices: async ({ customer }) => {
-    for (let n = 0; n < 2; n++) await registerWith(customer.call);
-    return { request: "GET /users/me/devices/", by: customer, isOwned: true };
-  },
+  listOwnDevices: listOf(
+    "GET /users/me/devices/",
+    ({ customer }) => registerWith(customer.call),
+    ({ customer }) => ({ by: customer, isOwned: true }),
+  ),
   removeOwnDevice: async ({ customer }) => {
     const { id } = await registerWith(customer.call);
     return { request: `DELETE /users/me/devices/${id}/`, by: customer, isOwned: true };
   },
   // Users
-  listUsers: async (world) => {
-    for (let n = 0; n < 2; n++) await makeCustomer(world);
-    return { request: "GET /users/" };
-  },
-  getUser: async (world) => ({ request: `GET /users/${await makeCustomer(world)}/` }),
-  createUser: async () => ({ request: "POST /users/", body: { email: `new-${++numbers}@example.com` } }),
-  patchUser: async (world) => ({ request: `PATCH /users/${await makeCustomer(world)}/`, body: { name: "Eve" } }),
-  deleteUser: async (world) => ({ request: `DELETE /users/${await makeCustomer(world)}/` }),
+  listUsers: listOf("GET /users/", makeCustomer),
+  getUser: at("GET /users/", makeCustomer),
+  createUser: plain("POST /users/", () => ({ email: `new-${++numbers}@example.com` })),
+  patchUser: at("PATCH /users/", makeCustomer, () => ({ name: "Eve" })),
+  deleteUser: at("DELETE /users/", makeCustomer),
   getOwnProfile: async ({ customer }) => ({ request: "GET /users/me/", by: customer }),
   patchOwnProfile: async ({ customer }) => ({ request: "PATCH /users/me/", body: { name: "Ada" }, by: customer }),
   verifyOwnEmail: async ({ shop }) => {
@@ -379,30 +378,25 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     await by.call("PATCH /users/me/", { body: { email: `moved-${++numbers}@example.com`, password: goodPassword } });
     return { request: "POST /users/me/email/verify/", body: { code: await readCode(shop, "email_code") }, by };
   },
-  resendEmailCode: async ({ shop }) => ({ request: "POST /users/me/email/resend/", by: await openAccount(shop) }),
+  resendEmailCode: byNewUser("POST /users/me/email/resend/"),
   exportOwnData: async ({ customer }) => ({ request: "GET /users/me/export/", by: customer }),
-  eraseOwnAccount: async ({ shop }) => ({
-    request: "POST /users/me/erase/",
-    body: { password: goodPassword },
-    by: await openAccount(shop),
-  }),
+  eraseOwnAccount: byNewUser("POST /users/me/erase/", { password: goodPassword }),
   // Sign-up
-  signUp: async () => ({
-    request: "POST /users/sign-up/",
-    body: { email: `signed-up-${++numbers}@example.com`, password: goodPassword },
-  }),
+  signUp: plain("POST /users/sign-up/", () => ({
+    email: `signed-up-${++numbers}@example.com`,
+    password: goodPassword,
+  })),
   verifySignUp: async ({ shop }) => {
     const email = `verified-${++numbers}@example.com`;
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     return { request: "POST /users/verify/", body: { email, password: goodPassword, code } };
   },
-  resendSignUpCode: async () => ({ request: "POST /users/verify/resend/", body: { email: "ada@example.com" } }),
+  resendSignUpCode: plain("POST /users/verify/resend/", () => ({ email: "ada@example.com" })),
   // Sign-in; calls that end a token create their own user.
-  changeOwnPassword: async ({ shop }) => ({
-    request: "POST /users/me/password/",
-    body: { current_password: goodPassword, password: otherPassword },
-    by: await openAccount(shop),
+  changeOwnPassword: byNewUser("POST /users/me/password/", {
+    current_password: goodPassword,
+    password: otherPassword,
   }),
   requestLoginCode: async ({ shop, customer }) => {
     await updateTenant(shop.app.system, shop.namespace, { signInByMail: "on" });
@@ -412,8 +406,8 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     request: "POST /auth/login/",
     body: { email: (await openAccount(shop)).email, password: goodPassword },
   }),
-  refreshToken: async ({ shop }) => ({ request: "POST /auth/refresh/", body: {}, by: await openAccount(shop) }),
-  logout: async ({ shop }) => ({ request: "POST /auth/logout/", body: {}, by: await openAccount(shop) }),
+  refreshToken: byNewUser("POST /auth/refresh/", {}),
+  logout: byNewUser("POST /auth/logout/", {}),
   forgotPassword: async ({ customer }) => ({ request: "POST /auth/password/forgot/", body: { email: customer.email } }),
   resetPassword: async ({ shop }) => {
     const { email } = await openAccount(shop);
@@ -422,26 +416,12 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   },
   // Two-factor
   getTwoFactor: async ({ customer }) => ({ request: "GET /users/me/two-factor/", by: customer }),
-  beginTwoFactor: async ({ shop }) => ({
-    request: "POST /users/me/two-factor/",
-    body: { password: goodPassword },
-    by: await openAccount(shop),
-  }),
+  beginTwoFactor: byNewUser("POST /users/me/two-factor/", { password: goodPassword }),
   confirmTwoFactor: async ({ shop }) => {
     const by = await openAccount(shop);
     await by.begin();
     return { request: "POST /users/me/two-factor/confirm/", body: { otp: await by.code() }, by };
   },
-  disableTwoFactor: async ({ shop }) => {
-    const by = await openAccount(shop);
-    await by.enrol();
-    const body = { password: goodPassword, otp: await by.code() };
-    return { request: "POST /users/me/two-factor/disable/", body, by };
-  },
-  renewRecoveryCodes: async ({ shop }) => {
-    const by = await openAccount(shop);
-    await by.enrol();
-    const body = { password: goodPassword, otp: await by.code() };
-    return { request: "POST /users/me/two-factor/recovery-codes/", body, by };
-  },
+  disableTwoFactor: withCode("POST /users/me/two-factor/disable/"),
+  renewRecoveryCodes: withCode("POST /users/me/two-factor/recovery-codes/"),
 };
