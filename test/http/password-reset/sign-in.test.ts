@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { goodPassword, openAccount } from "../../support/account.ts";
+import { goodPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { openAccountWithCode, reset } from "../../support/password-reset.ts";
