@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BodyMemory } from "../../src/server/api/body-memory.ts";
+import type { BodyMemory } from "../../src/server/api/body.ts";
 import { readUpload } from "../../src/server/api/upload.ts";
 import { MiB } from "../../src/server/values/bytes.ts";
 

@@ -7,7 +7,7 @@ import { createRejectionRecorder } from "../modules/app-keys/rejections.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
 import { MiB } from "../values/bytes.ts";
-import { createAttemptCounter } from "./attempts.ts";
+import { createAttemptCounter } from "./authenticate.ts";
 import type { BodyLimits } from "./body.ts";
 import { handleUnmatched } from "./handle-unmatched.ts";
 import { clientAddressReader, preflightHeaders } from "./headers.ts";

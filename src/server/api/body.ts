@@ -1,9 +1,8 @@
 import { partyOf, yieldToEventLoop } from "../concurrency/event-loop.ts";
 import { withTimeout } from "../concurrency/with-timeout.ts";
-import { AppError, bodyTooLarge, malformedRequest, unsupportedMediaType } from "../errors.ts";
+import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
-import { type BodyMemory, type Hold, reserveMemory } from "./body-memory.ts";
 
 /** The JSON object of a request, or its error, which is thrown only after the caller is authenticated. */
 export interface Body {
@@ -15,6 +14,43 @@ export interface Body {
 export interface BodyLimits {
   bytes: number;
   ms: number;
+}
+
+type Hold = ReturnType<typeof reserveMemory>;
+
+/** Memory for request bodies that are being received. Each process has one. */
+export interface BodyMemory {
+  left: number;
+  held?: Map<string, number>;
+}
+
+/**
+ * Counts memory for a body. JSON bodies count only beyond their first 64 KiB, so that idle connections do not use it
+ * up.
+ * @param store may hold at most as much as it leaves to the others.
+ */
+export function reserveMemory(memory: BodyMemory, store?: string) {
+  let own = 0;
+  let isReleased = false;
+  memory.held ??= new Map();
+  const { held } = memory;
+  const hold = (bytes: number) => {
+    memory.left -= bytes;
+    own += bytes;
+    if (store !== undefined && !held.set(store, (held.get(store) ?? 0) + bytes).get(store)) held.delete(store);
+  };
+  return {
+    add(bytes: number) {
+      const most = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
+      // A body that timed out may still be arriving.
+      if (isReleased || bytes > most) throw unavailable("Too many large bodies are being received.");
+      hold(bytes);
+    },
+    release() {
+      hold(-own);
+      isReleased = true;
+    },
+  };
 }
 
 const smallBytes = 64 * 1024;
@@ -34,13 +70,13 @@ const closing = { headers: { Connection: "close" } };
 
 /**
  * Returns malformedRequest, unsupportedMediaType or bodyTooLarge instead of throwing it, so that an invalid body does
- * not hide a missing credential. `isExact` uses `parseExactJson`.
+ * not hide a missing credential.
  */
 export async function readBody(
   request: Request,
   limits: BodyLimits,
   memory: BodyMemory,
-  { allowsText = false, isExact = true }: { allowsText?: boolean | undefined; isExact?: boolean } = {},
+  allowsText = false,
 ): Promise<Body> {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
@@ -50,12 +86,12 @@ export async function readBody(
     const bytes = await collectInTime(request, limits, held);
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
-    if (bytes.length <= quickBytes) return parse(bytes, isExact);
+    if (bytes.length <= quickBytes) return parse(bytes);
     // A party of its own, so that long bodies do not delay the short requests of the store.
     const party = `${partyOf(request.url)} body`;
     await yieldToEventLoop(party, request);
     request.signal.throwIfAborted();
-    const body = parse(bytes, isExact);
+    const body = parse(bytes);
     await yieldToEventLoop(party, request);
     return body;
   } catch (error) {
@@ -150,7 +186,7 @@ async function collectChunks(
   return Buffer.concat(chunks);
 }
 
-function parse(bytes: Uint8Array, isExact: boolean): Body {
+function parse(bytes: Uint8Array): Body {
   const excess = findExcess(bytes);
   if (excess !== undefined) throw malformedRequest(`The body ${excess}.`);
   let form = "UTF-8";
@@ -158,7 +194,7 @@ function parse(bytes: Uint8Array, isExact: boolean): Body {
   try {
     const text = decoder.decode(bytes);
     form = "JSON";
-    value = isExact ? parseExactJson(text) : JSON.parse(text);
+    value = parseExactJson(text);
   } catch (cause) {
     throw malformedRequest(`The body is not valid ${form}.`, { cause });
   }

@@ -12,12 +12,10 @@ import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { KiB } from "../values/bytes.ts";
-import { hasNumbers } from "../values/schema.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
-import { type Body, type BodyLimits, dropBody, readBody } from "./body.ts";
-import type { BodyMemory } from "./body-memory.ts";
+import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./check-input.ts";
 import {
   actsForVisitors,
@@ -185,8 +183,7 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
   const isPublic = allowsAnonymous(route.access) || actsForVisitors(route);
   const { bytes, ms } = deps.bodyLimits;
   const limits = { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
-  const isExact = route.body !== undefined && hasNumbers(route.body);
-  return readBody(request, limits, deps.bodyMemory, { allowsText: route.plainText, isExact });
+  return readBody(request, limits, deps.bodyMemory, route.plainText);
 }
 
 /**

@@ -6,8 +6,7 @@ import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts"
 import type { RecentRequest } from "../monitoring/server-status.ts";
 import { describeApi } from "./description/openapi.ts";
 import { handleUnmatched } from "./handle-unmatched.ts";
-import { clientFiles } from "./pages/client-files.ts";
-import { type Answer, answerHome, fixedPage, referencePages, script } from "./pages/pages.ts";
+import { type Answer, answerHome, clientFiles, fixedPage, referencePages, script } from "./pages/pages.ts";
 import type { PipelineDeps } from "./pipeline.ts";
 
 export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeBytes"> {

@@ -2,8 +2,7 @@ import { yieldToEventLoop } from "../concurrency/event-loop.ts";
 import { AppError, bodyTooLarge, malformedRequest } from "../errors.ts";
 import type { Upload } from "../http/route.ts";
 import { formatBytes, KiB } from "../values/bytes.ts";
-import { type Body, collectInTime } from "./body.ts";
-import { type BodyMemory, reserveMemory } from "./body-memory.ts";
+import { type Body, type BodyMemory, collectInTime, reserveMemory } from "./body.ts";
 
 /** The time for an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
 const maxMs = 90_000;

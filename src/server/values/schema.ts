@@ -78,13 +78,3 @@ export const IdParams = Type.Object({ id: Type.String() });
 export function deleted($id: string) {
   return output($id, { id: Type.String(), deleted: Type.Literal(true) });
 }
-
-const numeric = new WeakMap<TSchema, boolean>();
-
-export function hasNumbers(schema: TSchema): boolean {
-  const known = numeric.get(schema);
-  if (known !== undefined) return known;
-  const has = /"type":"(?:number|integer)"/.test(JSON.stringify(schema));
-  numeric.set(schema, has);
-  return has;
-}

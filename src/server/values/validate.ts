@@ -98,7 +98,8 @@ function parseText(kind: unknown, text: string): unknown {
 function explain({ type, schema, value }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   if (type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
-  if (value instanceof InexactNumber) return "has more digits than a number can hold exactly";
+  if (value instanceof InexactNumber && schema.type !== "string")
+    return "has more digits than a number can hold exactly";
   return `must be ${describe(schema)}`;
 }
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import libraryPath from "../../../../tools/reference/node_modules/dist/browser/standalone.js" with { type: "file" };
 import type { AppError } from "../../errors.ts";
 import { reply, successResponse } from "../../http/envelope.ts";
@@ -74,3 +75,16 @@ export function answerHome(request: Request, version: string, hasDocs: boolean, 
     return new Response(text, { headers: { ...headers, ...safety, "Content-Type": html } });
   };
 }
+
+declare const BODEGA_CLIENT_MODULE: string;
+declare const BODEGA_CLIENT_TYPES: string;
+
+const fromSource = () => import(join(import.meta.dir, "../../../../scripts/build-client.ts"));
+
+/** The executable contains these files. From source, they are built at the first request. */
+export const clientFiles = {
+  "/client.js": async (): Promise<string> =>
+    typeof BODEGA_CLIENT_MODULE === "string" ? BODEGA_CLIENT_MODULE : (await fromSource()).bundleClient(),
+  "/client.d.ts": async (): Promise<string> =>
+    typeof BODEGA_CLIENT_TYPES === "string" ? BODEGA_CLIENT_TYPES : (await fromSource()).bundleClientTypes(),
+};
