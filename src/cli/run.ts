@@ -40,7 +40,6 @@ const store: CittyPlugin = {
 // Each sees what those before it have checked or filled in.
 const plugins = [strictness, output, store, questions(findNames)];
 
-/** Runs one command line. Returns the exit code, which `exitCodes` explains. Never throws. */
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./completion/complete.ts");

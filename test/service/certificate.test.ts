@@ -52,7 +52,7 @@ describe("an unusable pair is refused, and the error names the file", () => {
 
   test("a file that is not there", async () => {
     const files = { ...place(made), key: join(dir, "none.key") };
-    expect(String(await failureOf(readCertificate(files)))).toContain(`File ${files.key} does not exist`);
+    expect(String(await failureOf(readCertificate(files)))).toContain(`${files.key} cannot be read (ENOENT)`);
   });
 
   test("a pipe without a writer, at once", async () => {

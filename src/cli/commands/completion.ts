@@ -1,6 +1,6 @@
-import bash from "../completion/bodega.bash" with { type: "text" };
-import fish from "../completion/bodega.fish" with { type: "text" };
-import zsh from "../completion/bodega.zsh" with { type: "text" };
+import bash from "../completion/bash.txt" with { type: "text" };
+import fish from "../completion/fish.txt" with { type: "text" };
+import zsh from "../completion/zsh.txt" with { type: "text" };
 import { wordArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { printJson } from "../terminal/output.ts";

@@ -1,12 +1,4 @@
-declare module "*.bash" {
-  const text: string;
-  export = text;
-}
-declare module "*.zsh" {
-  const text: string;
-  export = text;
-}
-declare module "*.fish" {
+declare module "*.txt" {
   const text: string;
   export = text;
 }

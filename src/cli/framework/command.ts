@@ -28,7 +28,6 @@ export interface Run {
   console?: Console;
 }
 
-/** A run whose command and shared flags are known. */
 export type ReadyRun = Required<Run>;
 
 interface CommandDefinition<T extends CommandArgs> {
@@ -42,7 +41,6 @@ interface CommandDefinition<T extends CommandArgs> {
   done?: string;
   /** Arguments of which exactly one is needed; a terminal asks which when none is given. */
   oneOf?: readonly (keyof T & string)[];
-  /** Arguments of which at least one is needed. */
   anyOf?: readonly string[];
   /** Returns the exit code, where it is not 0 though nothing failed. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
@@ -60,7 +58,6 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
   return { meta: { description }, args, examples, notes, oneOf, anyOf, run };
 }
 
-/** Citty parses the arguments and runs the plugins, then the command. Returns the exit code. */
 export async function runCommand(command: Command, rawArgs: string[], plugins: CittyPlugin[], data: Run) {
   const cittyCommand = { ...command, args: toCittyArgs(command.args), plugins };
   const { result } = await runCittyCommand(cittyCommand, { rawArgs, data });
@@ -93,7 +90,6 @@ export interface CommandGroup extends CommandDef {
   subCommands: Record<string, Load | CommandGroup>;
 }
 
-/** Every command below a group with its path, such as `["tenant", "create"]`, in the order of the tree. */
 export function listCommands({ subCommands }: CommandGroup): [path: string[], load: Load][] {
   return Object.entries(subCommands).flatMap(([name, sub]): [string[], Load][] =>
     typeof sub === "function" ? [[[name], sub]] : listCommands(sub).map(([path, load]) => [[name, ...path], load]),

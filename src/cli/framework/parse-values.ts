@@ -59,7 +59,6 @@ export function parseSize(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a size such as 500MiB or 20GiB");
 }
 
-/** Whether an argument was given: an empty list and a switch that is off count as not given. */
 export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }

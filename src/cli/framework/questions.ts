@@ -60,11 +60,8 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
   const isListed = names.length > 0 && names.length <= maxListed;
   if (isListed && !console.quiet) await listNames(console, names);
-  if (options !== undefined)
-    return askChoice(
-      message,
-      options.map((value) => ({ value, name: value })),
-    );
+  const choices = options?.map((value) => ({ value, name: value }));
+  if (choices) return askChoice(message, choices);
   // Other kinds have names that are not listed.
   const known = kind === "namespace" && isListed ? names.map(({ value }) => value) : undefined;
   const check = (text: string) => {

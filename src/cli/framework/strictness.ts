@@ -32,7 +32,6 @@ export function checkArgs(rawArgs: string[], args: CommandArgs, values: GivenVal
 
 type Flag = Extract<Token, { kind: "option" }>;
 
-/** The name of a flag and its values so far. */
 function checkFlag(token: Flag, args: CommandArgs, given: Map<string, string[]>): [name: string, values: string[]] {
   const { flag: name, value = "" } = token;
   if (name === undefined) throw unknownFlagError(token.rawName, args);

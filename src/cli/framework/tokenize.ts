@@ -6,7 +6,6 @@ import { type CommandArgs, flagForms, flagsOf } from "./args.ts";
 /** A piece of a command line. `rawName` is a flag as it was typed, `flag` its name in the definition: `input` for `--no-input`. */
 export type Token = ReturnType<typeof tokenize>[number];
 
-/** Splits a command line without checking it. */
 export function tokenize(argv: string[], args: CommandArgs) {
   const options: NonNullable<ParseArgsConfig["options"]> = {};
   const names = new Map<string, string>();

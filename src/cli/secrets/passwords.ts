@@ -80,7 +80,6 @@ export async function readSecretLine(console: Console, flag: string): Promise<st
   return line;
 }
 
-/** The one line of a file, without its line break. Errors: UsageError. */
 export function readSecretFile(path: string, flag: string): string {
   let bytes: Buffer;
   try {

@@ -2,7 +2,6 @@ import { dirname, relative } from "node:path";
 import { isExecutable } from "../../server/config/own-command.ts";
 import { quoteWord } from "../../server/values/shell-quote.ts";
 
-/** A sentence that ends in a command: `To see it: bodega key show app_…`. */
 const endsInCommand = /^(?<prose>[\s\S]*: )bodega (?<words>[^"]+)$/;
 
 const namesDatabase = / --(?:data-dir|database-url)[ =]/;

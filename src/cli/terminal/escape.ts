@@ -9,7 +9,6 @@ export function escapeControls(text: string): string {
   return text.replace(unsafe, (character) => shortForms[character] ?? escapeUnicode(character));
 }
 
-/** As `escapeControls`, for serialised JSON: the value and its line breaks stay the same. */
 export function escapeJson(json: string): string {
   return json.replace(unsafe, (character) => (character === "\n" ? character : escapeUnicode(character)));
 }

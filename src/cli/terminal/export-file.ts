@@ -29,7 +29,6 @@ export function formatOf(path: string): "csv" | "ndjson" | undefined {
 interface Export<T> {
   output: string;
   format: "csv" | "ndjson";
-  /** Permissions of a new file; a file that is replaced keeps its own. */
   mode?: number;
   /** Written before the first page; empty for none. */
   header: string;
@@ -73,7 +72,6 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-/** A file under a temporary name until it is complete. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);

@@ -40,7 +40,6 @@ export async function printList<Row>(console: Console, rows: readonly Row[], vie
   }
 }
 
-/** The column of a field: `last_error` has the header `LAST ERROR`, and `created_at` the header `CREATED`. */
 function columnOf<Row>(field: keyof Row & string): Column<Row> {
   const header = field.replace(/_at$/, "").replaceAll("_", " ").toUpperCase();
   return { header, value: (row) => formatValue(row[field]) };
@@ -98,12 +97,10 @@ export function onScreen({ screen, command }: Pick<Console, "screen" | "command"
   return { columns: screen?.columns, command };
 }
 
-/** Prints a note on standard error, unless `-q` or `--json` is given. */
 export async function info(console: Console, text: string): Promise<void> {
   if (!console.quiet && !console.json) await console.writeError(`${fitSentence(onScreen(console), text)}\n`);
 }
 
-/** Prints a warning on standard error, even with `-q`. */
 export async function warn(console: Console, text: string): Promise<void> {
   await console.writeError(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
 }

@@ -1,7 +1,6 @@
 import type { Console } from "./console.ts";
 import { truncateText } from "./table.ts";
 
-/** Shows how far work is: how much is done of its total, and a note after the bar. */
 export type ShowProgress = (done: number, note: string) => void;
 
 const barWidth = 30;

@@ -1,7 +1,7 @@
 import { AppError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
-import { fitLines, info } from "./output.ts";
+import { fitLines } from "./output.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
@@ -68,11 +68,6 @@ export function askYesNo(message: string, suggestion: boolean, signal?: AbortSig
   );
 }
 
-export async function introduce(console: Console, text: string): Promise<void> {
-  await info(console, "");
-  await info(console, text);
-}
-
 /** Asks for a new password, twice, after saying what it needs; null to generate one. `check` throws AppError before the second time. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
@@ -115,7 +110,6 @@ function needsFlag(flag: string, question: string): UsageError {
   });
 }
 
-/** Asks one question. Errors: CancelledError for ctrl-C, ctrl-D and an aborted signal. */
 async function ask<T>(
   prompt: (
     prompts: typeof import("@inquirer/prompts"),

@@ -37,7 +37,6 @@ export function bold(text: string, color: boolean): string {
   return color ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
-/** A line for each field. A word that is too long for a line, such as a secret, stays whole so that it can be copied. */
 export function renderFields(fields: readonly (readonly [label: string, value: string])[], { width, color }: Layout) {
   const labelWidth = Math.max(...fields.map(([label]) => Bun.stringWidth(label))) + gap;
   const lines = fields.flatMap(([label, value]) => {
@@ -115,7 +114,6 @@ function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] 
   return shown;
 }
 
-/** Widths that fit: the widest column that may be cut is cut first. */
 function fitWidths(columns: readonly Cells[], total: number | undefined): number[] {
   const widths = columns.map(({ width }) => width);
   if (total === undefined) return widths;

@@ -1,4 +1,3 @@
-/** The wrong argument: the flag (`--name`) or positional (`<app_id>`) as a person types it. */
 export interface ArgumentFault {
   field: string;
   message: string;

@@ -3,7 +3,6 @@ export function wrapWords(text: string, width: number): string[] {
   return breakWords(text.split(" "), width);
 }
 
-/** As `wrapWords`, for words that may contain spaces, with `gap` between them. */
 export function breakWords(words: readonly string[], width: number, gap = " "): string[] {
   const lines: string[] = [];
   for (const word of words) {

@@ -37,7 +37,6 @@ export function readMediaConfig({ get }: Options) {
   return { media: isDatabase ? undefined : backupDestination(option), s3: s3Account(get) };
 }
 
-/** Makes a directory absolute, and keeps `s3://bucket/prefix`. */
 export function backupDestination({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;
   if (!value.startsWith("s3:")) return resolve(value);

@@ -59,7 +59,6 @@ export function parseUrl(value: string, protocols: readonly string[]): URL | und
   return url && protocols.includes(url.protocol) ? url : undefined;
 }
 
-/** Returns milliseconds. `hint` describes the bounds. Throws validationFailed. */
 export function duration({ value, source }: Option, min: number, max: number, hint: string): number | undefined {
   if (value === undefined) return undefined;
   const ms = parseDuration(value);

@@ -36,7 +36,6 @@ export function pushOptions(config: { allowPrivatePush: boolean; pushProviders: 
   return { allowPrivate: config.allowPrivatePush, platforms };
 }
 
-/** An error never repeats a secret. */
 export function readPushProviders(env: Environment) {
   return { fcm: readFcm(env), apns: readApns(env) };
 }

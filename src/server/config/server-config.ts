@@ -17,7 +17,6 @@ export const logLevels = ["debug", "info", "warn", "error"] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** Absolute paths of PEM files. */
 export interface TlsFiles {
   cert: string;
   key: string;

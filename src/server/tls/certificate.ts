@@ -22,16 +22,14 @@ export async function readCertificate(files: TlsFiles) {
   const [{ cert, leaf }, key] = await Promise.all([readChain(files.cert), readPem(files.key)]);
   const privateKey = parseKey(files.key, key);
   if (!leaf.checkPrivateKey(privateKey)) {
-    throw validationFailed(
-      `The key in ${files.key} does not match the first certificate in ${files.cert}. Put the server's own certificate first in the chain.`,
-    );
+    const remedy = "Put the server's own certificate first in the chain.";
+    throw validationFailed(`The key in ${files.key} does not match the first certificate in ${files.cert}. ${remedy}`);
   }
   try {
     createSecureContext({ cert, key });
   } catch (cause) {
-    throw validationFailed(`The chain in ${files.cert} cannot be used: one of its certificates is damaged.`, {
-      cause,
-    });
+    const message = `The chain in ${files.cert} cannot be used: one of its certificates is damaged.`;
+    throw validationFailed(message, { cause });
   }
   return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
 }
@@ -61,18 +59,14 @@ async function readPem(path: string): Promise<string> {
     return await file.readFile("utf8");
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    if (errnoOf(cause) === "ENOENT") throw validationFailed(`File ${path} does not exist.`, { cause });
-    if (errnoOf(cause) === "EACCES") throw validationFailed(`${path} cannot be read: permission denied.`, { cause });
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }
 
 function parseKey(path: string, pem: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    throw validationFailed(
-      `The key in ${path} has a passphrase, which the server cannot enter. ` +
-        `Remove the passphrase: openssl pkey -in ${path} -out key.pem`,
-    );
+    const remedy = `Remove the passphrase: openssl pkey -in ${path} -out key.pem`;
+    throw validationFailed(`The key in ${path} has a passphrase, which the server cannot enter. ${remedy}`);
   }
   try {
     return createPrivateKey(pem);
@@ -82,7 +76,6 @@ function parseKey(path: string, pem: string): KeyObject {
   }
 }
 
-/** Parses `DNS:a.example.com, IP Address:192.0.2.7`. */
 function namesOf(leaf: X509Certificate): string[] {
   const listed = [...(leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)];
   return listed.map(([, name]) => name as string);

@@ -8,7 +8,8 @@ import { spellPlainly } from "../../../server/values/fold-letters.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
 import { askStrongPassword, readPassword } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
-import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
+import { info } from "../../terminal/output.ts";
+import { askChoice, askText, askYesNo } from "../../terminal/prompt.ts";
 import { askOrigins } from "../key/key.ts";
 import { checks, type InitArgs } from "./flags.ts";
 
@@ -65,7 +66,7 @@ export function suggestNamespace(title: string): string {
 export async function resolveOwner(args: InitArgs, console: Console) {
   const { "owner-email": givenEmail, "owner-name": givenName } = args;
   const introduction = "The owner has every permission in the store and signs in with email and password.";
-  if (givenEmail === undefined) await introduce(console, introduction);
+  if (givenEmail === undefined) await info(console, introduction);
   const email = givenEmail ?? (await askText("Owner email", { check: checks["owner-email"] }));
   const question = { optional: true, check: checks["owner-name"] };
   const name = givenName ?? (console.canAsk ? await askText("Owner name (optional)", question) : "");
@@ -86,7 +87,7 @@ const pages = "Sites whose pages may use the key, such as shop.example.com (opti
 /** The first app key. `secretFile` is undefined where its secret is printed. */
 export async function resolveKey(args: InitArgs, console: Console, namespace: string) {
   const { "key-name": givenName, publish: givenPublish, origin, "save-secret-to": secretFile } = args;
-  if (console.canAsk) await introduce(console, keyIntroduction);
+  if (console.canAsk) await info(console, keyIntroduction);
   const origins = console.canAsk && args.origins && origin.length === 0 ? await askOrigins(pages, true) : origin;
   const suggestion = origins.length > 0 ? "storefront" : "backend";
   if (!console.canAsk) return { name: givenName ?? suggestion, publish: givenPublish ?? false, origins, secretFile };

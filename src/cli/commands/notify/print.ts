@@ -26,7 +26,6 @@ export function formatRecipients({ topic, user_id: userId, lang }: Omit<MessageW
   return lang === null ? whom : `${whom}, ${lang}`;
 }
 
-/** Counts that are not 0: `12 sent, 1 waiting`. */
 export function formatCounts(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   return parts.length === 0 ? "none" : parts.map(([name, count]) => `${count} ${name}`).join(", ");

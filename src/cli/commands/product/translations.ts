@@ -14,7 +14,6 @@ export const translationArgs = {
   },
 } as const satisfies CommandArgs;
 
-/** The given texts by language, null for those to remove; undefined without any. Errors: UsageError. */
 export function readTranslations(args: ArgValues<typeof translationArgs>) {
   const translations: Record<string, { title?: string | null; description?: string | null }> = {};
   for (const field of ["title", "description"] as const) {

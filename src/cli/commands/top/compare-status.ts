@@ -55,7 +55,6 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
   };
 }
 
-/** Percentiles in milliseconds; null without responses. */
 function latencies(histogram: LatencyHistogram) {
   const [p50 = null, p95 = null, p99 = null] = [0.5, 0.95, 0.99].map((share) => {
     const ms = percentileOf(histogram, share);

@@ -84,7 +84,6 @@ export function findCopy(
   throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
 }
 
-/** A copy is made before a migration is applied. */
 function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
   const folder = backupsFolder(dataDir);
   const names = attempt(() => fs.readdirSync(folder).sort()) ?? [];
@@ -94,7 +93,6 @@ function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string 
   throw wrongState(`The database has migration ${migration}, and ${folder} has no copy from before it.`, { remedy });
 }
 
-/** Copies an executable beside the installed one, with its mode. */
 export function placeBeside(file: string, installed: string): string {
   const placed = `${installed}.next`;
   try {
@@ -119,14 +117,11 @@ function swapExecutable(installed: string, next: string): void {
 
 interface Change {
   installed: string;
-  /** The executable of the other version, beside the installed one. */
   next: string;
   from: string;
   to: string;
-  /** The copy of the database that the other version needs; null keeps the database. */
   restores: string | null;
   config: DatabaseConfig;
-  /** The systemd unit of the running server; null where none runs. */
   unit: string | null;
 }
 

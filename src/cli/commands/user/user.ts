@@ -14,7 +14,6 @@ export type User = Awaited<ReturnType<typeof getUser>>;
 const load = async () => (await import("../../../server/modules/users/resolve.ts")).resolveUserId;
 export const user = recordArgs("user", "user", "Id or email of the user", load);
 
-/** The id of the user that a flag names by id or email. Errors: notFound. */
 export async function findUser(ctx: Ctx, named: string | undefined): Promise<string | undefined> {
   return named === undefined ? undefined : user.find(ctx, named);
 }
