@@ -199,7 +199,7 @@ describe("a running server reloads its files", () => {
     rmSync(files.cert);
     await poll();
     expect(notices()).toEqual([
-      expect.stringMatching(/^warn: File .* does not exist\. The previous certificate stays in use\.$/),
+      expect.stringMatching(/^warn: .* cannot be read \(ENOENT\)\. The previous certificate stays in use\.$/),
     ]);
     const ended = lasting(-1);
     writeFileSync(files.cert, ended.cert);

@@ -20,10 +20,11 @@ export default defineCommand({
   longRunning: true,
   args: {
     ...serverFlags,
-    "shop-port": {
-      ...valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port, or a free one)"),
-      parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
-    },
+    "shop-port": valueArg(
+      "number",
+      "Port of the shop; 0 picks a free one (default: the port after --port, or a free one)",
+      { parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535) },
+    ),
     "no-open": { type: "boolean", description: "Do not open the shop in a browser" },
   },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],

@@ -74,7 +74,7 @@ export function recordArgs<const Name extends string, T>(
   load: () => Promise<(ctx: Ctx, text: string) => Promise<T>>,
 ) {
   const find = async (ctx: Ctx, text: string) => (await load())(ctx, text);
-  const arg = { ...wordArg(description), completes, check: checkInTenant(find) };
+  const arg = wordArg(description, { completes, check: checkInTenant(find) });
   const args = { [name]: arg, namespace: requiredNamespaceArg } as Record<Name, typeof arg> & {
     namespace: typeof requiredNamespaceArg;
   };

@@ -78,43 +78,51 @@ export const sharedArgs = {
   yes: { type: "boolean", alias: "y", description: "Answer yes to confirmation questions" },
   input: { type: "boolean", default: true, description: "Ask no questions, even at a terminal" },
   color: { type: "boolean", default: true, description: "Print without colours (also when NO_COLOR is set)" },
-  "data-dir": {
-    ...valueArg("dir", "Data directory (default: bodega-data)"),
+  "data-dir": valueArg("dir", "Data directory (default: bodega-data)", {
     configEnv: "BODEGA_DATA_DIR",
     completes: "directory",
-  },
-  "database-url": {
-    ...valueArg("url", "Address of a libSQL server to use instead of a database file"),
+  }),
+  "database-url": valueArg("url", "Address of a libSQL server to use instead of a database file", {
     configEnv: "BODEGA_DATABASE_URL",
-  },
+  }),
   help: { type: "boolean", alias: "h", description: "Show this help" },
 } as const satisfies CommandArgs;
 
 export type SharedValues = ArgValues<typeof sharedArgs>;
 
-export function valueArg(valueHint: string, description: string) {
-  return { type: "string", valueHint, description } as const;
+type More<A> = Omit<Partial<A>, "type" | "description">;
+
+// The context of a call must not decide what its options are.
+type With<A, M> = A & NoInfer<M>;
+type ValueArg = { readonly type: "string"; readonly valueHint: string; readonly description: string };
+
+export function valueArg<const M extends More<FlagArg>>(valueHint: string, description: string, more?: M) {
+  return { type: "string", valueHint, description, ...more } as With<ValueArg, M>;
 }
 
 /** A required value that is identified by its position. */
-export function wordArg(description: string) {
-  return { type: "positional", required: true, description } as const;
+export function wordArg<const M extends More<PositionalArg>>(description: string, more?: M) {
+  return { type: "positional", required: true, description, ...(more as M) } as const;
 }
 
 export function durationArg(description: string) {
-  return { ...valueArg("duration", description), parse: parseDuration };
+  return valueArg("duration", description, { parse: parseDuration });
 }
 
 export function numberArg(noun: string, description: string) {
-  return { ...valueArg("number", description), parse: (flag: string, text: string) => parseWhole(flag, text, noun) };
+  return valueArg("number", description, { parse: (flag: string, text: string) => parseWhole(flag, text, noun) });
 }
 
-export function choiceArg<const O extends readonly string[]>(options: O, description: string) {
-  return { type: "string", options, description } as const;
+export function choiceArg<const O extends readonly string[], const M extends More<FlagArg>>(
+  options: O,
+  description: string,
+  more?: M,
+) {
+  return { type: "string", options, description, ...(more as M) } as const;
 }
 
-export function fileArg(description: string) {
-  return { ...valueArg("file", description), completes: "file" } as const;
+export function fileArg<const M extends More<FlagArg>>(description: string, more?: M) {
+  return { type: "string", valueHint: "file", description, completes: "file", ...(more as M) } as const;
 }
 
 export const fileFormatArg = choiceArg(
@@ -123,16 +131,15 @@ export const fileFormatArg = choiceArg(
 );
 
 export const exportArgs = {
-  output: { ...fileArg("File to write; - is standard output"), alias: "o", default: "-" },
+  output: fileArg("File to write; - is standard output", { alias: "o", default: "-" }),
   format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
 } as const;
 
-export const namespaceArg = {
-  ...valueArg("namespace", "Namespace of the store"),
+export const namespaceArg = valueArg("namespace", "Namespace of the store", {
   alias: "n",
   env: "BODEGA_NAMESPACE",
   completes: "namespace",
-} as const satisfies FlagArg;
+}) satisfies FlagArg;
 
 export const requiredNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
@@ -141,12 +148,13 @@ export const namespaceFilterArg = {
   description: "Filter by store (default: all)",
 } as const satisfies FlagArg;
 
-export const userFilterArg = { ...valueArg("id|email", "Filter by user"), completes: "user" } as const;
+export const userFilterArg = valueArg("id|email", "Filter by user", { completes: "user" });
 
-export const sinceArg = {
-  ...valueArg("duration|time", "Created at or after: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z"),
-  parse: parsePastTime,
-};
+export const sinceArg = valueArg(
+  "duration|time",
+  "Created at or after: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z",
+  { parse: parsePastTime },
+);
 
 export const untilArg = {
   ...sinceArg,
@@ -155,7 +163,7 @@ export const untilArg = {
 
 export function limitArg(defaultLimit: string, max?: number) {
   const description = `Maximum number of rows${max === undefined ? "" : `, up to ${max}`}`;
-  return { ...valueArg("number", description), default: defaultLimit, parse: parseCount };
+  return valueArg("number", description, { default: defaultLimit, parse: parseCount });
 }
 
 /** Flags that can be given before the command: the shared ones and the namespace. */

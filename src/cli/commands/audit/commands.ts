@@ -9,7 +9,7 @@ const list = defineCommand({
   description: "List audit log entries, newest first",
   args: {
     namespace: namespaceFilterArg,
-    event: { ...valueArg("name", "Filter by event, or by group such as login.*"), completes: "event" },
+    event: valueArg("name", "Filter by event, or by group such as login.*", { completes: "event" }),
     actor: valueArg("id", "Filter by acting key, user or system account; with -n also by email"),
     "actor-kind": choiceArg(["app", "user", "visitor", "terminal"], "Filter by kind of actor"),
     subject: valueArg("id", "Filter by affected user or key; with -n also by email"),
@@ -18,7 +18,7 @@ const list = defineCommand({
     until: untilArg,
     failures: { type: "boolean", description: "List failures only" },
     limit: limitArg("50", 1000),
-    before: { ...valueArg("seq", "List entries before this one, for the next page"), parse: parseCount },
+    before: valueArg("seq", "List entries before this one, for the next page", { parse: parseCount }),
   },
   examples: [
     "bodega audit list -n demo --since 24h",

@@ -20,13 +20,12 @@ const category = recordArgs("category", "category", "Id or slug of the category"
 
 const fieldArgs = {
   title: valueArg("text", "Title"),
-  parent: {
-    ...valueArg("category", "Category above, by its id or slug; empty for none"),
+  parent: valueArg("category", "Category above, by its id or slug; empty for none", {
     allowEmpty: true,
     completes: "category",
-  },
+  }),
   slug: valueArg("text", "Name in addresses (default: made from the title)"),
-  description: { ...valueArg("text", "Description"), allowEmpty: true },
+  description: valueArg("text", "Description", { allowEmpty: true }),
   position: numberArg("number", "Place among the categories with the same parent"),
   published: choiceArg(["yes", "no"], "Whether customers see it"),
   ...translationArgs,

@@ -20,18 +20,16 @@ const lowPriority = 5;
 export default defineCommand({
   description: "Back up the database; a server may be running",
   args: {
-    to: {
-      ...valueArg(
-        "destination",
-        "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
-      ),
-      configEnv: "BODEGA_BACKUP_TO",
-      completes: "file",
-    },
-    keep: {
-      ...valueArg("number", "Keep this many backups of this database there, and remove older ones (default: keep all)"),
-      parse: parseCount,
-    },
+    to: valueArg(
+      "destination",
+      "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
+      { configEnv: "BODEGA_BACKUP_TO", completes: "file" },
+    ),
+    keep: valueArg(
+      "number",
+      "Keep this many backups of this database there, and remove older ones (default: keep all)",
+      { parse: parseCount },
+    ),
     "include-key": {
       type: "boolean",
       description: "Include the secret key, which decrypts the secrets in the backup",

@@ -85,11 +85,10 @@ const testRestore = defineCommand({
   description: "Test that the replica or the newest backup can be restored; a server may be running",
   done: "The restored database is intact.",
   args: {
-    place: {
-      ...wordArg("Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)"),
-      required: false,
-      completes: "file",
-    },
+    place: wordArg(
+      "Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)",
+      { required: false, completes: "file" },
+    ),
   },
   examples: ["bodega db test-restore bodega-data/backups", "bodega db test-restore s3://my-bucket/shop --json"],
   notes: [

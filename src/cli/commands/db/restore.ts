@@ -21,10 +21,9 @@ export default defineCommand({
   description: "Replace the database with a backup; no server may be running",
   args: {
     backup: wordArg("File or s3:// address of the backup, the place of a replica, or - for standard input"),
-    at: {
-      ...valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
+    at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state", {
       parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
-    },
+    }),
     confirm: valueArg("namespace", "Namespace of the store that the command asks for, to confirm without a terminal"),
     "without-signature": {
       type: "boolean",

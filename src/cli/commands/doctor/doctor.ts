@@ -15,8 +15,8 @@ export default defineCommand({
   args: {
     namespace: { ...namespaceFlag, description: "Check only the records and settings of this store" },
     fix: { type: "boolean", description: "Fix what can be fixed, and record it in the audit log" },
-    only: { ...valueArg("check", "Run only this check; separate several with commas"), multiple: true },
-    ignore: { ...valueArg("check", "Leave out this check; separate several with commas"), multiple: true },
+    only: valueArg("check", "Run only this check; separate several with commas", { multiple: true }),
+    ignore: valueArg("check", "Leave out this check; separate several with commas", { multiple: true }),
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
     ...serveFlags,
     ...replicateFlag,

@@ -14,8 +14,8 @@ export default defineCommand({
   description: "Check whether a running server is ready",
   args: {
     url: valueArg("url", "Address of the server (default: the one of the data directory)"),
-    host: { ...valueArg("address", "Host of the server"), configEnv: "BODEGA_HOST" },
-    port: { ...valueArg("number", "Port of the server"), configEnv: "BODEGA_PORT" },
+    host: valueArg("address", "Host of the server", { configEnv: "BODEGA_HOST" }),
+    port: valueArg("number", "Port of the server", { configEnv: "BODEGA_PORT" }),
     verbose: { type: "boolean", description: "Also show what the server of this data directory does" },
     timeout: { ...durationArg("Time limit for the answer"), default: "5s" },
   },

@@ -24,11 +24,8 @@ export const initFlags = {
   title: valueArg("text", "Name of the store"),
   currency: valueArg("code", "Currency of prices, an ISO 4217 code (default: EUR)"),
   language: valueArg("tag", "Default language of texts, such as en or pt-BR (default: en)"),
-  "owner-email": {
-    ...valueArg("address", "Email of the owner, who has every permission in the store"),
-    field: "email",
-  },
-  "owner-name": { ...valueArg("text", "Name of the owner"), field: "name" },
+  "owner-email": valueArg("address", "Email of the owner, who has every permission in the store", { field: "email" }),
+  "owner-name": valueArg("text", "Name of the owner", { field: "name" }),
   "owner-password-stdin": {
     type: "boolean",
     field: "password",
@@ -37,23 +34,19 @@ export const initFlags = {
   "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
   "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
   owner: { type: "boolean", default: true, description: "Create no owner" },
-  "key-name": {
-    ...valueArg("text", "Name of the first app key (default: backend, or storefront with --origin)"),
+  "key-name": valueArg("text", "Name of the first app key (default: backend, or storefront with --origin)", {
     field: "key_name",
-  },
+  }),
   publish: { type: "boolean", negatable: true, description: "Publish the key now, or leave it unpublished" },
-  origin: {
-    ...valueArg(
-      "host",
-      "Site whose pages may use the key, which is then a storefront key: shop.example.com or *.example.com",
-    ),
-    multiple: true,
-    field: "origins",
-  },
+  origin: valueArg(
+    "host",
+    "Site whose pages may use the key, which is then a storefront key: shop.example.com or *.example.com",
+    { multiple: true, field: "origins" },
+  ),
   origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
-  "mail-from": { ...valueArg("address", "Sender address of all mail"), configEnv: "BODEGA_MAIL_FROM" },
+  "mail-from": valueArg("address", "Sender address of all mail", { configEnv: "BODEGA_MAIL_FROM" }),
   "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
   serve: { type: "boolean", negatable: true, description: "Start the server when done, or not" },
   ...serverFlags,

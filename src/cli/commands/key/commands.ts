@@ -68,11 +68,10 @@ const update = defineCommand({
     app_id: appIdArg,
     name: valueArg("text", "Name of the key"),
     scope: scopeArg("Permission, such as products:read; replaces all current ones, * means all"),
-    expires: {
-      ...valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never"),
+    expires: valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never", {
       field: "expires_at",
       parse: (flag, text) => (text === "never" ? null : parseFutureTime(flag, text)),
-    },
+    }),
     namespace: expectedNamespaceArg,
   },
   examples: ["bodega key update -n demo web --scope products:read --scope products:write --expires 90d"],
@@ -112,7 +111,7 @@ const rotate = defineCommand({
   description: "Replace the secret of an app key",
   args: {
     app_id: appIdArg,
-    overlap: { ...valueArg("duration", "How long old secrets stay valid, such as 24h"), default: "0" },
+    overlap: valueArg("duration", "How long old secrets stay valid, such as 24h", { default: "0" }),
     "save-secret-to": saveSecretArg,
     namespace: expectedNamespaceArg,
   },

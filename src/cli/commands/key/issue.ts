@@ -16,26 +16,23 @@ export default defineCommand({
   description: "Issue an app key for a store",
   args: {
     namespace: requiredNamespaceArg,
-    name: {
-      ...valueArg("text", "Name of the key, such as app"),
+    name: valueArg("text", "Name of the key, such as app", {
       required: true,
       check: (text) => requireText("name", text, 100),
-    },
+    }),
     for: choiceArg(purposes, "Purpose, which sets the permissions and whether pages may use the key"),
     scope: scopeArg("Permission, such as products:read, instead of a purpose"),
-    origin: {
-      ...valueArg("host", "Site whose pages may use the key: shop.example.com or *.example.com"),
+    origin: valueArg("host", "Site whose pages may use the key: shop.example.com or *.example.com", {
       multiple: true,
       field: "origins",
       check: parseOriginPattern,
-    },
+    }),
     "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
     publish: { type: "boolean", description: "Publish the key now" },
-    expires: {
-      ...valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)"),
+    expires: valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)", {
       field: "expires_at",
       parse: parseFutureTime,
-    },
+    }),
     "save-secret-to": saveSecretArg,
   },
   examples: [

@@ -36,12 +36,12 @@ export const appIdArg = {
 export const expectedNamespaceArg = {
   ...namespaceArg,
   description: "Store of the key; required if the key is given by name and there are several stores",
-} as const satisfies FlagArg;
+} satisfies FlagArg;
 
 export const saveSecretArg = fileArg("Write the secret to this new file (mode 0600) and do not print it");
 
 export function scopeArg(description: string) {
-  return { ...valueArg("scope", description), multiple: true, field: "scopes", completes: "scope" } as const;
+  return valueArg("scope", description, { multiple: true, field: "scopes", completes: "scope" });
 }
 
 type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };

@@ -90,7 +90,7 @@ const test = defineCommand({
   description: "Send a test mail and report the mail server's reply",
   args: {
     namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
-    to: { ...valueArg("email", "Recipient"), required: true, check: (text) => parseEmail("to", text) },
+    to: valueArg("email", "Recipient", { required: true, check: (text) => parseEmail("to", text) }),
     language: valueArg("tag", "Language of the mail (default: the store's)"),
   },
   examples: ["bodega mail test -n demo --to ada@example.com --language ar"],

@@ -133,20 +133,18 @@ const key = defineCommand({
 const sendArgs = {
   namespace: requiredNamespaceArg,
   topic: valueArg("topic", "Send to the devices that subscribed to this topic"),
-  user: { ...valueArg("id|email", "Send to the devices of this user"), completes: "user", field: "customer_id" },
+  user: valueArg("id|email", "Send to the devices of this user", { completes: "user", field: "customer_id" }),
   everyone: { type: "boolean", description: "Send to every device of the store" },
-  title: {
-    ...valueArg("text", "Title, up to 200 characters"),
+  title: valueArg("text", "Title, up to 200 characters", {
     required: true,
     check: (text) => requireText("title", text, 200),
-  },
-  body: {
-    ...valueArg("text", "Text, up to 1000 characters"),
+  }),
+  body: valueArg("text", "Text, up to 1000 characters", {
     required: true,
     check: (text) => requireText("body", text, 1000),
-  },
+  }),
   url: valueArg("url", "Link: an https URL, or a path such as /sale"),
-  data: { ...valueArg("name=value", "Data for the shop's own code, such as campaign=7"), multiple: true },
+  data: valueArg("name=value", "Data for the shop's own code, such as campaign=7", { multiple: true }),
   lang: valueArg("tag", "Send to devices of this language only, such as en or pt-BR"),
   ttl: { ...durationArg("How long delivery is attempted, from 1m to 28d"), default: "1d" },
   "dry-run": { type: "boolean", description: "Check the notification and count the devices, but send nothing" },

@@ -55,7 +55,7 @@ const pay = defineCommand({
   description: "Mark a pending order as paid",
   args: {
     ...order.args,
-    reference: { ...valueArg("text", "Id of the payment"), field: "payment_reference" },
+    reference: valueArg("text", "Id of the payment", { field: "payment_reference" }),
     "dry-run": dryRunArg,
   },
   examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31"],
@@ -95,14 +95,11 @@ const refund = defineCommand({
   description: "Record the refund of a paid order, or of some of its lines",
   args: {
     ...order.args,
-    line: {
-      ...valueArg(
-        "id|SKU[:quantity]",
-        "Line to refund (default: the whole order with shipping); all that is left of it without a quantity",
-      ),
-      multiple: true,
-      field: "lines",
-    },
+    line: valueArg(
+      "id|SKU[:quantity]",
+      "Line to refund (default: the whole order with shipping); all that is left of it without a quantity",
+      { multiple: true, field: "lines" },
+    ),
     restock: { type: "boolean", description: "Return the refunded items to stock" },
     reason: valueArg("text", "Reason"),
     "dry-run": dryRunArg,

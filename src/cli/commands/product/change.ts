@@ -32,35 +32,31 @@ function parsePrice(flag: string, text: string): number {
 
 const fieldArgs = {
   title: valueArg("text", "Title"),
-  price: {
-    ...valueArg("amount", "Price in the store's currency, such as 19.90"),
+  price: valueArg("amount", "Price in the store's currency, such as 19.90", {
     parse: parsePrice,
     check: checkInTenant(async (ctx, text) =>
       parseMoney("price", parsePrice("--price", text), currencyDigits(ctx.tenant.currency)),
     ),
-  },
-  "compare-at-price": {
-    ...valueArg("amount", "Former price, which puts the product on sale; empty for none"),
+  }),
+  "compare-at-price": valueArg("amount", "Former price, which puts the product on sale; empty for none", {
     allowEmpty: true,
     field: "compare_at_price",
     parse: (flag: string, text: string) => (text ? parsePrice(flag, text) : null),
-  },
-  sku: { ...valueArg("text", "SKU"), allowEmpty: true },
+  }),
+  sku: valueArg("text", "SKU", { allowEmpty: true }),
   slug: valueArg("text", "Name in addresses (default: made from the title)"),
-  description: { ...valueArg("text", "Description"), allowEmpty: true },
+  description: valueArg("text", "Description", { allowEmpty: true }),
   status: choiceArg(["draft", "published", "archived"], "Status"),
-  category: {
-    ...valueArg("category", "Category, by its id or slug; repeat it for several"),
+  category: valueArg("category", "Category, by its id or slug; repeat it for several", {
     multiple: true,
     completes: "category",
     field: "category_ids",
-  },
-  tag: { ...valueArg("text", "Tag; repeat it for several; replaces all current ones"), multiple: true, field: "tags" },
-  variant: {
-    ...valueArg("name=value,...", "Variant, such as size=L,sku=MUG-L,stock=5; repeat it for several"),
+  }),
+  tag: valueArg("text", "Tag; repeat it for several; replaces all current ones", { multiple: true, field: "tags" }),
+  variant: valueArg("name=value,...", "Variant, such as size=L,sku=MUG-L,stock=5; repeat it for several", {
     multiple: true,
     field: "variants",
-  },
+  }),
   ...translationArgs,
 } as const satisfies CommandArgs;
 
@@ -198,14 +194,13 @@ const stock = defineCommand({
   description: "Change the stock of a product or variant",
   args: {
     ...product.args,
-    change: {
-      ...wordArg("Such as +5 or -2, or =10 to set the stock"),
+    change: wordArg("Such as +5 or -2, or =10 to set the stock", {
       parse: (flag: string, text: string) => {
         const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
         if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");
         return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
       },
-    },
+    }),
     "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
   },
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2 --dry-run"],

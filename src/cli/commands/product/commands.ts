@@ -117,9 +117,9 @@ const list = defineCommand({
   description: "List the products of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
-    query: { ...valueArg("text", "Filter by words"), field: "q" },
+    query: valueArg("text", "Filter by words", { field: "q" }),
     status: productStatusArg,
-    category: { ...valueArg("category", "Filter by category, by its id or slug"), completes: "category" },
+    category: valueArg("category", "Filter by category, by its id or slug", { completes: "category" }),
     since: sinceArg,
     sort: choiceArg(
       ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title", "popular"],
@@ -171,10 +171,9 @@ const exportProduct = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     ...exportArgs,
-    columns: {
-      ...valueArg("names", "Columns of a CSV file besides the ids, such as title,price (default: all)"),
+    columns: valueArg("names", "Columns of a CSV file besides the ids, such as title,price (default: all)", {
       parse: (_flag: string, text: string) => text.split(",").map((name) => name.trim()),
-    },
+    }),
     status: productStatusArg,
   },
   examples: ["bodega product export -n demo --output prices.csv --columns title,price,variant_price"],

@@ -39,13 +39,13 @@ async function openSource(path: string, console: Console, signal: AbortSignal) {
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
 const importArgs = {
-  file: { ...wordArg("File to import; - for standard input"), fallback: "template", completes: "file" },
+  file: wordArg("File to import; - for standard input", { fallback: "template", completes: "file" }),
   template: { type: "boolean", description: "Print a CSV file with the usual columns and one example product" },
   namespace: requiredNamespaceArg,
   format: fileFormatArg,
   delimiter: choiceArg(["comma", "semicolon", "tab"], "Delimiter of CSV (default: detected in the first line)"),
   "dry-run": { type: "boolean", description: "Check the file and save nothing" },
-  "on-error": { ...choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it"), default: "stop" },
+  "on-error": choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it", { default: "stop" }),
 } as const satisfies CommandArgs;
 
 const importProduct = defineCommand({

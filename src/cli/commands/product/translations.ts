@@ -2,16 +2,14 @@ import { type ArgValues, type CommandArgs, valueArg } from "../../framework/args
 import { invalidFlag } from "../../terminal/usage-error.ts";
 
 export const translationArgs = {
-  "title-in": {
-    ...valueArg("lang=text", "Title in another language, such as de=Tasse; de= removes it"),
+  "title-in": valueArg("lang=text", "Title in another language, such as de=Tasse; de= removes it", {
     multiple: true,
     field: "translations",
-  },
-  "description-in": {
-    ...valueArg("lang=text", "Description in another language; de= removes it"),
+  }),
+  "description-in": valueArg("lang=text", "Description in another language; de= removes it", {
     multiple: true,
     field: "translations",
-  },
+  }),
 } as const satisfies CommandArgs;
 
 export function readTranslations(args: ArgValues<typeof translationArgs>) {

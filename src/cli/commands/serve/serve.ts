@@ -8,35 +8,28 @@ import type { Console } from "../../terminal/console.ts";
 import { printJson } from "../../terminal/output.ts";
 
 export const serverFlags = {
-  host: { ...valueArg("address", "Address to listen on (default: 127.0.0.1)"), configEnv: "BODEGA_HOST" },
-  port: { ...valueArg("number", "Port to listen on; 0 picks a free one (default: 8080)"), configEnv: "BODEGA_PORT" },
-  log: { ...choiceArg(["text", "json"], "Log format (default: text)"), configEnv: "BODEGA_LOG" },
-  "log-level": {
-    ...choiceArg(logLevels, "Lowest level of log messages (default: info)"),
-    configEnv: "BODEGA_LOG_LEVEL",
-  },
+  host: valueArg("address", "Address to listen on (default: 127.0.0.1)", { configEnv: "BODEGA_HOST" }),
+  port: valueArg("number", "Port to listen on; 0 picks a free one (default: 8080)", { configEnv: "BODEGA_PORT" }),
+  log: choiceArg(["text", "json"], "Log format (default: text)", { configEnv: "BODEGA_LOG" }),
+  "log-level": choiceArg(logLevels, "Lowest level of log messages (default: info)", { configEnv: "BODEGA_LOG_LEVEL" }),
 } as const satisfies CommandArgs;
 
 export const addressFlags = {
-  "public-url": { ...valueArg("url", "Public URL of the server"), configEnv: "BODEGA_PUBLIC_URL" },
-  "trusted-proxy": {
-    ...valueArg("cidr", "Address or CIDR range of proxies whose X-Forwarded-For is trusted"),
+  "public-url": valueArg("url", "Public URL of the server", { configEnv: "BODEGA_PUBLIC_URL" }),
+  "trusted-proxy": valueArg("cidr", "Address or CIDR range of proxies whose X-Forwarded-For is trusted", {
     multiple: true,
     configEnv: "BODEGA_TRUSTED_PROXY",
-  },
-  "tls-cert": {
-    ...fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes"),
-    configEnv: "BODEGA_TLS_CERT",
-  },
-  "tls-key": { ...fileArg("Private key (PEM) of the certificate"), configEnv: "BODEGA_TLS_KEY" },
+  }),
+  "tls-cert": fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes", { configEnv: "BODEGA_TLS_CERT" }),
+  "tls-key": fileArg("Private key (PEM) of the certificate", { configEnv: "BODEGA_TLS_KEY" }),
 } as const satisfies CommandArgs;
 
 export const replicateFlag = {
-  "replicate-to": {
-    ...valueArg("dir|url", "Directory or s3://bucket/prefix that gets each change within a second (default: none)"),
-    configEnv: "BODEGA_REPLICATE_TO",
-    completes: "directory",
-  },
+  "replicate-to": valueArg(
+    "dir|url",
+    "Directory or s3://bucket/prefix that gets each change within a second (default: none)",
+    { configEnv: "BODEGA_REPLICATE_TO", completes: "directory" },
+  ),
 } as const satisfies CommandArgs;
 
 /** The process that a server runs in. `--json` and `-q` suppress its announcement. */
@@ -54,34 +47,27 @@ export function describeServerProcess(console: Console) {
 
 export const serveFlags = {
   ...serverFlags,
-  workers: { ...valueArg("number", "Number of worker processes (default: 1)"), configEnv: "BODEGA_WORKERS" },
+  workers: valueArg("number", "Number of worker processes (default: 1)", { configEnv: "BODEGA_WORKERS" }),
   ...addressFlags,
-  metrics: {
-    ...valueArg("host:port", "Serve Prometheus metrics on a separate address"),
-    configEnv: "BODEGA_METRICS",
-  },
-  "backup-every": {
-    ...valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
+  metrics: valueArg("host:port", "Serve Prometheus metrics on a separate address", { configEnv: "BODEGA_METRICS" }),
+  "backup-every": valueArg("duration", "Make a backup at this interval, such as 24h (default: never)", {
     configEnv: "BODEGA_BACKUP_EVERY",
-  },
-  "backup-to": {
-    ...valueArg("dir|url", "Directory or s3://bucket/prefix for backups (default: backups in the data directory)"),
-    configEnv: "BODEGA_BACKUP_TO",
-    completes: "directory",
-  },
-  "backup-keep": { ...valueArg("number", "Number of backups to keep (default: 7)"), configEnv: "BODEGA_BACKUP_KEEP" },
-  "replicate-keep": {
-    ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
+  }),
+  "backup-to": valueArg(
+    "dir|url",
+    "Directory or s3://bucket/prefix for backups (default: backups in the data directory)",
+    { configEnv: "BODEGA_BACKUP_TO", completes: "directory" },
+  ),
+  "backup-keep": valueArg("number", "Number of backups to keep (default: 7)", { configEnv: "BODEGA_BACKUP_KEEP" }),
+  "replicate-keep": valueArg("duration", "How long each moment can be restored from there (default: 72h)", {
     configEnv: "BODEGA_REPLICATE_KEEP",
-  },
-  "replicate-wal": {
-    ...valueArg("MiB", "Up to which size the WAL waits for the replica (default: 256)"),
+  }),
+  "replicate-wal": valueArg("MiB", "Up to which size the WAL waits for the replica (default: 256)", {
     configEnv: "BODEGA_REPLICATE_WAL",
-  },
-  "audit-addresses": {
-    ...valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
+  }),
+  "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)", {
     configEnv: "BODEGA_AUDIT_ADDRESSES",
-  },
+  }),
   "no-docs": {
     type: "boolean",
     configEnv: "BODEGA_NO_DOCS",

@@ -11,16 +11,14 @@ export default defineCommand({
   description: "Keep a second machine ready to take over from a server",
   longRunning: true,
   args: {
-    action: {
-      ...wordArg("Take over from the server, and serve; without it, follow the server"),
+    action: wordArg("Take over from the server, and serve; without it, follow the server", {
       required: false,
       options: ["promote"],
-    },
-    from: {
-      ...valueArg("dir|url", "Directory or s3://bucket/prefix to which the server replicates"),
+    }),
+    from: valueArg("dir|url", "Directory or s3://bucket/prefix to which the server replicates", {
       configEnv: "BODEGA_REPLICATE_TO",
       completes: "directory",
-    },
+    }),
     ...serveFlags,
   },
   examples: [

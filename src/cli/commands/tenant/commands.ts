@@ -21,13 +21,12 @@ import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
-const tenantArg = {
-  ...wordArg("Namespace of the store"),
+const tenantArg = wordArg("Namespace of the store", {
   label: "namespace",
   fallback: "namespace",
   field: "namespace",
   completes: "namespace",
-} as const satisfies PositionalArg;
+}) satisfies PositionalArg;
 
 const newTenantArg = {
   ...tenantArg,
@@ -38,25 +37,24 @@ const newTenantArg = {
 
 const tenantFlags = {
   title: valueArg("text", "Name of the store"),
-  domain: { ...valueArg("host", "Host name of the store"), allowEmpty: true },
-  url: { ...valueArg("url", "URL of the store's website"), allowEmpty: true },
+  domain: valueArg("host", "Host name of the store", { allowEmpty: true }),
+  url: valueArg("url", "URL of the store's website", { allowEmpty: true }),
   currency: valueArg("code", "Currency of prices, an ISO 4217 code such as EUR"),
   "currency-sign": valueArg("sign", "Currency sign (default: the usual one)"),
-  logo: { ...valueArg("url", "URL of the logo"), allowEmpty: true },
+  logo: valueArg("url", "URL of the logo", { allowEmpty: true }),
   language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
   "token-lifetime": durationArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
-  "points-rate": {
-    ...valueArg("number", "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)"),
+  "points-rate": valueArg(
+    "number",
+    "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
+    { parse: parseDecimal },
+  ),
+  "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)", {
     parse: parseDecimal,
-  },
-  "point-value": {
-    ...valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)"),
-    parse: parseDecimal,
-  },
-  "points-days": {
-    ...valueArg("days", "Days until new points expire, or none (default: none)"),
+  }),
+  "points-days": valueArg("days", "Days until new points expire, or none (default: none)", {
     parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "days, or none")),
-  },
+  }),
   "address-writes": numberArg(
     "writes per minute",
     "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
@@ -74,10 +72,9 @@ const tenantFlags = {
     "orders per minute",
     "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
   ),
-  "media-quota": {
-    ...valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)"),
+  "media-quota": valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)", {
     parse: parseSize,
-  },
+  }),
   "sign-up": choiceArg(
     ["off", "open", "verified"],
     "Whether customers create accounts, at once or once they entered a mailed code (default: verified)",
@@ -87,14 +84,14 @@ const tenantFlags = {
 
 const updateFlags = {
   ...tenantFlags,
-  "resource-type": {
-    ...valueArg("type", "Declare a type of resources that can be liked, bookmarked and viewed, such as article"),
+  "resource-type": valueArg(
+    "type",
+    "Declare a type of resources that can be liked, bookmarked and viewed, such as article",
+    { multiple: true },
+  ),
+  "remove-resource-type": valueArg("type", "Remove a declared type that has no likes, bookmarks and views", {
     multiple: true,
-  },
-  "remove-resource-type": {
-    ...valueArg("type", "Remove a declared type that has no likes, bookmarks and views"),
-    multiple: true,
-  },
+  }),
 } as const satisfies CommandArgs;
 
 function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {

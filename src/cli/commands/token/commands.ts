@@ -36,7 +36,7 @@ const revoke = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     "token-id": valueArg("id", "Revoke this token"),
-    user: { ...valueArg("id|email", "Revoke all tokens of this user"), completes: "user" },
+    user: valueArg("id|email", "Revoke all tokens of this user", { completes: "user" }),
     all: { type: "boolean", description: "Revoke all tokens of the store" },
   },
   oneOf: ["user", "token-id", "all"],

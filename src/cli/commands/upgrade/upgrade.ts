@@ -16,7 +16,7 @@ export default defineCommand({
     file: { type: "positional", required: false, completes: "file", description: "Executable of the new version" },
     back: { type: "boolean", description: "Go back to the version before the last upgrade" },
     sha256: valueArg("hex", "SHA-256 of the file (default: its line in SHA256SUMS beside it)"),
-    unit: { ...valueArg("name", "Unit with which systemd runs the server"), default: unitName },
+    unit: valueArg("name", "Unit with which systemd runs the server", { default: unitName }),
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
   oneOf: ["file", "back"],

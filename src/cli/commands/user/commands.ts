@@ -75,7 +75,7 @@ const list = defineCommand({
   description: "List the users of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
-    query: { ...valueArg("text", "Filter by the beginning of email or name"), field: "q" },
+    query: valueArg("text", "Filter by the beginning of email or name", { field: "q" }),
     role: choiceArg(["customer", "staff", "owner"], "Filter by role"),
     status: choiceArg(["active", "disabled"], "Filter by status"),
     limit: limitArg("1000"),

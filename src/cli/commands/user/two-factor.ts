@@ -29,7 +29,7 @@ export const twoFactor = defineCommand({
   args: {
     ...user.args,
     "print-secret": { type: "boolean", description: "Print the authenticator's secret; confirm it later with --code" },
-    code: { ...valueArg("digits", "Confirm with the code that the authenticator shows"), field: "otp" },
+    code: valueArg("digits", "Confirm with the code that the authenticator shows", { field: "otp" }),
   },
   examples: ["bodega user two-factor -n demo ada@example.com"],
   notes: [

@@ -19,8 +19,8 @@ export async function findUser(ctx: Ctx, named: string | undefined): Promise<str
 }
 
 export const userFlags = {
-  name: { ...valueArg("text", "Name of the user"), allowEmpty: true },
-  phone: { ...valueArg("number", "Phone number"), allowEmpty: true },
+  name: valueArg("text", "Name of the user", { allowEmpty: true }),
+  phone: valueArg("number", "Phone number", { allowEmpty: true }),
   role: choiceArg(
     ["customer", "staff", "owner"],
     "Role: customers buy, staff manage the store, owners also manage staff",
@@ -31,11 +31,10 @@ export const userFlags = {
 
 export const newUserArgs = {
   namespace: requiredNamespaceArg,
-  email: {
-    ...valueArg("address", "Email to sign in with"),
+  email: valueArg("address", "Email to sign in with", {
     required: true,
     check: (text: string) => parseEmail("email", text),
-  },
+  }),
   ...userFlags,
 } as const satisfies CommandArgs;
 
