@@ -9,7 +9,7 @@ export const vapidKeys = sqliteTable(
   "vapid_keys",
   {
     id: integer("id").primaryKey(),
-    /** Base64url of the uncompressed point; browsers subscribe with it. */
+    /** The uncompressed point in base64url, with which browsers subscribe. */
     publicKey: text("public_key").notNull(),
     privateKey: text("private_key").notNull(),
     createdAt: text("created_at").notNull(),
@@ -30,7 +30,7 @@ export const pushRegistrations = sqliteTable(
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),
     lang: text("lang"),
     secretHash: text("secret_hash").notNull(),
-    /** Whether it has received a message: strangers may register endpoints that never answer. */
+    /** Whether it has received a message. Strangers may register endpoints that never answer. */
     isProven: integer("is_proven", { mode: "boolean" }).notNull().default(false),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -77,7 +77,7 @@ export const pushMessages = sqliteTable(
     topic: text("topic"),
     userId: text("user_id"),
     lang: text("lang"),
-    /** The last registration whose delivery is made; null once all are. */
+    /** The last registration for which a delivery was created; null once all were. */
     position: text("position"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
@@ -100,7 +100,7 @@ export const pushDeliveries = sqliteTable(
     /** Null once the registration is gone. */
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
-    /** 0 for orders, 2 for messages; plus 1 if the registration never received one. */
+    /** 0 for orders, 2 for messages; plus 1 if the registration never received anything. */
     priority: integer("priority").notNull(),
     status: text("status", { enum: ["waiting", "sent", "failed", "dropped", "expired"] }).notNull(),
     ...deliveryColumns,

@@ -35,7 +35,7 @@ export function orderAmounts(
   };
 }
 
-/** The part/of share of a whole, rounded down. Shares of growing parts add up to the whole. */
+/** Returns the share part/of of a whole, rounded down. Shares of growing parts add up to the whole. */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
   return Number((BigInt(whole) * BigInt(part)) / BigInt(of));

@@ -40,11 +40,11 @@ const insertNotice = compileNotice(sql`
 export interface OrderChange {
   event: EventType;
   stock?: ["release" | "commit", StockReason];
-  /** Further statements of the change, run before the event is recorded. */
+  /** Further statements, which run before the event is recorded. */
   first?: InStatement[];
 }
 
-/** Moves stock, records the event, notifies the customer and reads the order, in one batch of the change's transaction. */
+/** Changes stock, records the event, notifies the customer and reads the order, in one batch. */
 export async function commitTransition(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
   const { event: type, stock, first = [] } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };

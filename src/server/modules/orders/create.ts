@@ -42,7 +42,8 @@ const selectUser = statement((q) =>
 );
 
 /**
- * Checks and counts an order before its transaction. In `input`, `subject` is the customer that a key names by `user_id`.
+ * Checks and counts an order before its transaction. `subject` in `input` is the customer that a key names by
+ * `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
  */
 export async function prepareOrder(
@@ -64,7 +65,8 @@ export async function prepareOrder(
 
 /**
  * Creates an order in one transaction: reserves stock, spends points, assigns its number. A dry run hides the number.
- * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was deleted meanwhile.
+ * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was deleted
+ * meanwhile.
  */
 export async function createOrder(
   ctx: Ctx,
@@ -81,7 +83,7 @@ export async function createOrder(
     ]);
     const order = await insert(tx, { ...checked, id, userId, buyer }, found);
     if (buyer !== null) await enforceReservationCap(tx, buyer, id);
-    // The number of the next order is not assigned by a dry run.
+    // A dry run assigns no number.
     return isDryRun ? { ...order, json: order.json.replace(/"number":\d+/, '"number":null') } : order;
   });
 }
@@ -134,7 +136,7 @@ async function insert(
   return written;
 }
 
-/** The items of all lines, and each once with the sum of its quantities. */
+/** Returns the items of all lines, and each item once with its total quantity. */
 async function findLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
   const sums = new Map<string, WantedItem>();
   for (const [index, line] of wanted.entries()) {

@@ -11,13 +11,13 @@ import { expiryMs } from "./create.ts";
 import { bumpVersion } from "./statements.ts";
 import { orders } from "./table.ts";
 
-// The orders of a store expire in the order of creation, for which there is an index.
+// Orders of a store expire in the order of creation, for which there is an index.
 const selectDue = statement<{ id: string; tenant: string }>(sql`
   select o.id, ${tenantForWork} as tenant
   from ${tenants} t cross join ${orders} o indexed by orders_by_status
     on o.tenant_id = t.id and o.status = 'pending' and o.created_at <= ${param("createdTo")}
   where o.expires_at <= ${param("now")} limit ${param("max")}`);
-// If several processes try, only one finds the order pending.
+// If several processes try, only one of them finds the order pending.
 const expirePending = statement((q) =>
   q
     .update(orders)

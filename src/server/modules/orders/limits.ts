@@ -12,8 +12,8 @@ import { orderLines, orders } from "./table.ts";
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
 const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
 const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
-// One buyer may reserve ten pieces in any case, and a share of the whole stock: shares of what is left would let seven
-// buyers reserve all but a hundredth. Parameters are real numbers, so the share is rounded here.
+// A buyer may always reserve ten items, and a share of the whole stock. With shares of what is left, seven buyers could
+// reserve all but a hundredth. Parameters are real numbers, so the share is rounded here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
@@ -27,7 +27,9 @@ const selectExcess = statement<{ position: number; most: number }>(sql`
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);
 
-/** Whose limits an order counts towards; null for staff, and for guests whose address a backend does not send. */
+/**
+ * The buyer whose limits an order counts towards; null for staff, and for guests without an address from the backend.
+ */
 export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
   const { actor } = ctx;
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
@@ -46,7 +48,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Runs outside the transaction, because refused orders also tell how much is in stock. Errors: tooManyRequests. */
+/** Counts a try. Runs outside the transaction, because refused orders also reveal stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
@@ -54,7 +56,7 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
   await consumeLimit(ctx, { name, max, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
 }
 
-/** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */
+/** Refuses an order, already written, with which its buyer reserves too much of an item. Errors: outOfStock. */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
   const { id: tenantId, stockShare: share } = tx.tenant;
   if (share === 100) return;

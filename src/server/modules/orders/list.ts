@@ -22,7 +22,7 @@ const readPage = keysetList({
 });
 
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
-  // A malformed id finds nothing; only NUL must not reach the database.
+  // A malformed id finds nothing, but NUL must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");
   const hasIds = query.ids !== undefined;
   const isByCreation = query.sort === undefined || query.sort.endsWith("created_at");
@@ -35,7 +35,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     ...timeFilters(query, "updated_at"),
     ids: query.ids === undefined ? undefined : JSON.stringify(parseIds(query.ids)),
   };
-  // A customer's orders by creation have their own index.
+  // A customer's orders by creation have an index of their own.
   const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !isByCreation) };
   return readPage(ctx, query, { filters, unindexed });
 }

@@ -19,7 +19,7 @@ import { returnSpentPoints } from "./return-points.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectState } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
-// Changes nothing for an order in another state or version.
+// Changes nothing if the order has another state or version.
 const lockOrder = statement((q) =>
   q
     .update(orders)
@@ -102,7 +102,9 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
   return orderStateError(id, state.status, "paid orders can be refunded");
 }
 
-/** Reverses earned points that the customer still has; those that are spent, by a later refund or return of points. */
+/**
+ * Reverses earned points that the customer still has. Spent ones are reversed by a later refund or return of points.
+ */
 async function movePoints(
   tx: Ctx,
   refundId: string,
@@ -111,7 +113,7 @@ async function movePoints(
 ) {
   const { id: orderId, userId } = order;
   if (userId === null) return { pointsReturned: 0, pointsReversed: 0 };
-  // Points pay for goods only, and are earned with all that is paid.
+  // Points pay only for goods, and are earned with everything that is paid.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
   const reversible = shareOf(order.pointsEarned, order.refundedMinor + plan.amount, order.totalMinor);
   const pointsReturned = Math.max(returnable - order.pointsReturned, 0);
@@ -127,7 +129,10 @@ type Row = typeof orderLines.$inferSelect;
 export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
   Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
 
-/** Refunds these lines, or all that is `left` (minor units) with shipping. Errors: validationFailed, wrongState. */
+/**
+ * Plans a refund of these lines, or of everything `left` (minor units) with shipping. Errors: validationFailed,
+ * wrongState.
+ */
 export function planRefund(
   lines: readonly PaidLine[],
   left: number,

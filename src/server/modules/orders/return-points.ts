@@ -24,8 +24,9 @@ const addReversed = statement((q) =>
 );
 
 /**
- * Returns points that an order spent, `earlier` after so many others. Up to as many are then reversed for refunds of the
- * customer's other orders, which could not reverse them before. `cause` is the id of a refund, or of an unpaid order.
+ * Returns points that an order spent; `earlier` points were returned before. Up to as many are then reversed for
+ * refunds of the customer's other orders, which could not reverse them before. `cause` is the id of a refund, or of an
+ * unpaid order.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,

@@ -22,7 +22,7 @@ import type { PaymentInput } from "./model.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectOrder, selectState, visible } from "./statements.ts";
 import { orders } from "./table.ts";
 
-/** An update that changes an order only in the right state and version. `required` continues `Only …` in an error. */
+/** Builds an update of an order in the right state and version. `required` continues `Only …` in an error. */
 function transition(from: "pending" | "paid", required: string, set: SQLiteUpdateSetSource<typeof orders>) {
   const isAllowed = and(byId(orders), visible, eq(orders.status, from), isVersion(orders));
   const update = statement((q) =>
@@ -39,7 +39,7 @@ const cancelling = transition("pending", "pending orders can be cancelled", {
   status: "cancelled",
   cancelledAt: param("now"),
 });
-// An order that is due can be paid until it expires: its items are still reserved.
+// Until it has expired, an order can be paid even after its time, because its items are still reserved.
 const paying = transition("pending", "pending orders can be paid", {
   status: "paid",
   paymentStatus: "paid",
@@ -67,7 +67,10 @@ export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null)
   return change(ctx, cancelling, { id, ifMatch }, (tx, order) => releaseOrder(tx, order, "cancel"));
 }
 
-/** Repeating a reference changes nothing. Errors: as fulfillOrder; conflict for the reference of another order. */
+/**
+ * Pays an order. Repeating a reference changes nothing. Errors: as fulfillOrder; conflict for another order's
+ * reference.
+ */
 export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, ifMatch: number | null = null) {
   requireStore(ctx);
   const reference =

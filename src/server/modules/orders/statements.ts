@@ -13,11 +13,11 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** The columns of every write, after which an order is not pending. */
+/** The columns of every write, after which an order is no longer pending. */
 export const bumpVersion = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
 
-// The form of all amounts is determined once: a libSQL server parses the statement again for each order, and a short one
-// costs it less.
+// The form of all amounts is computed once, because a libSQL server parses the statement for each order, and a short
+// one is faster.
 const amountForm = `(select currency_digits as digits, iif(currency_digits = 0, '%d', '%d.%0*d') as form,
   cast('1' || substr('0000', 1, currency_digits) as integer) as scale)`;
 
@@ -39,7 +39,7 @@ export const insertEvent = compileEvent({
   from: sql`${orders} where ${byId(orders)}`,
 });
 
-// Ordered by a subquery, because the libSQL server has no `order by` within an aggregate.
+// Ordered by a subquery, because a libSQL server has no `order by` in an aggregate.
 const items = `(select json_group_array(json(line)) from (select json_object(
   'id', id, 'product_id', product_id, 'variant_id', variant_id, 'title', title, 'variant_title', variant_title,
   'sku', sku, 'options', json(options), 'image', image, ${amounts("price")}, 'quantity', quantity,

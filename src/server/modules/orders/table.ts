@@ -11,7 +11,7 @@ export const orderNumbers = sqliteTable("order_numbers", {
   last: integer("last").notNull().default(0),
 });
 
-/** Orders, stored in the index of their numbers. Amounts are minor units of `currency` and fixed at creation. */
+/** Orders, stored in the index of their numbers. Amounts are in minor units of `currency`, and fixed at creation. */
 export const orders = sqliteTable(
   "orders",
   {
@@ -19,7 +19,7 @@ export const orders = sqliteTable(
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
     userId: text("user_id"),
-    /** While it is pending, whose limits it counts towards: a customer, or a keyed hash of a guest's address. */
+    /** While it is pending: the customer, or a keyed hash of a guest's address, whose limits it counts towards. */
     buyer: text("buyer"),
     status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
     paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),
@@ -34,7 +34,7 @@ export const orders = sqliteTable(
     refundedMinor: amount("refunded_minor"),
     pointsUsed: amount("points_used"),
     pointsEarned: amount("points_earned"),
-    /** Points used that were returned, and points earned that were reversed, by refunds. */
+    /** Used points that refunds have returned, and earned points that refunds have reversed. */
     pointsReturned: amount("points_returned"),
     pointsReversed: amount("points_reversed"),
     paymentReference: text("payment_reference"),
@@ -75,11 +75,11 @@ export const orders = sqliteTable(
   ],
 );
 
-/** Lines of orders, snapshots of the products when they were ordered. Without rowid, so the table is its only index. */
+/** Lines of orders: snapshots of the products at the time of the order. Without rowid, so the table needs no index. */
 export const orderLines = sqliteTable(
   "order_lines",
   {
-    /** Found by the order, so that it needs no index. */
+    /** Found by its order, so it needs no index. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
@@ -97,7 +97,7 @@ export const orderLines = sqliteTable(
     discountMinor: amount("discount_minor"),
     taxMinor: amount("tax_minor"),
     totalMinor: integer("total_minor").notNull(),
-    /** Whether stock was counted when it was ordered, and so is reserved. */
+    /** Whether the item's stock was counted at the time of the order, so that it was reserved. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
     refundedQuantity: amount("refunded_quantity"),
     refundedMinor: amount("refunded_minor"),

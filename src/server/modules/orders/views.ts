@@ -14,7 +14,7 @@ import { orders } from "./table.ts";
 
 export type OrderDocument = Static<typeof Order>;
 
-/** An order with what tables of orders show besides; `sign` is the store's, and null for another currency. */
+/** An order as tables show it. `sign` is the store's, null for another currency. */
 export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
@@ -39,14 +39,14 @@ async function viewOrders(ctx: Ctx, json: string) {
   const ids = JSON.stringify(found.map(({ id }) => id));
   const rows = await all(ctx.db, selectDetails, { tenantId: ctx.tenant.id, ids });
   const details = new Map(rows.map(({ id, ...row }) => [id, row]));
-  // Orders deleted since the page was read are left out.
+  // Orders deleted since the page was read are omitted.
   return found.flatMap((order) => {
     const detail = details.get(order.id);
     return detail ? [{ order, ...detail }] : [];
   });
 }
 
-/** Matching orders, page by page, each a snapshot. Returns at the end whether there are more than `limit`. */
+/** Yields matching orders page by page, each a snapshot. Returns whether there are more than `limit`. */
 export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   let cursor: string | undefined;

@@ -15,7 +15,7 @@ const ForgotPassword = input("ForgotPassword", {
   ),
 });
 
-/** The same reply whether or not a user has the address (specification, section 4). */
+/** The reply does not depend on whether a user has the address (specification, section 4). */
 const ForgotPasswordReply = output("ForgotPasswordReply", { accepted: Type.Literal(true) });
 
 const ResetPassword = input("ResetPassword", {

@@ -21,13 +21,13 @@ import { addUser, getUser, prepareUser } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
 /**
- * Sends a reset code to an address, if a user has it (specification, section 4). It runs the same statements for every
- * address, so that its time reveals nothing; the mail queue looks for the user later. Errors: validationFailed.
+ * Mails a reset code, if a user has the address (specification, section 4). The statements are the same for every
+ * address, so that the time reveals nothing; the user is looked up when the mail is sent. Errors: validationFailed.
  */
 export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {
   const language = input.language === undefined ? undefined : parseLanguage("language", input.language);
   const key = emailKey(input.email);
-  // An invalid address has no user, so answering at once reveals nothing.
+  // An invalid address has no user, so replying at once reveals nothing.
   if (key === null) return;
   await inTransaction(ctx, async (tx) => {
     const mail = { kind: "reset_code", to: { emailKey: key }, language } as const;
@@ -37,8 +37,8 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 }
 
 /**
- * Sets a new password, given the code that was sent (specification, section 3). It ends every session and creates none; a
- * second factor stays on. Errors: weakPassword, before the code is checked; resetCodeInvalid; tooManyAttempts.
+ * Sets a new password with a mailed code (specification, section 3). This ends every session and creates none; a second
+ * factor stays on. Errors: weakPassword, before the code is checked; resetCodeInvalid; tooManyAttempts.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
   requireStrongPassword("password", input.password);
@@ -63,10 +63,10 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
     await recordRefusal(tx, key);
     return resetCodeInvalid();
   }
-  // An invitation has a code of its own.
+  // An invitation's code is in another slot, so it must be ended too.
   await endCodes(tx, key);
   const sessionsEnded = await revokeTokens(tx, user.id, "revoked");
-  // Access to the mailbox allows a login at once, but no further guesses at a second factor.
+  // Access to the mailbox allows a login, but no further guesses at a second factor.
   if (!user.hasTwoFactor) await clearFailures(tx, key);
   const { email, name, lang } = user;
   await queueMail(tx, { kind: "password_changed", to: { email, name, lang }, values: {} });
@@ -79,7 +79,10 @@ const proveUser = statement(sql`
     addresses = '[]', phone = null, pending_email = null, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and is_unproven`);
 
-/** Gives an account that a stranger may have signed up for to the owner of its address, without what the stranger entered and the password. */
+/**
+ * Gives an account that a stranger may have created to the owner of its address. Removes the stranger's data and
+ * password.
+ */
 export async function claimAccount(tx: Ctx, id: string): Promise<void> {
   await run(tx.db, proveUser, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
   await removeTwoFactor(tx, id);
@@ -93,13 +96,13 @@ async function recordRefusal(tx: Ctx, key: string): Promise<void> {
 }
 
 const validMs = 3 * 86_400_000;
-/** Anyone can request a reset code, which must not end that of an invitation. */
+/** Anyone can request a reset code, which must not end an invitation's code. */
 const invitationSlot = 1;
 
 /**
- * Mails a person a reset code, valid for three days, with which they set their first password. Creates the user unless
- * they exist, whose fields then stay. Errors: wrongState for a user with a password or who is disabled; tooManyRequests
- * after three mails within 20 minutes, or one within an hour after many wrong tries; forbidden, validationFailed.
+ * Mails a code, valid for three days, with which a person sets their first password. Creates the user if needed; fields
+ * of an existing user stay. Errors: wrongState for a user with a password or who is disabled; tooManyRequests after
+ * three mails within 20 minutes, or one within an hour after many wrong tries; forbidden, validationFailed.
  */
 export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   const prepared = await prepareUser(ctx, input);

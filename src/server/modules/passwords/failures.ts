@@ -9,13 +9,16 @@ import { verifyPassword } from "./password-hash.ts";
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
-// More waiting attempts than this do not come from the account's owner.
+// If more attempts than this wait, they do not come from the account's owner.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
-/** The cause of a refusal that does not count, because nothing was guessed. */
+/** Marks the cause of a refusal that does not count, because nothing was guessed. */
 const notGuessed = Symbol("not guessed");
 
-/** Refuses a one-time code that was right and is used up, as a form that is sent twice does. Not counted as a failure. */
+/**
+ * The refusal of a right one-time code that is used up, for example by a form that is sent twice. It does not count as
+ * a failure.
+ */
 export function codeUsedUp(): AppError {
   return invalidLogin(undefined, { cause: notGuessed });
 }
@@ -25,14 +28,14 @@ const accounts = new Map<string, Semaphore>();
 const refusedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "twoFactorRequired", "tooManyAttempts"] as const);
 
 /**
- * Runs an attempt to verify an account's password or one-time code. Attempts on one account run one after another in
- * this process, and none begins once three have failed within 20 minutes. Of several processes only one can record the
- * third failure; the attempts of the others are then refused, right or wrong.
- * @param emailKey the account's address for comparison, or the text that was sent instead.
- * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not.
- * @param admit reads what the attempt needs, and throws unless it may begin. It may run twice.
- * @param record runs for each refusal, in the transaction that counts a failure, and may replace the refusal.
- * @throws tooManyAttempts with `retryAfter` when the failures are used up, unavailable when too many wait.
+ * Runs an attempt to verify an account's password or one-time code. In this process, attempts on one account run one
+ * after another, and none starts after three failures within 20 minutes. Several processes can run attempts at once,
+ * but only one records the third failure; the attempts of the others are then refused.
+ * @param emailKey the account's address in its comparable form, or the text that was sent instead.
+ * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not counted.
+ * @param admit reads what the attempt needs, and throws if it may not start. It may run twice.
+ * @param record runs for each refusal, in the transaction that counts the failure, and may replace the refusal.
+ * @throws tooManyAttempts with `retryAfter` after too many failures, unavailable when too many wait.
  */
 export async function limitFailures<T, A = void>(
   ctx: Ctx,
@@ -44,14 +47,14 @@ export async function limitFailures<T, A = void>(
   const subject = failureSubject(ctx, emailKey);
   const refuse = async (error: unknown): Promise<never> => {
     if (!(error instanceof AppError && refusedKinds.has(error.kind))) throw error;
-    // The transaction returns the refusal: if it were thrown inside, the count would be rolled back.
+    // The refusal is returned from the transaction, because throwing it inside would roll the count back.
     throw await inTransaction(ctx, async (tx) => {
       const isFailure = error.kind === "invalidLogin" && error.cause !== notGuessed;
       const refusal = (isFailure && (await countFailure(tx, emailKey))) || error;
       return record ? record(tx, refusal) : refusal;
     });
   };
-  // A call that is not admitted does not wait for others either.
+  // A call that is not admitted does not wait for others.
   if (accounts.has(subject)) await admit().catch(refuse);
   return inTurn(subject, () =>
     Promise.all([admit(), requireFailuresLeft(ctx, emailKey)])
@@ -60,7 +63,10 @@ export async function limitFailures<T, A = void>(
   );
 }
 
-/** A success checks again in its transaction: other processes may have counted failures. Errors: tooManyAttempts. */
+/**
+ * Checks the failures again in the transaction of a success, because other processes may have counted some. Errors:
+ * tooManyAttempts.
+ */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
   if (waitMs > 0) throw attemptsExhausted(waitMs);
@@ -78,13 +84,13 @@ export function attemptsExhausted(waitMs: number): AppError {
   return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Returns the error tooManyAttempts when the limit was reached before. */
+/** Counts a failure. Returns tooManyAttempts if the limit was already reached. */
 export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginFailures, failureSubject(tx, emailKey));
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
-/** The subject of `loginFailures`; hashed, because people type their password into the wrong field. */
+/** The subject of `loginFailures`. It is hashed, because people type passwords into the wrong field. */
 export function failureSubject({ tenant }: Ctx, emailKey: string): string {
   return Bun.SHA256.hash(`${tenant.id}:${emailKey}`, "base64url");
 }
@@ -101,9 +107,9 @@ async function inTurn<T>(account: string, work: () => Promise<T>): Promise<T> {
 
 /**
  * Verifies the password of a signed-in user again, then acts. A wrong password counts as a failed login, as does an
- * invalidLogin of the act: otherwise a stolen token would give further guesses. The act must check
- * `requireFailuresLeft` in its transaction.
- * @param by `password`: undefined if the act verifies a code alone; `failed`: recorded in the audit log for a refusal.
+ * invalidLogin of the act; otherwise a stolen token would allow more guesses. The act must call `requireFailuresLeft`
+ * in its transaction.
+ * @param by `password`: undefined if the act verifies only a code; `failed`: what the audit log records for a refusal.
  * @throws invalidLogin, tooManyAttempts after too many failures, and errors of the act.
  */
 export async function reauthenticate<T>(

@@ -3,30 +3,31 @@ import { Semaphore } from "../../concurrency/semaphore.ts";
 import { invalidField, invalidLogin } from "../../errors.ts";
 
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** bcrypt ignores all bytes after these; Bun hashes longer passwords before bcrypt, as no other system does. */
+/** bcrypt ignores all further bytes. Bun first hashes longer passwords, which no other system does. */
 const bcryptBytes = 72;
 
 /** Bun's thread pool accepts any number of hashes, and its other work would wait behind them. Stores take turns. */
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,
-  // Nobody waits for the answer any longer.
+  // After this time, nobody waits for the reply.
   maxWaitMs: 10_000,
   fullMessage: "Too many passwords are being checked.",
 });
 
-/** Each of several processes hashes on its share of the cores. */
+/** With several processes, each hashes on its share of the cores. */
 export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
-/** Waits for a free core; no store (`party`) waits for all that waits in another. Errors: unavailable. */
+/** Hashes a password on a free core. No store (`party`) waits for all the work of another. Errors: unavailable. */
 export function hashPassword(password: string, party?: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
 
 /**
- * Returns false for null (no such user, no password) and for an unusable hash, after as much time as for one of ours.
+ * Returns false for null (no such user, no password) and for an unusable hash, after the time that a hash of our own
+ * takes.
  * @throws unavailable; invalidLogin for a malformed hash, with a cause that names the user.
  */
 export function verifyPassword(
@@ -36,7 +37,7 @@ export function verifyPassword(
   userId?: string,
 ): Promise<boolean> {
   const verify = async () => {
-    // Bun refuses an empty password at once, and the response time would reveal that nothing was verified.
+    // Bun refuses an empty password at once, so the time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
     if (!isReal) {
       await Bun.password.verify(password || "-", decoy);
@@ -53,7 +54,7 @@ export function verifyPassword(
   return hashing.run(verify, party);
 }
 
-/** Whether to hash the password again after a sign-in: its hash was imported, or has other costs. */
+/** Whether to hash the password again after a sign-in, because its hash was imported or has other costs. */
 export function needsRehash(hash: string): boolean {
   return !hash.startsWith(ownPrefix);
 }
@@ -65,13 +66,13 @@ const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-// Anyone can make the server verify a hash. These take as long as five hashes of our own kind, and as ten with bcrypt.
+// Anyone can make the server verify a hash. With these limits, it takes as long as five of our hashes, ten with bcrypt.
 const maxMemoryKib = 65_536;
 const maxKib = 3 * maxMemoryKib;
 const maxBcryptCost = 12;
 const maxLanes = 8;
 
-/** Checks form and cost of another system's hash, which no message contains. Errors: validationFailed. */
+/** Checks form and cost of another system's hash. No message contains the hash. Errors: validationFailed. */
 export function parsePasswordHash(field: string, hash: string): string {
   if (!bcrypt.test(hash) && !argon2.test(hash)) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");

@@ -6,7 +6,7 @@ import { listWords } from "../../values/text.ts";
 const minCharacters = 16;
 const maxBytes = 1024;
 
-// Letters of scripts without case are neither lower nor upper, and no letter or mark is special.
+// Letters of scripts without case are neither lower nor upper case; no letter or mark is special.
 const rules: readonly [pattern: RegExp, need: string][] = [
   [/\p{Ll}/u, "a lowercase letter"],
   [/\p{Lu}/u, "an uppercase letter"],
@@ -23,8 +23,8 @@ export function requireStrongPassword(field: string, password: string): void {
   if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
     throw invalidField(field, "must not contain control characters or invalid Unicode");
   }
-  // Sorting marks takes time that grows with the square of their number. Two bytes are never composed of more than three
-  // UTF-16 units, so that a password which is cut here is too long in any case.
+  // Sorting marks takes time that grows with the square of their number. Two bytes never compose to more than three
+  // UTF-16 units, so a password that is cut here is too long in any case.
   const composed = password.slice(0, 2 * maxBytes).normalize("NFC");
   if (Buffer.byteLength(composed) > maxBytes) throw invalidField(field, `must be at most ${maxBytes} bytes`);
   const needs = rules.filter(([pattern]) => !pattern.test(composed)).map(([, need]) => need);
@@ -41,13 +41,16 @@ function tooWeak(field: string, message: string): AppError {
 const minLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
-/** So many of the most common passwords are also refused with digits around them. */
+/** The most common passwords, this many, are also refused with digits around them. */
 const maxPadded = 1000;
 
-/** 49,000 passwords in half a megabyte, read at the first use: JSON texts in lower case, the most common first. */
+/** 49,000 passwords in half a megabyte, loaded at the first use: JSON texts in lower case, the most common first. */
 let lists: { all: string; top: string } | undefined;
 
-/** Ignores case, leetspeak, repetition and symbols around it; for the most common thousand, also digits around them. */
+/**
+ * Whether a password is common. Ignores case, leetspeak, repetition and surrounding symbols; for the most common
+ * thousand, also digits.
+ */
 export function isCommonPassword(password: string): boolean {
   if (!lists) {
     const all = readFileSync(listPath, "latin1");
@@ -75,15 +78,15 @@ const foldings: readonly Simplification[] = [
 
 function formsOf(password: string, simplifications: readonly Simplification[]): Set<string> {
   const forms = new Set([password]);
-  // The loop reaches forms that are added meanwhile.
+  // The loop also visits forms that are added meanwhile.
   for (const form of forms) for (const simplify of simplifications) forms.add(simplify(form));
   return forms;
 }
 
-/** The part that a text repeats, with or without symbols between; the text itself when it repeats none. */
+/** Returns the part that a text repeats, with or without symbols between; the text itself if it repeats none. */
 function repeatedPart(text: string): string {
   const parts = new Set(text.split(/[^\p{L}\p{N}]+/u));
   const [repeated] = parts.size === 1 ? parts : [text];
-  // A text's shortest period is the second position at which its double contains it.
+  // A text's shortest period is the second position at which the doubled text contains it.
   return repeated?.slice(0, (repeated + repeated).indexOf(repeated, 1)) ?? text;
 }

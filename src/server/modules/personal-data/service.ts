@@ -33,7 +33,10 @@ const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}
 const selectOpen = statement(sql`
   select number from ${orders} indexed by orders_by_user where ${ofUser} and status in ('pending', 'paid') order by +number limit 1`);
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
-/** In this order: refunds are found by the order's user, and notes of the ledger stay while there is a user. */
+/**
+ * In this order: refunds are found by the order's user, and notes of the ledger cannot be changed while the user
+ * exists.
+ */
 const erasures = [
   sql`update ${orderRefunds} set reason = null where reason is not null and order_id in (select id from ${orders} where ${ofUser})`,
   sql`update ${orders} set user_id = null, buyer = null, shipping_address = null, note = null, version = version + 1,
@@ -53,9 +56,9 @@ const erasures = [
 ].map((erasure) => statement(erasure));
 
 /**
- * Erases a user: as `deleteUser`, and orders, refunds, the ledger, the mail log and the audit log keep their numbers,
- * but nothing that names the person. Their random id stays, where it names nobody.
- * @throws wrongState for the last active owner, unless the terminal's actor says otherwise, and while an order is not
+ * Erases a user as `deleteUser` does. Orders, refunds, the ledger, the mail log and the audit log keep their numbers,
+ * but nothing that names the person. The random id stays; it identifies nobody.
+ * @throws wrongState for the last active owner, unless the terminal's actor allows it, and while an order is not
  * completed or cancelled; notFound, forbidden.
  */
 export function eraseUser(ctx: Ctx, id: string): Promise<void> {
@@ -63,8 +66,8 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * The caller proves with the password, and the second factor if it is on, that it is them. Errors: twoFactorRequired,
- * invalidLogin, tooManyAttempts, tokenExpired; wrongState as `eraseUser`.
+ * Erases the caller, who proves their identity with the password and, if it is on, the second factor. Errors:
+ * twoFactorRequired, invalidLogin, tooManyAttempts, tokenExpired; wrongState as `eraseUser`.
  */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";
@@ -89,7 +92,7 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   if (open) throw wrongState(`Order ${open.number} of this user is not completed. Fulfil, cancel or refund it first.`);
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
   await tx.db.batch(erasures.map((erasure) => bind(erasure, values)));
-  // Last, as it covers the entry of this act too.
+  // Last, because it also covers the entry of this act.
   await eraseAddressesOf(tx, id);
 }
 
@@ -115,24 +118,21 @@ const selectAudit = statement(sql`
 
 const exportCalls = { name: "export", max: 10, windowMs: 3_600_000 };
 
-/** The caller gets ten an hour. Errors: tooManyRequests. */
+/** Exports the caller's data, at most ten times an hour. Errors: tooManyRequests. */
 export async function exportSelf(ctx: Ctx) {
   const id = ownIdOf(ctx);
   await consumeLimit(ctx, exportCalls, id, "Too many exports.");
   return exportPerson(ctx, id);
 }
 
-/**
- * Leaves out hashes, secrets, and entries of own exports, which would make each longer than the last. Errors:
- * notFound.
- */
+/** Omits hashes, secrets, and entries of own exports, which would make each export longer. Errors: notFound. */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);
   const values = { tenantId: ctx.tenant.id, id, recipientKey: recipientKey(ctx.vault, user.email) };
   const orders: object[] = [];
   for await (const page of readOrderPages(ctx, { customer_id: id })) {
     orders.push(...page.map(({ order }) => order));
-    // Beside the requests of the store, which are short.
+    // A party of its own, so that exports do not delay the short requests of the store.
     await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }
   const rows = await Promise.all(

@@ -19,18 +19,18 @@ import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
 import { users } from "../users/table.ts";
 
-/** Each sends a mail to an address that may be a stranger's. */
+/** Each change sends a mail to an address that may be a stranger's. */
 const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
-// Conditions checked before the transaction must still hold in it.
+// Conditions that were checked before the transaction must still be true in it.
 const ownRow = sql`${byId(users)} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
   and (${param("verifiedPassword")} = 0 or password_hash is ${param("passwordHash")})`;
 
 /**
- * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password and
- * waits as `pending_email` until the code that is mailed to it is entered; the present one gets a mail, too. Errors:
+ * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password, and
+ * is `pending_email` until the mailed code is entered; the present address gets a mail, too. Errors:
  * preconditionFailed; validationFailed; tooManyRequests after three new addresses in a day; invalidLogin;
- * tooManyAttempts after too many wrong passwords; tokenExpired when the token has ended meanwhile.
+ * tooManyAttempts after too many wrong passwords; tokenExpired if the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,
@@ -44,7 +44,7 @@ export async function updateOwnProfile(
   if (columns.email === undefined && password !== undefined) {
     throw invalidField("password", "is accepted only together with email");
   }
-  // A form may send every field back unchanged.
+  // A form may send unchanged fields.
   if (columns.email === undefined || columns.email === user.email) {
     return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
   }
@@ -65,7 +65,7 @@ function changeAddress(
       const isMoved = emailKey !== user.emailKey;
       const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
       const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedPassword: true });
-      // Otherwise a thief with token and password would get further guesses of the second factor with each change.
+      // Otherwise a thief with token and password would get more guesses at the second factor with each change.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       if (isMoved && email !== undefined) {
         const { name, lang } = user;
@@ -77,7 +77,7 @@ function changeAddress(
   });
 }
 
-/** `verifiedPassword`: the password was verified, and its hash must still be stored. */
+/** `verifiedPassword`: the hash of the password that was verified, which must still be stored. */
 async function writeOwn(
   tx: Ctx,
   user: SignInUser,
@@ -97,7 +97,7 @@ async function writeOwn(
   throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
 }
 
-// The address that was verified must still be the one that waits.
+// The verified address must still be the pending one.
 const waitingRow = sql`${byId(users)} and status = 'active' and email_key = ${param("before")}
   and pending_email is ${param("waiting")}`;
 
@@ -105,7 +105,9 @@ function codeKey(user: SignInUser, emailKey: string): CodeKey {
   return { purpose: "email", subject: `${user.id}:${emailKey}` };
 }
 
-/** Mails a code to an address to verify. If another user has it, they get a mail about it instead; the caller cannot tell. */
+/**
+ * Mails a code to an address to verify. If another user has it, that user gets a mail instead; the caller cannot tell.
+ */
 async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
   const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);
@@ -117,7 +119,7 @@ async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promis
   });
 }
 
-/** Mails another code for the address that is not verified yet. Errors: wrongState when there is none, tokenExpired. */
+/** Mails another code for the unverified address. Errors: wrongState if there is none, tokenExpired. */
 export async function resendEmailCode(ctx: Ctx): Promise<void> {
   await inTransaction(ctx, async (tx) => {
     const user = await requireSignedIn(tx);
@@ -127,8 +129,8 @@ export async function resendEmailCode(ctx: Ctx): Promise<void> {
 }
 
 /**
- * Verifies the calling user's new address, or else their own, with the mailed code. A new one replaces the old one, which
- * gets a mail. Errors: resetCodeInvalid, tooManyAttempts, conflict for an address of another user, tokenExpired.
+ * Verifies the calling user's new address, else the present one, with the mailed code. A new address replaces the old
+ * one, which gets a mail. Errors: resetCodeInvalid, tooManyAttempts, conflict for another user's address, tokenExpired.
  */
 export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
   const user = await requireSignedIn(ctx);

@@ -7,13 +7,13 @@ import { publicHits } from "./table.ts";
 
 export const windowMs = 60_000;
 
-/** Hits of one second, which all count until the latest of them expires. */
+/** Hits of one second. All of them count until the latest expires. */
 export interface HitBucket {
   at: number;
   hits: number;
 }
 
-/** Counts hits of a subject. Those of one second share a bucket, so that a subject has about sixty at most. */
+/** Counts hits of a subject. Hits of one second share a bucket, so that a subject has about sixty at most. */
 export function addHits(
   counts: Map<string, HitBucket[]> | LruCache<HitBucket[]>,
   subject: string,
@@ -25,11 +25,11 @@ export function addHits(
   else if (buckets.push({ at, hits }) === 1) counts.set(subject, buckets);
 }
 
-/** Hits are pushed within this time, and pulled before a decision after this time: others know them within a second. */
+/** How often hits are pushed, and how old pulled hits may be for a decision. Others thus know hits within a second. */
 const intervalMs = 500;
-/** Maximum number of subjects in one row, so that a row stays small; hits of more are counted by this process alone. */
+/** Maximum subjects in a row, so that rows stay small. Hits of further subjects are counted by this process only. */
 const maxSubjects = 5000;
-/** Rows are kept for twice the time that they count, for machines whose clocks differ. */
+/** Rows are kept for twice the window, for machines whose clocks differ. */
 const keptMs = 2 * windowMs;
 
 const push = statement(sql`
@@ -47,7 +47,7 @@ interface SyncDeps {
   notice: (message: string) => void;
 }
 
-/** Pushes the hits that this process counts to the database, and pulls those of others. Idle while none are counted. */
+/** Pushes the hits of this process to the database, and pulls those of others. Does nothing while none are counted. */
 export class CounterSync {
   readonly #deps: SyncDeps;
   readonly #process = randomBytes(9).toString("base64url");
@@ -63,7 +63,7 @@ export class CounterSync {
     this.#deps = deps;
   }
 
-  /** True when the hits of others were pulled just now, or cannot be read. */
+  /** Whether the hits of others were pulled just now, or cannot be read. */
   get isCurrent(): boolean {
     return this.#isFailing || Math.abs(this.#deps.now() - this.#pulledAt) <= intervalMs;
   }
@@ -73,7 +73,7 @@ export class CounterSync {
     this.#timer ??= setTimeout(() => this.catchUp(), intervalMs).unref();
   }
 
-  /** Runs one sync for all callers that wait for it. A failure is reported to `notice`, not thrown, and tried again. */
+  /** Runs one sync for all waiting callers. A failure is reported to `notice`, not thrown, and retried. */
   catchUp(): Promise<void> {
     this.#catchingUp ??= this.sync()
       .catch((error: unknown) => {
@@ -89,14 +89,14 @@ export class CounterSync {
     return this.#catchingUp;
   }
 
-  /** Pushes and pulls once. Errors: those of the database; hits that were not pushed wait for the next sync. */
+  /** Pushes and pulls once. Errors: those of the database; unpushed hits wait for the next sync. */
   sync(): Promise<void> {
     const next = () => this.#syncOnce();
     this.#last = this.#last.then(next, next);
     return this.#last;
   }
 
-  /** Pushes what is left and ends. Hits that cannot be pushed are lost with the process. */
+  /** Pushes the rest and ends. Hits that cannot be pushed are lost. */
   async stop(): Promise<void> {
     await (this.#unsent.size > 0 ? this.sync() : this.#last).catch(() => {});
     clearTimeout(this.#timer);

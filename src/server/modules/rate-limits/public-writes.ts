@@ -7,16 +7,16 @@ import { LruCache } from "../../values/lru-cache.ts";
 import { addHits, CounterSync, type HitBucket, windowMs } from "./counter-sync.ts";
 import { hideSubject } from "./service.ts";
 
-/** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently seen are dropped. */
+/** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently used are dropped. */
 const minSubjects = 50_000;
 /** Subjects whose hash is cached, because hashing takes microseconds. */
 const minHashes = 10_000;
 
 /**
- * Counts a public write of the caller, before its work; outside of a server nothing. A server that writes for many
- * visitors names their addresses.
+ * Counts a public write of the caller before its work; counts nothing outside a server. A server that writes for
+ * visitors sends their addresses.
  * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
- * @throws tooManyRequests with `retryAfter`; nothing is counted then.
+ * @throws tooManyRequests with `retryAfter`; then nothing is counted.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
   if (!ctx.memory) return undefined;
@@ -24,8 +24,8 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
 }
 
 /**
- * Creates the limiter of one process. It decides by its counts in memory and syncs them with other processes twice a
- * second under keyed hashes: all processes together exceed a limit by no more than the writes of the last second.
+ * Creates the limiter of one process. It decides by counts in memory, and syncs them with other processes twice a
+ * second under keyed hashes. All processes together exceed a limit by no more than the writes of the last second.
  * Without the database or its key, each process limits by its own counts.
  */
 export function createWriteLimiter(deps: {
@@ -70,9 +70,9 @@ export function createWriteLimiter(deps: {
   }
 
   return {
-    /** Counts one write as `countPublicWrite` does; address or actor is null if it is not limited. */
+    /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
     count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
-      // Other processes may have admitted whole limits during a pause or before the start.
+      // During a pause or before the start, other processes may have admitted whole limits.
       if (isShared && !sync.isCurrent) return sync.catchUp().then(() => check(tenant, address, actor));
       check(tenant, address, actor);
       return undefined;
@@ -84,9 +84,10 @@ export function createWriteLimiter(deps: {
 }
 
 /**
- * Milliseconds until a subject has fewer than `max` hits within a minute, 0 when it has now; expired buckets are removed.
- * A hit counts for a minute, and up to a second longer if others followed within its second, so that no minute ever has
- * more hits than allowed. One further ahead than a minute comes from before the clock was set back, and does not count.
+ * Returns the milliseconds until a subject has fewer than `max` hits within a minute, 0 if it has now; removes expired
+ * buckets. A hit counts for a minute, and up to a second longer if others followed within its second, so that no minute
+ * has more hits than allowed. A hit more than a minute in the future is from before the clock was set back, and does
+ * not count.
  */
 export function waitOf(buckets: HitBucket[] | undefined, max: number, now: number): number {
   if (!buckets) return 0;

@@ -18,11 +18,11 @@ export interface RateLimit {
 /** Authentication attempts per address (specification, section 8). */
 export const authAttempts: RateLimit = { name: "auth", max: 10, windowMs: 60_000 };
 
-// A hit in the future comes from a machine whose clock is ahead, and counts. A hit further ahead than the window comes
-// from before a clock was set back, and does not.
+// A hit in the future is from a machine whose clock is ahead, and counts. A hit more than a window ahead is from before
+// a clock was set back, and does not count.
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
   and value <= ${param("now")} + ${param("windowMs")})`;
-// Checked and counted in one statement, so that two processes cannot both use the last hit.
+// One statement checks and counts, so that two processes cannot both use the last hit.
 const addHit = statement<{ added: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
   select ${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")}
@@ -42,9 +42,9 @@ const removeExpired = statement(sql`delete from ${rateLimits} where key in (
   select key from ${rateLimits} where expires_at <= ${param("now")} limit 1000)`);
 
 /**
- * Counts one hit of a subject in a sliding window. At the limit nothing is written. Returns 0 when the hit was counted,
+ * Counts one hit of a subject in a sliding window. At the limit, nothing is written. Returns 0 if the hit was counted,
  * otherwise the milliseconds until the next hit is allowed.
- * @param namespace of a store that must be active, or nothing is counted.
+ * @param namespace of a store; if it is not active, nothing is counted.
  */
 export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, namespace: string | null = null) {
   const values = { ...limitValues(ctx, limit, subject), namespace };
@@ -66,7 +66,7 @@ export async function consumeLimit(ctx: WorkCtx, limit: RateLimit, subject: stri
   if (waitMs > 0) throw tooManyRequests(message, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
+/** Returns the milliseconds until the next hit of a subject is allowed; 0 if it is allowed now. Counts nothing. */
 export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
   const values = limitValues(ctx, limit, subject);
   const row = await get(ctx.db, selectHits, values);
@@ -80,7 +80,7 @@ export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
 
 const shownDigits = 32;
 
-/** The form of a subject that the database stores: a keyed hash. Null on a server without the key. */
+/** Returns the stored form of a subject, a keyed hash; null on a server without the key. */
 export function hideSubject(vault: Vault, text: string): string | null {
   return attempt(() => vault.mac("limit", text).slice(0, shownDigits)) ?? null;
 }
@@ -88,7 +88,7 @@ export function hideSubject(vault: Vault, text: string): string | null {
 /**
  * The subject that counts calls from an address: a hash, because the database stores no addresses. Servers without the
  * key use a plain hash, which can be reversed by trying all addresses.
- * @param address of the caller; null if unknown: all such callers share one subject.
+ * @param address of the caller; null if unknown, then all such callers share one subject.
  * @param scope what the count is limited to, such as a store.
  */
 export function addressSubject(vault: Vault, address: string | null | undefined, scope = ""): string {

@@ -1,8 +1,8 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * One row per counted subject, with the times of its latest hits. A row never holds more hits than its limit, and is
- * purged once its window has passed, so the table stays as small as the recent traffic.
+ * One row per subject, with the times of its latest hits. A row has at most as many hits as its limit, and is purged
+ * after its window, so the table is as small as the recent traffic.
  */
 export const rateLimits = sqliteTable(
   "rate_limits",
@@ -16,13 +16,13 @@ export const rateLimits = sqliteTable(
 );
 
 /**
- * Public writes that one process has counted lately, for the other processes. A process writes at most two rows a second
- * under any load; rows are removed once their window has passed.
+ * Recent public writes counted by one process, for the others. A process writes at most two rows a second under any
+ * load; rows are removed after their window.
  */
 export const publicHits = sqliteTable(
   "public_hits",
   {
-    /** Never used again, so that a process can pull the rows after the last one it has seen. */
+    /** Never reused, so that a process can pull the rows after the last one it has seen. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     process: text("process").notNull(),
     writtenAt: integer("written_at").notNull(),

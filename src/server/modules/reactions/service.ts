@@ -26,11 +26,11 @@ import { reactions } from "./table.ts";
 const maxOfActor = 10_000;
 
 interface ReactionTarget {
-  /** Required, but optional in the schema of GET. */
+  /** Required, although the schema of GET says optional. */
   resource_type?: string | undefined;
   resource_id: string;
   visitor?: string | undefined;
-  /** The `user_id` that an app key sent; it is refused. */
+  /** The `user_id` that an app key sent, which is refused. */
   subject?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ const selectStates = forEachKind((kind) =>
       .orderBy(sql`asked.key`),
   ),
 );
-// The statement that writes also checks the resource, the user and the maximum.
+// The writing statement also checks the resource, the user and the maximum.
 const addReaction = forEachKind((kind) =>
   statement(sql`insert into ${reactions} (tenant_id, kind, resource_type, resource_id, actor, created_at)
     select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},
@@ -73,7 +73,10 @@ const addReaction = forEachKind((kind) =>
 const removeReaction = statement(sql`
   delete from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
-/** Likes or bookmarks a resource, with a visitor token for a new caller. Errors: validationFailed, tooManyRequests, notFound, wrongState. */
+/**
+ * Likes or bookmarks a resource; a new caller gets a visitor token. Errors: validationFailed, tooManyRequests,
+ * notFound, wrongState.
+ */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
@@ -91,7 +94,10 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
 }
 
-/** Removes a like or bookmark, also of a resource that is not public any more. Errors: validationFailed, tooManyRequests, notFound. */
+/**
+ * Removes a like or bookmark, even if the resource is no longer public. Errors: validationFailed, tooManyRequests,
+ * notFound.
+ */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
@@ -150,7 +156,7 @@ function toReply({ isActive: active, count }: { isActive: boolean; count: number
   return { active, count };
 }
 
-// A batch takes a few milliseconds, because triggers update the counts; other writes are done between batches.
+// A batch takes a few milliseconds, because triggers update the counts. Other writes run between batches.
 const ofVisitor = sql`tenant_id = ${param("tenantId")} and actor = ${param("visitorId")}`;
 const ofBatch = sql`${ofVisitor} and (resource_type, resource_id, kind) in
   (select resource_type, resource_id, kind from ${reactions} where ${ofVisitor} limit 100)`;
@@ -162,7 +168,10 @@ const moveReactions = statement(
   sql`update ${reactions} set actor = ${param("actor")} where ${ofBatch} and ${hasActor}`,
 );
 
-/** Moves a visitor's reactions to a user, in batches, without duplicates. The next login moves what an interruption leaves. */
+/**
+ * Moves a visitor's reactions to a user, in batches, without duplicates. After an interruption, the next login moves
+ * the rest.
+ */
 export async function transferReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: ctx.tenant.id, visitorId, actor: userId, isUser: 1 };
   for (let moved = 1; moved > 0; ) {

@@ -16,12 +16,12 @@ const placeholders: ResourceSql = { tenantId: param("tenantId"), type: param("ty
 
 const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 const maxId = 128;
-/** Resources with counts of one declared type: anyone may name new ones, so that they must not become more and more. */
+/** Maximum resources of a declared type that have counts. It is limited, because anyone may name new ones. */
 const maxDeclared = 100_000;
 const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
-/** Products, or resources of a type that a store declares, which are kept elsewhere. */
+/** Products, or resources of a type that a store declares, which are stored elsewhere. */
 type ResourceKind = "product" | "declared";
 
 export interface Resource {
@@ -44,7 +44,7 @@ export const resourceIds = Type.Array(resourceParts.resource_id, {
   description: `One resource; or at most ${maxRead}, by repeating the parameter.`,
 });
 
-/** The reply leaves out resources that do not exist. */
+/** A list in a reply, which omits resources that do not exist. */
 export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
@@ -77,7 +77,7 @@ export function forEachKind<T>(make: (kind: ResourceKind) => T): Record<Resource
   return { product: make("product"), declared: make("declared") };
 }
 
-/** The resource need not exist. Errors: validationFailed; notFound for a malformed id of a product. */
+/** Parses a resource, which need not exist. Errors: validationFailed; notFound for a malformed product id. */
 export function parseResource(type: string | undefined, id: string): Resource {
   if (type === undefined) throw invalidField("resource_type", "is required");
   if (type === "product") {

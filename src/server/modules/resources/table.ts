@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** Counts of likes, bookmarks and views. Triggers maintain the first two, and copy all to the product. */
+/** Counts of likes, bookmarks and views. Triggers maintain the first two, and copy all of them to the product. */
 export const resourceCounts = sqliteTable(
   "resource_counts",
   {
@@ -24,7 +24,7 @@ export const resourceTypes = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     name: text("name").notNull(),
-    /** How many resources of it have counts; maintained by triggers. */
+    /** How many resources of this type have counts; maintained by triggers. */
     resources: integer("resources").notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.tenantId, t.name] })],

@@ -11,7 +11,7 @@ import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-/** Prefixes of given sources, so that customers and store cannot use up each other's, or those of the product. */
+/** Prefixes of sources, so that customers, the store and the program cannot use up each other's. */
 export const customerPrefix = "customer:";
 export const storePrefix = "store:";
 export const ownPrefix = "entry:";
@@ -27,11 +27,11 @@ export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 interface Entries {
   userId: string;
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
-  /** Points are negative if the entry reduces the balance. What follows the source is not part of the entry. */
+  /** Points are negative if the entry reduces the balance. Values after the source are not part of the entry. */
   rows: readonly (readonly [id: string, points: number, balance: number, source: string, ...more: unknown[]])[];
   orderId?: string | undefined;
   note?: string | null | undefined;
-  /** For points that an order spends: JSON of the lots that they come from. */
+  /** If an order spends points: JSON of the lots that they come from. */
   lots?: string | null;
 }
 
@@ -68,7 +68,7 @@ const selectDueUsers = statement((q) => {
   return due.where(isDue).limit(batchSize);
 });
 
-/** Runs inside a transaction; also before points are spent, if the background job is late. */
+/** Expires due lots, in a transaction. Also called before points are spent, because the background job may be late. */
 export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const base = { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) };
   const lots = await all(tx.db, selectDueLots, base);
@@ -86,7 +86,7 @@ export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   ]);
 }
 
-/** Each user has a transaction of their own. Returns how many users; 0 when none is left. */
+/** Expires due points, in one transaction per user. Returns the number of users; 0 when none is left. */
 export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()) });
   return workThrough(ctx, due, async (work, { userId }) => {

@@ -11,7 +11,7 @@ import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./tabl
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** Points are positive unless said otherwise. */
+/** Points are positive unless a function says otherwise. */
 interface Booking {
   userId: string;
   points: number;
@@ -42,8 +42,8 @@ const insertLots = statement(sql`
   select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
   from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
 /**
- * Points that expire together join the newest lot, which takes over what remains in the others. So the work of spending
- * grows with the number of expiries of a user, not with the number of bookings.
+ * Points with the same expiry join the newest lot, which takes over the rest of the others. The work of spending thus
+ * grows with a user's different expiries, not with the entries.
  */
 const joinLots = statement(sql`
   update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0),
@@ -52,14 +52,14 @@ const joinLots = statement(sql`
       count(*) over same as count
     from ${rewardLots} where ${ofUser(rewardLots)} and remaining > 0 window same as (partition by expires_at)) j
   where j.count > 1 and ${rewardLots}.sequence = j.sequence`);
-// The statement checks the balance, so that concurrent bookings cannot make it negative.
+// The statement checks the balance, so concurrent bookings cannot make it negative.
 const debited = { balance: sql`balance - ${param("points")}`, version: sql`version + 1`, updatedAt: param("now") };
 const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
 const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
 const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
 /**
- * Lots in the order of spending, with the points of earlier ones. A reversal begins with the points that expire with those
- * of its order.
+ * Lots in the order of spending, with the sum of the earlier ones. A reversal begins with the points that expire with
+ * those of its order.
  */
 const openLots = sql`(select sequence, remaining, expires_at,
     sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
@@ -92,12 +92,15 @@ export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "earn", booking);
 }
 
-/** Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
+/** Spends points and returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Each lot returns with the lifetime that it had left, the last spent first; `earlier` points were returned before. */
+/**
+ * Returns points to lots with the lifetime that they had left, the last spent first; `earlier` points were returned
+ * before.
+ */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
@@ -109,7 +112,7 @@ export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<nu
   return debit(tx, "reverse", { ...booking, points: Math.min(points, account?.balance ?? 0) });
 }
 
-/** `points` may be negative. Errors: notEnoughPoints if the balance would be negative. */
+/** Adjusts a balance; `points` may be negative. Errors: notEnoughPoints if the balance would be negative. */
 export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { points } = booking;
   return points < 0 ? debit(tx, "adjust", { ...booking, points: -points }) : credit(tx, "adjust", booking);
@@ -151,7 +154,7 @@ async function debit(
   const values = { tenantId: tx.tenant.id, userId, points, earned, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
-  // Only an order can return points later.
+  // Only orders return points later.
   const taken = kind === "redeem" && orderId !== undefined ? await get(tx.db, selectTaken, values) : undefined;
   const rows = [[newId("rwd"), -points, left.balance, source] as const];
   await tx.db.batch([
@@ -161,12 +164,12 @@ async function debit(
   return points;
 }
 
-/** The end of the last day (UTC), so that the points of one day expire together. */
+/** Returns the end of the last day (UTC), so that the points of one day expire together. */
 function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null {
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** The lots of an order that return now. They expire later by the hours for which the order had them, by the clock. */
+/** Returns the lots that an order gives back now. They expire later by the hours for which the order held them. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const source = `order:${orderId}:redeem`;

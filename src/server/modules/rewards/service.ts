@@ -28,7 +28,7 @@ const account = {
   balance: sql<number>`coalesce(${balance}, 0)`,
   version: sql<number>`coalesce(${version}, 0)`,
   updatedAt,
-  /** Expired points that are not booked as such yet. */
+  /** Expired points that are not yet booked as expired. */
   due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${isOpen} and ${isDue})`,
   expiring: jsonOf(sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
     where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`),
@@ -40,7 +40,7 @@ const entry = {
   ...{ json: sql<string>`${entryJson}`, points: rewardEntries.points, kind: rewardEntries.kind },
   version: sql<number>`(select version from ${rewardBalances} where ${ofUser(rewardBalances)})`,
 };
-// The user may have been deleted, and the ledger erased, since the call was authenticated.
+// Since authentication, the user may have been deleted, and the ledger erased.
 const isBooked = sql`${ofUser(rewardEntries)} and source = ${param("source")} and exists (
   select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`;
 const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(isBooked));
@@ -63,7 +63,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updatedAt,
   };
-  // With points that are due to expire, the shown balance differs from the one of the version.
+  // If points are due to expire, the shown balance differs from that of the version.
   const isCurrent = row.version > 0 && row.due === 0;
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
@@ -76,7 +76,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
   });
 }
 
-/** A repeated `source` returns the first entry. Errors: forbidden, notEnoughPoints, conflict. */
+/** Adjusts a balance. A repeated `source` returns the first entry. Errors: forbidden, notEnoughPoints, conflict. */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string) {
   const { points } = input;
   if (points === 0) throw invalidField("points", "must not be 0");
@@ -89,7 +89,7 @@ export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: stri
   });
 }
 
-/** Staff may not adjust their own points, or those of users whom they may not manage. */
+/** Staff may not adjust their own points, nor those of users whom they may not manage. */
 async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string): Promise<string> {
   const { actor } = ctx;
   if (actor.kind !== "user") return requireSubject(ctx, customerId, subject);
@@ -100,7 +100,7 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
   return customerId;
 }
 
-/** Books an entry once for its source: replies 201, or 200 if it was booked before. Spent points are negative. */
+/** Books an entry once for its source. Replies 201, or 200 if it was booked before. Spent points are negative. */
 function book(
   ctx: Ctx,
   entry: { userId: string; kind: "redeem" | "adjust"; points: number; source: string | undefined },

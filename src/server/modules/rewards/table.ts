@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** The balance of each user: the sum of the ledger, never negative. Kept when the user is deleted, as the ledger is. */
+/** The balance of each user: the sum of the ledger, never negative. Like the ledger, it outlives the user. */
 export const rewardBalances = sqliteTable(
   "reward_balances",
   {
@@ -18,7 +18,7 @@ export const rewardBalances = sqliteTable(
   ],
 );
 
-/** The ledger. Triggers prevent changes of rows; each source has one entry. */
+/** The ledger. Triggers prevent changes; each source has one entry. */
 export const rewardEntries = sqliteTable(
   "reward_entries",
   {
@@ -33,7 +33,7 @@ export const rewardEntries = sqliteTable(
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
-    /** For points that an order spent: JSON of their lots in the order of spending, as `[points, expires_at]`. */
+    /** If an order spent points: JSON of their lots in the order of spending, as `[points, expires_at]`. */
     lots: text("lots"),
     createdAt: text("created_at").notNull(),
   },
@@ -46,11 +46,11 @@ export const rewardEntries = sqliteTable(
   ],
 );
 
-/** The lot that expires first is spent first; those without an expiry last. */
+/** Lots are spent in the order of expiry; those without an expiry come last. */
 export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence");
 
 /**
- * Points not spent yet: a user's lots add up to the balance. Points with the same expiry are in one lot, the newest.
+ * Points not spent yet; a user's lots add up to the balance. Points with the same expiry are in one lot, the newest.
  */
 export const rewardLots = sqliteTable(
   "reward_lots",
@@ -60,7 +60,7 @@ export const rewardLots = sqliteTable(
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
-    /** The most that the lot had, those of earlier lots included. */
+    /** The maximum that the lot had, including earlier lots that it took over. */
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
     expiresAt: text("expires_at"),

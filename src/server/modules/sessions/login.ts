@@ -31,7 +31,7 @@ import type { LoginInput, LoginSession } from "./model.ts";
 
 /** Login calls per address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
-/** Longer than the most expensive hash that can be imported takes. */
+/** Longer than verifying the most expensive hash that can be imported. */
 const refusalMs = 500;
 
 const recordLogin = statement((q) =>
@@ -42,19 +42,19 @@ const recordLogin = statement((q) =>
 );
 
 /**
- * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the same
- * answer, count alike, and take the same time. The likes and bookmarks of `visitor` become the user's; an invalid
- * `visitor` is ignored. With `code`, which was mailed, instead of a password, only customers can log in, in a store whose
- * setting `sign_in_by_mail` is on; no hash is verified then. A code that is used or expired does not count as a failure.
- * @throws validationFailed for a code in other stores, and for both or neither; twoFactorRequired when two-factor is on
- * and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with `retryAfter` after three
- * failures for the email or 30 calls from the address, unavailable when too many passwords wait.
+ * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the
+ * same reply, count alike, and take the same time. The likes and bookmarks of `visitor` become the user's; an invalid
+ * `visitor` is ignored. With a mailed `code` instead of a password, only customers can log in, and only if the store's
+ * `sign_in_by_mail` is on; no hash is verified then. A used or expired code does not count as a failure.
+ * @throws validationFailed for a code in other stores, and for both or neither; twoFactorRequired if two-factor is on
+ * and `otp` is missing or empty (not counted as a failure); invalidLogin; tooManyAttempts with `retryAfter` after three
+ * failures for the email or 30 calls from the address; unavailable when too many passwords wait.
  */
 export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
   // An invalid address is treated like an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   const proof = readProof(ctx, input, key);
-  // Reads that do not depend on each other share an exchange with a database server.
+  // Independent reads share a round trip to a database server.
   const admit = () =>
     Promise.all([findSignInUser(ctx.db, ctx.tenant.id, key), getStore(ctx), requireCallsLeft(ctx)] as const);
   const attempt = async ([found, store]: Awaited<ReturnType<typeof admit>>) => {
@@ -68,7 +68,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       return { user_id: user.id, token, expires_at: expiresAt, store };
     } catch (error) {
       const isRefusal = error instanceof AppError && error.kind !== "twoFactorRequired" && "password" in proof;
-      // An imported hash takes another time than ours, which would reveal that its user exists.
+      // Verifying an imported hash takes another time than ours, which would reveal that its user exists.
       if (isRefusal && (await hasImportedHashes(ctx))) await Bun.sleep(Math.max(0, until - performance.now()));
       throw error;
     }
@@ -98,8 +98,8 @@ function callerOf({ tenant, client, vault }: Ctx): string {
 }
 
 /**
- * Counts and audits a refused call, without the email, because people type passwords into that field. Where either limit
- * is reached, the answer is tooManyAttempts with the longer wait.
+ * Counts and audits a refused call, without the email, because people type passwords into that field. At either limit,
+ * the reply is tooManyAttempts with the longer wait.
  */
 async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Proof): Promise<AppError> {
   if ("codeTry" in proof && refusal.kind === "invalidLogin") await countWrongTry(tx, proof.codeTry);
@@ -115,22 +115,22 @@ async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Pro
   return answer;
 }
 
-/** Creates the session of a user as it was read before the password was verified. Errors: those of `login`. */
+/** Creates a session for a user who was read before the password was verified. Errors: those of `login`. */
 async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string; proof: Proof }): Promise<IssuedToken> {
-  // The library for codes is loaded before the transaction, which should not wait for it.
+  // Loaded before the transaction, which should not wait for the library.
   if (otp !== "") await loadTotp();
   const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
   return inTransaction(ctx, async (tx) => {
     const checking = requireUnchanged(tx, user);
     if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, { codeTry, otp });
     const { issued, statements } = bindLogin(tx, user, codeTry);
-    // They share a trip to a server with the checks, which come first, and are undone where one fails.
+    // The statements share a trip to a server with the checks, which come first. If a check fails, they are undone.
     await Promise.all([checking, tx.db.batch(statements)]);
     return issued;
   });
 }
 
-/** Requires the second factor, and the mailed code, by which an unproven account is claimed. Errors: those of `login`. */
+/** Requires the second factor and the mailed code. The code claims an unproven account. Errors: those of `login`. */
 async function requireMore(
   tx: Ctx,
   { id, hasTwoFactor, isUnproven }: SignInUser,
@@ -159,7 +159,9 @@ function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry
   return { issued, statements: login };
 }
 
-/** Returns the user, who is as when the proof was verified. Errors: invalidLogin, tooManyAttempts, twoFactorRequired. */
+/**
+ * Returns the user, unchanged since the proof was verified. Errors: invalidLogin, tooManyAttempts, twoFactorRequired.
+ */
 async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> {
   const find = findSignInUser(tx.db, tx.tenant.id, user.emailKey);
   const [found] = await Promise.all([find, requireFailuresLeft(tx, user.emailKey), requireCallsLeft(tx)]);
@@ -168,30 +170,32 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Whether a user is active, and as it was when the proof was verified. */
+/** Whether a user is active and unchanged since the proof was verified. */
 function isUnchanged(now: SignInUser, user: SignInUser): boolean {
   return now.id === user.id && now.role === user.role && now.status === "active" && isSamePassword(now, user);
 }
 
-/** Whether a user still has the password that was verified. Another login may have replaced its imported hash. */
+/** Whether a user still has the verified password. Another login may have replaced its imported hash. */
 function isSamePassword(now: SignInUser, { passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
   return now.passwordHash === passwordHash || isReplaced;
 }
 
-/** Replaces an imported hash by our own. Called once the login has succeeded, or the time would reveal that the password was right. */
+/**
+ * Replaces an imported hash by our own. Called after the login, or the time would reveal that the password was right.
+ */
 async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, password: string): Promise<void> {
   if (from === null || !needsRehash(from)) return;
   try {
     const to = await hashPassword(password, ctx.tenant.id);
     await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { from, to, isRenewal: true }));
   } catch (error) {
-    // The user is logged in; the next login tries again.
+    // The user is logged in anyway; the next login tries again.
     if (!(error instanceof AppError)) throw error;
   }
 }
 
-/** Mails nothing unless a customer has the address, with the same statements for every address. Errors: forbidden. */
+/** Mails a code if a customer has the address. The statements are the same for every address. Errors: forbidden. */
 export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
   if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
   const key = emailKey(input.email);
@@ -216,7 +220,9 @@ function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string)
   return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
-/** Errors: invalidLogin, not counted as a failure unless a code waits; tooManyAttempts once its tries are used up. */
+/**
+ * Throws invalidLogin, which counts as a failure only if a code waits; tooManyAttempts if the code has no tries left.
+ */
 async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict === "wrong") throw invalidLogin();

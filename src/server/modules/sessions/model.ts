@@ -38,7 +38,7 @@ export type PasswordChange = Static<typeof PasswordChange>;
 
 export const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
-/** No fields of its own: `user_id` and `token` may be in the body instead of the query. */
+/** Has no fields: `user_id` and `token` may be in the body instead of the query. */
 export const OwnTokenInput = closed({});
 
 const session = {

@@ -19,10 +19,9 @@ export async function refreshSession(ctx: Ctx) {
 }
 
 /**
- * Revokes the token of the calling user; the reply has a new one.
- * @throws weakPassword for a weak one, before the current one is verified; invalidLogin for a wrong current one,
- * counted with failed logins; tooManyAttempts after too many of these; tokenExpired when the token has ended
- * meanwhile.
+ * Changes the password and replaces the calling user's token.
+ * @throws weakPassword, before the current password is verified; invalidLogin for a wrong current one, counted as a
+ * failed login; tooManyAttempts after too many of these; tokenExpired if the token has ended meanwhile.
  */
 export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   const own = ownTokenOf(ctx);
@@ -33,10 +32,11 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
     const to = await hashPassword(input.password, ctx.tenant.id);
     return inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
-      // Every change of a password revokes the token, so a live token proves that the verified password is current.
+      // Every password change revokes the token, so a live token proves that the verified password is current.
       if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
       if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-      // Otherwise a thief with token and password could reset the limit again and again while guessing the second factor.
+      // Otherwise a thief with token and password could reset the limit again and again while guessing the second
+      // factor.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       await endCodes(tx, user.emailKey);
       const { token, expiresAt } = await issueToken(tx, user.id);
@@ -47,7 +47,7 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   });
 }
 
-/** The token of the call; the routes admit only users with one. */
+/** The token of the call. The routes admit only users with one. */
 export function ownTokenOf({ actor }: Ctx): OwnToken {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };

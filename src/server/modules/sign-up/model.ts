@@ -22,7 +22,7 @@ export const SignUp = input("SignUp", {
 });
 export type SignUp = Static<typeof SignUp>;
 
-/** The same reply whether or not a user has the address. */
+/** The reply does not depend on whether a user has the address. */
 export const SignUpReply = output("SignUpReply", {
   accepted: Type.Literal(true),
   next: oneOf(["verify", "login"], {

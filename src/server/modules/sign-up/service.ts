@@ -21,9 +21,9 @@ import { findVisitor } from "../visitors/actor.ts";
 import type { SignUp, SignUpVerification } from "./model.ts";
 import { signUps } from "./table.ts";
 
-/** Sign-ups, and verifications with a right code, per address of a client and store: each hashes a password. */
+/** Sign-ups, and verifications with a right code, per client address and store. Each hashes a password. */
 const signUpCalls: RateLimit = { name: "sign-ups", max: 30, windowMs: 20 * 60_000 };
-/** Mails about sign-ups to one address, and of a whole store. Resets, orders and mails of staff do not count. */
+/** Mails about sign-ups to an address, and of a store. Resets, orders and mails of staff do not count. */
 const mailsToAddress: RateLimit = { name: "sign-up-mails-day", max: 10, windowMs: 86_400_000 };
 const mailsOfStore: RateLimit = { name: "sign-up-mails-store", max: 300, windowMs: 3_600_000 };
 const keptMs = 3 * 86_400_000;
@@ -32,7 +32,7 @@ type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" 
 
 const { tenantId, client, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
 const ofAddress = and(eq(tenantId, param("tenantId")), eq(signUps.emailKey, param("emailKey")));
-/** A verification compares the passwords of the latest ones of its address. */
+/** A verification compares the passwords of this many latest sign-ups of its address. */
 const maxWaiting = 10;
 const account = params("email", "name", "lang", "passwordHash", "visitorId", "createdAt");
 const newSignUp = { ...params("tenantId", "emailKey", "client"), ...account };
@@ -47,11 +47,11 @@ const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
 
 /**
- * With the setting `verified` the account exists once the mailed code is verified, and the same statements run for
- * every address: whether it has an account is looked up when the mail is sent. With `open` the account exists at once;
- * an address that has an account gets a mail about it.
+ * Signs a customer up. With `verified`, the account exists once the mailed code is verified; the statements are the
+ * same for every address, because accounts are looked up when the mail is sent. With `open`, the account exists at
+ * once; an address with an account gets a mail about it.
  * @throws forbidden with `off`; validationFailed, weakPassword; tooManyAttempts after 30 calls from the address;
- * tooManyRequests when the store sent 300 mails about sign-ups within an hour.
+ * tooManyRequests after the store sent 300 mails about sign-ups within an hour.
  */
 export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefined }): Promise<"verify" | "login"> {
   const { tenant } = ctx;
@@ -66,7 +66,7 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey, nameKey });
     const client = clientOf(tx);
-    // Without a mail, the code that was sent before is for this password, too: a stranger may have used up the mails.
+    // Without a mail, the earlier code also works for this password, because a stranger may have used up the mails.
     await mailSignUp(tx, emailKey, {
       kind: "sign_up_code",
       to: { signUpKey: emailKey, client },
@@ -82,7 +82,7 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
 async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; nameKey: string | null }) {
   const { email, emailKey, name, nameKey, lang } = account;
   if (await findSignInUser(tx.db, tx.tenant.id, emailKey)) {
-    // Its text has no code; only the number of mails counts.
+    // This text has no code; only the number of mails counts.
     await mailSignUp(tx, emailKey, { kind: "account_exists", to: { emailKey } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
@@ -92,7 +92,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; 
   if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
 }
 
-/** Sends nothing if the address had many mails. Errors: tooManyRequests when the store had many. */
+/** Sends nothing if the address had too many mails. Errors: tooManyRequests if the store had. */
 async function mailSignUp(tx: Ctx, emailKey: string, mail: Parameters<typeof mailCode>[2]): Promise<void> {
   const address = `${tx.tenant.id}:${emailKey}`;
   if ((await checkLimit(tx, mailsToAddress, address)) > 0) return;
@@ -121,8 +121,8 @@ async function createCustomer(
 }
 
 /**
- * Creates the account of a sign-up, given a code that was mailed to its address and its password, which tells sign-ups of
- * one address apart: somebody else may have signed up with it, too.
+ * Creates the account of a sign-up with a mailed code and the sign-up's password. The password is needed because
+ * somebody else may have signed up with the same address.
  * @throws resetCodeInvalid for a wrong, used or expired code, or a wrong password; tooManyAttempts.
  */
 export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVerification): Promise<void> {
@@ -142,7 +142,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVe
       },
       async act(tx, stored): Promise<AppError | undefined> {
         await run(tx.db, removeSignUps, which);
-        // Somebody who manages the store may have created the user meanwhile.
+        // Staff may have created the user meanwhile.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
         const { nameKey = null } = userColumns({ name: stored.name });
         await createCustomer(tx, stored, { emailKey: key, nameKey, emailVerified: true });
@@ -153,7 +153,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVe
   );
 }
 
-/** Sends the mail if the address waits for its verification, as `signUp` does, and as silently. */
+/** Sends the mail again if the address waits for verification. The reply does not depend on it. */
 export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: string | undefined }): Promise<void> {
   const key = emailKey(input.email);
   if (key === null) return;

@@ -2,8 +2,8 @@ import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Unverified accounts, one of each client for an address, so that nobody replaces another's. Addresses that have an account
- * are here too, so that replies take the same time.
+ * Unverified accounts, one per client and address, so that nobody replaces another's. Addresses with an account are
+ * also here, so that replies take the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",

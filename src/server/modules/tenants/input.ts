@@ -7,16 +7,18 @@ import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/** As in its table, but `pointsRate` has up to 3 decimals and `pointValue` is in the store's currency, such as 0.01. */
+/**
+ * As in its table, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency, such as 0.01.
+ */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
 const rateDigits = 3;
 const highestRate = 1000;
-/** In minor units; keeps the value of all balances an exact sum. */
+/** In minor units. With this limit, the value of all balances is an exact sum. */
 const highestValue = 1_000_000;
 
 /**
- * Without the value of a point, which depends on the currency. A new currency also sets its sign. Errors:
+ * Parses all fields but the value of a point, which depends on the currency. A new currency also sets its sign. Errors:
  * validationFailed.
  */
 export function readFields<Input extends TenantInput>(input: Input): Input {
@@ -53,7 +55,7 @@ export function showPointsRate(thousandths: number): number {
   return toAmount(thousandths, rateDigits);
 }
 
-/** Returns minor units, never 0, as points would be spent for nothing. Errors: validationFailed. */
+/** Returns minor units, never 0, because then points would be spent for nothing. Errors: validationFailed. */
 export function parsePointValue(value: number, currency: string): number {
   const minor = parseMoney("point_value", value, currencyDigits(currency));
   if (minor < 1 || minor > highestValue) {

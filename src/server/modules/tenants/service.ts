@@ -76,7 +76,7 @@ const mayChange = sql`${byNamespace} and (${tenants.currency} = ${param("currenc
   or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`;
 const newStatus = { status: param("status"), updatedAt: param("now") };
 const changeStatus = statement((q) => q.update(tenants).set(newStatus).where(byNamespace));
-// The size comes first, because long texts take milliseconds to parse.
+// The size comes first, because parsing long texts takes milliseconds.
 const newest = sql`select lang, case when octet_length(translations) > 65536 then '{}' else translations end as texts
   from ${products} where tenant_id = ${param("id")} and status = 'published' and deleted_at is null
   order by created_at desc, id desc limit 50`;
@@ -90,9 +90,7 @@ const selectStore = statement((q) => q.select(store).from(tenants).where(isStore
 const selectProfile = statement((q) => q.select({ json }).from(tenants).where(isStore));
 const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
-/**
- * By default the title is the namespace, the currency EUR and the language `en`. Errors: conflict, validationFailed.
- */
+/** Creates a store. Defaults: the namespace as title, EUR, and `en`. Errors: conflict, validationFailed. */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
   const { title = namespace, language = "en" } = input;
@@ -145,7 +143,10 @@ export async function getStore({ db, tenant }: Ctx): Promise<Store> {
   return row;
 }
 
-/** Returns the store as front ends see it, which is its own state. Errors: storeNotFound if it was just deleted. */
+/**
+ * Returns the store as front ends see it, which is also its state for tags. Errors: storeNotFound if it was just
+ * deleted.
+ */
 export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();
@@ -165,8 +166,8 @@ export async function requireTenant(ctx: SystemCtx, namespace: string) {
 }
 
 /**
- * `null` clears a field. Errors: notFound, validationFailed; wrongState for another currency while there are products;
- * those of `changeTypes`.
+ * Updates a store; `null` clears a field. Errors: notFound; validationFailed; wrongState for another currency while
+ * there are products; those of `changeTypes`.
  */
 export async function updateTenant(
   ctx: SystemCtx,
@@ -178,7 +179,7 @@ export async function updateTenant(
     const before = await requireRow(tx, namespace);
     const currency = String(given.currency ?? before.currency);
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
-    // In another currency the old number would have another value.
+    // In another currency, the old number would have another value.
     else if (currency !== before.currency) given.pointValue = 1;
     const changes = { ...given, updatedAt: toTimestamp(ctx.now()) };
     const change = statement((q) => q.update(tenants).set(changes).where(mayChange));
@@ -194,7 +195,7 @@ export async function updateTenant(
   });
 }
 
-/** Suspends a store: every request is answered with storeNotFound until it is resumed. Nothing is deleted. */
+/** Suspends a store: every request fails with storeNotFound until it is resumed. Nothing is deleted. */
 export const suspendTenant = changeOf("suspended", "tenant.suspended");
 export const resumeTenant = changeOf("active", "tenant.resumed");
 

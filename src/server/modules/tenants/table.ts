@@ -20,18 +20,18 @@ export const tenants = sqliteTable(
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
-    /** Public writes a minute from one address, which a household or an office may share; 0 for no limit. */
+    /** Public writes a minute from one address, which a household or an office may share; 0 means no limit. */
     addressWrites: integer("address_writes").notNull().default(1200),
     /** Public writes a minute of one visitor or user; 0 for no limit. */
     visitorWrites: integer("visitor_writes").notNull().default(240),
-    /** Unpaid orders of one customer or guest's address; 0 for no limit. */
+    /** Unpaid orders of one customer or guest's address; 0 means no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
-    /** Percent of an item's whole stock that these may reserve, or a few pieces if that is more. */
+    /** The percentage of an item's stock that these orders may reserve, or a few items if that is more. */
     stockShare: integer("stock_share").notNull().default(20),
     /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
-    /** Whether customers create accounts themselves, and whether these count before their address is verified. */
+    /** Whether customers create accounts, and whether these exist before their address is verified. */
     signUp: text("sign_up", { enum: ["off", "open", "verified"] })
       .notNull()
       .default("verified"),
@@ -52,9 +52,7 @@ export const tenants = sqliteTable(
   ],
 );
 
-/**
- * Triggers change its row with every change of a tenant, key, secret or origin; until then a cache of them is valid.
- */
+/** Triggers change its row with every change of a store, key, secret or origin, which invalidates caches. */
 export const revision = sqliteTable(
   "revision",
   {
@@ -73,12 +71,12 @@ export const workFields = {
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 
-/** `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
+/** `ctx.tenant` as JSON text, for a store with the alias `t`, in work on rows of all stores. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );
 
-/** The row is deleted with the one of this id. */
+/** Deleting the row with this id also deletes the rows that refer to it. */
 export const ownerColumn = <Name extends string>(name: Name, id: () => AnySQLiteColumn) =>
   text(name).notNull().references(id, { onDelete: "cascade" });
 

@@ -2,7 +2,7 @@ import type { Tenant, WorkCtx } from "../../context.ts";
 import { AppError } from "../../errors.ts";
 
 /**
- * Returns how many rows `work` returned true for. A failing row does not stop the others.
+ * Runs `work` for each row, and returns how often it returned true. A failing row does not stop the others.
  * @throws unavailable at once; the first error of a row if no row succeeded.
  */
 export async function workThrough<Row extends { tenant: string }>(

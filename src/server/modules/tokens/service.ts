@@ -13,7 +13,7 @@ import { pushRegistrations } from "../notifications/table.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 
-/** How long an expired token is kept. Using it fails with tokenExpired until then, with tokenNotFound afterwards. */
+/** How long an expired token is kept. Until then, using it fails with tokenExpired, afterwards with tokenNotFound. */
 const rememberedMs = 400 * 86_400_000;
 
 const newToken = { ...params("id", "tenantId", "userId", "hash", "expiresAt"), createdAt: param("now") };
@@ -27,7 +27,7 @@ const endWhere = (condition: SQL | undefined) =>
 const endOfUser = endWhere(ofUser(userTokens));
 const endOfTenant = endWhere(ofStore(userTokens));
 const endOne = endWhere(isToken);
-// Checked and ended in one statement, so that of concurrent calls with one token only one succeeds.
+// One statement checks and ends it, so that only one of several concurrent calls succeeds.
 const endAlive = endWhere(sql`${isToken} and ${ofUser(userTokens)} and ${expiresAt} > ${param("now")}
   and exists (select 1 from ${users} u where u.id = ${param("userId")} and u.tenant_id = ${param("tenantId")}
     and u.status = 'active')`);
@@ -45,7 +45,10 @@ export interface OwnToken {
   tokenId: string;
 }
 
-/** Ends the previous token as replaced (specification, section 3), in the transaction that authenticates the user. */
+/**
+ * Issues a token and ends the previous one as replaced (specification, section 3), in the transaction that
+ * authenticates the user.
+ */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { issued, statements } = bindToken(tx, userId);
   await tx.db.batch(statements);
@@ -63,7 +66,7 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/** Of concurrent calls with one token, one succeeds. Errors: userTokenInvalid when it has ended. */
+/** Replaces a token. Of concurrent calls with one token, one succeeds. Errors: userTokenInvalid if it has ended. */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
     if (!(await spendToken(tx, { userId, tokenId }, "rotated"))) throw userTokenInvalid();
@@ -91,12 +94,12 @@ export async function revokeTokens(tx: Ctx, userId: string, endedAs: "revoked" |
   return countAlive(ended, now);
 }
 
-/** A thief may have registered a device to get notifications. The user's own devices must register again. */
+/** Detaches devices, because a thief may have registered one. The user's own devices must register again. */
 export async function detachDevices(tx: Ctx, userId: string): Promise<void> {
   await run(tx.db, detachOfUser, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
 }
 
-/** Detaches its user's devices, too. Returns 1, or 0 when it had ended before. Errors: notFound. */
+/** Revokes a token and detaches its user's devices. Returns 1, or 0 if it had already ended. Errors: notFound. */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -112,7 +115,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   });
 }
 
-/** Of one user, or (null) of all; detaches their devices, too. Returns how many tokens were still valid. */
+/** Revokes the tokens of a user, or (null) of all, and detaches their devices. Returns how many tokens were valid. */
 export function revokeTokensOf(ctx: Ctx, userId: string | null): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -151,7 +154,7 @@ const selectTokens = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 
-/** The valid tokens of a tenant, newest first; with `allStates` also the ended ones. By default 1,000. */
+/** Lists the valid tokens of a store, newest first; with `allStates` also ended ones. Default: 1,000. */
 export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
@@ -160,8 +163,8 @@ export function listTokens(
   return all(ctx.db, selectTokens, { tenantId: ctx.tenant.id, userId, allStates, limit, now: toTimestamp(ctx.now()) });
 }
 
-// Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens. The role
-// and the status are null when the user was deleted.
+// Found by the hash of 256 random bits, so the time of a failed lookup reveals nothing about other tokens. Role and
+// status are null if the user was deleted.
 const selectByHash = statement((q) =>
   q
     .select({ id, tenantId, userId, expiresAt, endedAt, role: users.role, status: users.status })
@@ -172,8 +175,8 @@ const selectByHash = statement((q) =>
 
 /**
  * Verifies user credentials in the database at each request (specification, section 5).
- * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one that has
- * ended or whose user is disabled or deleted.
+ * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired if it has ended,
+ * or its user is disabled or deleted.
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** Rows of ended tokens (tokenExpired) are kept, also of deleted users, so that they differ from unknown ones. */
+/** Ended tokens (tokenExpired) are kept, even of deleted users, to distinguish them from unknown ones. */
 export const userTokens = sqliteTable(
   "user_tokens",
   {
@@ -17,7 +17,7 @@ export const userTokens = sqliteTable(
     endedAs: text("ended_as", { enum: ["rotated", "replaced", "revoked"] }),
   },
   (t) => [
-    // One token is active per user: the database itself refuses a second.
+    // A user has one active token; the database refuses a second one.
     uniqueIndex("user_tokens_active").on(t.tenantId, t.userId).where(sql`ended_at is null`),
     index("user_tokens_by_user").on(t.tenantId, t.userId),
     index("user_tokens_by_tenant").on(t.tenantId, t.createdAt, t.id),

@@ -28,8 +28,9 @@ const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
 const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt", "lastStep")).where(isSameSecret));
 
 /**
- * The secret, of the calling user or, at the terminal, of the one it names, must be confirmed within an hour.
- * @throws wrongState when the second factor is on, or nobody has verified the address of an account from an open
+ * Begins an enrolment, for the calling user or, in the terminal, for the named one. It must be confirmed within an
+ * hour.
+ * @throws wrongState if the second factor is on, or if nobody has verified the address of an account from an open
  * sign-up; those of `verifyThenAct`.
  */
 export async function beginTwoFactor(
@@ -37,7 +38,7 @@ export async function beginTwoFactor(
   { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
 ): Promise<TwoFactorEnrolment> {
   const user = await requireEnrolling(ctx, userId);
-  // Somebody who signed up with a stranger's address could otherwise lock its owner out.
+  // Otherwise somebody who signed up with a stranger's address could lock its owner out.
   if (user.isUnproven) {
     const remedy = userId
       ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`
@@ -56,7 +57,10 @@ export async function beginTwoFactor(
   return { secret, otpauth_uri: uri, qr_svg: await drawQrCode(uri) };
 }
 
-/** Returns ten recovery codes, which are never shown again. Errors: wrongState; those of `verifyThenAct`. */
+/**
+ * Confirms an enrolment, and returns ten recovery codes, which are never shown again. Errors: wrongState; those of
+ * `verifyThenAct`.
+ */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
   const user = await requireEnrolling(ctx, userId);
   const makeKey = () => ({ tenantId: ctx.tenant.id, userId: user.id, since: toTimestamp(ctx.now() - begunMs) });
@@ -124,17 +128,17 @@ async function verifyBothThenAct<T>(
     if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
       throw wrongState("Two-factor authentication is not enabled.");
   };
-  // The library for codes is loaded before the transaction, which should not wait for it.
+  // Loaded before the transaction, which should not wait for the library.
   await Promise.all([requireOn(ctx.db), loadTotp()]);
   const spend = async (tx: Ctx) => {
-    // Of two concurrent calls, the second one did not send a wrong code: the second factor is disabled already.
+    // The second of two concurrent calls sent no wrong code: the second factor is already disabled.
     await requireOn(tx.db);
     return consumeCode(tx, user.id, otp);
   };
   return verifyThenAct(ctx, user, { password, spend }, act);
 }
 
-/** Errors: forbidden for other callers than users, tokenExpired for one who was disabled or deleted meanwhile. */
+/** Throws forbidden for callers that are not users, tokenExpired for one who was disabled or deleted meanwhile. */
 export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (user?.status !== "active") throw tokenExpired();
@@ -142,8 +146,8 @@ export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
 }
 
 /**
- * Verifies a password and, in the transaction of the act, a code. `failed` is recorded in the audit log for a refusal.
- * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired when the password was changed meanwhile.
+ * Verifies a password and, in the transaction of the act, a code. For a refusal, the audit log records `failed`.
+ * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired if the password was changed meanwhile.
  */
 export function verifyThenAct<T>(
   ctx: Ctx,
@@ -155,7 +159,7 @@ export function verifyThenAct<T>(
   return reauthenticate(ctx, user, { password, failed }, () =>
     inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
-      // The password may have been changed since it was verified, and the token revoked with it.
+      // Since it was verified, the password may have been changed, and the token revoked with it.
       const stored = await findSignInUserById(tx.db, tx.tenant.id, user.id);
       if (stored?.status !== "active" || stored.passwordHash !== user.passwordHash) throw tokenExpired();
       if (spend && !(await spend(tx))) throw invalidLogin();

@@ -17,7 +17,7 @@ import { matchStep } from "./totp.ts";
 
 const isConfirmed = and(ofUser(twoFactor), isNotNull(twoFactor.confirmedAt));
 const selectConfirmed = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isConfirmed));
-// The time step only increases, so an accepted code and all older ones are refused, also to concurrent requests.
+// The time step only increases, so an accepted code and all older ones are refused, even to concurrent requests.
 const isLater = and(isConfirmed, lt(twoFactor.lastStep, param("lastStep")));
 const advanceStep = statement((q) => q.update(twoFactor).set(params("lastStep")).where(isLater));
 const isUnused = and(ofUser(recoveryCodes), isNull(recoveryCodes.usedAt));
@@ -32,7 +32,10 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
   return (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
 }
 
-/** An unconfirmed enrolment is not enabled. Errors: forbidden for other callers than users. */
+/**
+ * Returns the caller's second factor; an unconfirmed enrolment is not enabled. Errors: forbidden for callers that are
+ * not users.
+ */
 export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
   const row = await get(ctx.db, selectState, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx) });
   const confirmedAt = row?.confirmedAt ?? null;
@@ -40,10 +43,10 @@ export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
 }
 
 /**
- * Verifies and spends a one-time code or a recovery code, in the transaction of the act, so that it is spent only if the
- * act succeeds (RFC 6238, section 5.2: accepted once).
- * @returns false when it is wrong, or the secret was sealed with another server key.
- * @throws invalidLogin, not counted as a failure, for a one-time code that is used up: itself, or a later one, was used.
+ * Verifies a one-time code or a recovery code and uses it up, in the transaction of the act, so that a failed act does
+ * not use it up (RFC 6238, section 5.2: accepted once).
+ * @returns false if it is wrong, or another server key sealed the secret.
+ * @throws invalidLogin, not counted as a failure, if this one-time code or a later one was already used.
  */
 export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promise<boolean> {
   const digits = otp.replace(/[\s-]/g, "");
@@ -56,7 +59,9 @@ export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promis
   return true;
 }
 
-/** Removes the second factor of a user who has lost it, and mails them. False when there was none, begun or enabled. */
+/**
+ * Removes the second factor of a user who has lost it, and mails them. Returns false if there was none, not even begun.
+ */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
     const wasOn = await isTwoFactorOn(tx.db, tx.tenant.id, userId);
@@ -91,7 +96,7 @@ export async function mailTwoFactorChange(ctx: Ctx, user: SignInUser, state: "en
 
 const howMany = 10;
 const characters = 10;
-// Crockford's base32: no letters that look like digits, and 5 bits a character.
+// Crockford's base32: 5 bits per character, and no letters that look like digits.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 const deleteCodes = statement((q) => q.delete(recoveryCodes).where(ofUser(recoveryCodes)));

@@ -16,7 +16,7 @@ export const twoFactor = sqliteTable("two_factor", {
   createdAt: text("created_at").notNull(),
 });
 
-/** SQL condition on a row of users: a sign-in needs a code. */
+/** SQL condition on a row of users: a sign-in needs a second factor. */
 export const hasTwoFactor = sql`exists (
   select 1 from ${twoFactor} where user_id = users.id and confirmed_at is not null)`;
 

@@ -2,11 +2,11 @@ import { timingSafeEqual } from "node:crypto";
 
 const stepMs = 30_000;
 const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
-// Names of this length fit a QR code of a common size in any script.
+// Names of this length fit into a QR code of usual size in any script.
 const maxIssuer = 48;
 const maxLabel = 64;
 
-/** Most servers never need the library, and no command does. */
+/** Loaded on demand, because most servers and all commands never need it. */
 export const loadTotp = () => import("otpauth");
 
 export async function makeSecret(): Promise<string> {
@@ -15,7 +15,8 @@ export async function makeSecret(): Promise<string> {
 }
 
 /**
- * One of the current step and its neighbours (RFC 6238, section 5.2), the latest if several match; null if none does.
+ * Returns the time step of a code: the current one or a neighbour (RFC 6238, section 5.2), the latest if several match;
+ * null for none.
  */
 export async function matchStep(secret: string, digits: string, epochMs: number): Promise<number | null> {
   const { HOTP, Secret } = await loadTotp();
@@ -40,14 +41,14 @@ export async function otpauthUri(secret: string, issuer: string, account: string
   }).toString();
 }
 
-/** Draws dark on white, with the quiet zone that scanners need. */
+/** Draws dark on white, with the margin that scanners need. */
 export async function drawQrCode(text: string): Promise<string> {
   const { encodeQR } = await import("qr");
   const svg = encodeQR(text, "svg", { ecc: "medium", border: 4 });
   return svg.replace(/^<svg[^>]*>/, (start) => `${start}<rect width="100%" height="100%" fill="#fff"/>`);
 }
 
-/** A colon separates the two names in the address, so neither may contain one. */
+/** Cleans a name. A colon separates the two names in the address, so neither may contain one. */
 function nameFor(text: string, most: number): string {
   const characters = [...text.replaceAll(":", " ").trim()];
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;

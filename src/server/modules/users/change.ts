@@ -53,8 +53,8 @@ interface Guard {
 }
 
 /**
- * A new address is unverified unless the columns say otherwise. Returns undefined when the guard does not hold.
- * @throws conflict for a taken address, validationFailed for metadata that has grown too large.
+ * Writes columns. A new address is unverified unless the columns say otherwise. Returns undefined if the guard refuses.
+ * @throws conflict for a taken address, validationFailed if metadata has become too large.
  */
 export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
   const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
@@ -90,7 +90,7 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/** The audit log gets the names of fields, and values only of roles. */
+/** Records the names of changed fields in the audit log; values only of roles. */
 export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
@@ -122,7 +122,7 @@ export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""
   return fieldError(conflict, "email", "belongs to another user", { id: other?.id, cause: error });
 }
 
-/** A user, in the order of the API; for statements on the table without an alias. */
+/** A user, in the order of the API's fields; for statements on the table without an alias. */
 export const userJson = jsonOf<User>(sql`json_object(
   'id', id, 'email', email, 'pending_email', pending_email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
   'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),

@@ -39,7 +39,7 @@ const selectImported = statement((q) =>
     .limit(1),
 );
 
-/** The user of an address in its comparable form, also a disabled one. */
+/** Finds the user of an address in its comparable form, even a disabled one. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string) {
   return get(db, selectByEmail, { tenantId, emailKey });
 }
@@ -48,16 +48,16 @@ export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 
-/** Whether a user of the store still has a hash from another system, which takes another time to verify than ours. */
+/** Whether a user of the store has a hash from another system, whose verification takes another time. */
 export async function hasImportedHashes({ db, tenant }: Ctx): Promise<boolean> {
   return (await get(db, selectImported, { tenantId: tenant.id })) !== undefined;
 }
 
 /**
- * Detaches the user's devices, too, but revokes no tokens. Returns false when the user was deleted or another hash is
- * stored.
- * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash,
- * as after the first login of an imported user; devices stay.
+ * Changes a password hash and detaches the user's devices, but revokes no tokens. Returns false if the user was deleted
+ * or another hash is stored.
+ * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash, as
+ * after the first login of an imported user; devices stay.
  */
 export async function changePasswordHash(
   tx: Ctx,

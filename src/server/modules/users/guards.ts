@@ -8,7 +8,7 @@ import { findSignInUserById, type SignInUser } from "./credentials.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
-// Conditions are part of the writing statements: between a read and a write, another write could happen.
+// The writing statements contain these conditions, because another write could happen between a read and a write.
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;
@@ -16,7 +16,7 @@ const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status
 export const guardedUser = sql`${byId(users)} and role in (select value from json_each(${param("roles")}))
   and ${isVersion(users)} and ${ownerRemains}`;
 
-/** The values of `guardedUser`. `endsOwner`: whether the change ends an active owner. */
+/** The values of `guardedUser`. `endsOwner`: whether the change removes an active owner. */
 export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {
   return {
     tenantId: ctx.tenant.id,
@@ -27,7 +27,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
   };
 }
 
-/** A user whom the actor may manage; in the transaction of the change. Errors: notFound, forbidden. */
+/** Returns a user whom the actor may manage, in the transaction of the change. Errors: notFound, forbidden. */
 export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser> {
   requireUserId(id);
   const stored = await findSignInUserById(tx.db, tx.tenant.id, id);
@@ -47,7 +47,7 @@ export function isLastOwner(error: unknown): boolean {
   return error instanceof AppError && error.cause === lastOwner;
 }
 
-/** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */
+/** Refuses texts that cannot be an id, for example with NUL, before they reach the database. */
 export function requireUserId(id: string): void {
   if (!isId("usr", id)) throw notFound("user", id);
 }
@@ -55,7 +55,7 @@ export function requireUserId(id: string): void {
 const everyone: readonly Role[] = ["customer", "staff", "owner"];
 const customers: readonly Role[] = ["customer"];
 
-/** The roles that an actor may create, change and delete: a key needs the scope `*` for more than customers. */
+/** The roles that the actor may create, change and delete. For more than customers, a key needs the scope `*`. */
 function manageableRoles(actor: Actor): readonly Role[] {
   switch (actor.kind) {
     case "terminal":
@@ -89,8 +89,8 @@ export function ownIdOf({ actor }: Pick<Ctx, "actor">): string {
 export const selectId = statement((q) => q.select({ id: users.id }).from(users).where(byId(users)));
 
 /**
- * The user that a call is about. Customers act for themselves; staff for themselves or `customer_id`; app keys for
- * `customer_id`, or the common parameter `user_id`. Errors: validationFailed for none or two of these, notFound.
+ * Returns the user of a call. Customers act for themselves; staff for themselves or `customer_id`; app keys for
+ * `customer_id` or the common parameter `user_id`. Errors: validationFailed for none or two of these, notFound.
  */
 export async function requireSubject(ctx: Ctx, customerId: string | undefined, subject: string | undefined) {
   const { actor } = ctx;

@@ -35,12 +35,12 @@ export function userColumns(input: UserFields): UserColumns {
   return columns;
 }
 
-/** The form of a name that searches compare: composed and in lower case. */
+/** A name in comparable form for searches: composed and in lower case. */
 export function nameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-/** The terminal passes values that no schema has checked. */
+/** The terminal passes values that no schema has validated. */
 function oneOf<const T extends string>(field: string, value: T, known: readonly T[]): T {
   if (!known.includes(value)) throw invalidField(field, `must be ${known.join(" or ")}`);
   return value;
@@ -68,7 +68,10 @@ function addressesText(addresses: readonly Address[]): string {
   return JSON.stringify(checked);
 }
 
-/** A checked postal address, with its fields in a fixed order; orders use the same form. Errors: validationFailed. */
+/**
+ * Returns a validated postal address with its fields in a fixed order; orders use the same form. Errors:
+ * validationFailed.
+ */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
   const nameOf = (name: string) => `${field}.${name}`;
   const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {

@@ -41,7 +41,10 @@ const readFew = keysetList({
   },
 });
 
-/** `q` matches the beginning of an address or a name, ignoring case. Errors: malformedRequest, validationFailed. */
+/**
+ * Lists users. `q` matches the beginning of an address or a name, ignoring case. Errors: malformedRequest,
+ * validationFailed.
+ */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const { email, ids } = query;
   const q = query.q === undefined ? undefined : nameKey(requireText("q", query.q, 100));
@@ -54,7 +57,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
   };
   // The highest character: all texts that begin with `q` sort between `q` and this.
   const values = { qEnd: `${q}\u{10ffff}` };
-  // A few matches are looked up and sorted; many are found quickly by reading all users in order.
+  // Few matches are looked up and sorted; many are found quickly by reading all users in order.
   const found =
     q === undefined || ids !== undefined
       ? undefined

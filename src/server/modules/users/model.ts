@@ -29,7 +29,7 @@ const password = textUpTo(
   "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 );
 const passwordForm = { minLength: 16, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
-/** A password that a user gets. An empty one is too weak, as other short ones are. */
+/** A new password. An empty one is too weak, like other short ones. */
 export const newPassword = Type.String({ ...password, form: passwordForm });
 const phone = Type.String({
   maxLength: 32,
@@ -101,7 +101,7 @@ export type UserInput = Static<typeof UserInput>;
 export const UserPatch = patch("UserPatch", { email, ...fields });
 export type UserPatch = Static<typeof UserPatch>;
 
-/** The body with which users change their own record; another address needs the current password. */
+/** The body with which users change their own record. A new address needs the current password. */
 export const ProfilePatch = patch("ProfilePatch", { ...ownFields, email, password: textUpTo(1024) });
 export type ProfilePatch = Static<typeof ProfilePatch>;
 

@@ -32,7 +32,8 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 }
 
 /**
- * An unknown name is returned as it is: an account of the operating system may look like an email. Errors: notFound.
+ * Returns the user's id. An unknown name is returned unchanged, because an operating system account may look like an
+ * email. Errors: notFound.
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);

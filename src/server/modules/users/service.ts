@@ -35,7 +35,7 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
   return addUser(ctx, await prepareUser(ctx, input));
 }
 
-/** Checks and hashes, before any transaction, because hashing in one would block all writers. */
+/** Validates and hashes. Call it before the transaction, because hashing in one would block all writers. */
 export async function prepareUser(
   ctx: Pick<Ctx, "actor"> & Partial<Pick<Ctx, "tenant">>,
   input: UserInput & { lang?: string | undefined },
@@ -53,7 +53,10 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
-/** Without hash, the user logs in after a password reset. Errors: conflict for a taken address, validationFailed. */
+/**
+ * Adds a user. Without a hash, the user logs in after a password reset. Errors: conflict for a taken address,
+ * validationFailed.
+ */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -79,7 +82,10 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
   return row.user;
 }
 
-/** Errors: notFound, forbidden, also for the actor; preconditionFailed; wrongState for the last active owner. */
+/**
+ * Deletes a user. Errors: notFound; forbidden, also for the actor; preconditionFailed; wrongState for the last active
+ * owner.
+ */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
@@ -95,7 +101,7 @@ export async function removeUser(
   { ifMatch, event }: { ifMatch: number | null; event: "user.deleted" | "user.erased" },
 ): Promise<void> {
   const { id, emailKey, role } = stored;
-  // Tokens first: their rows are kept, so that a revoked token still differs from an unknown one.
+  // Tokens first: their rows are kept, so that revoked tokens can be told from unknown ones.
   await revokeTokens(tx, id, "revoked");
   await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };
@@ -104,7 +110,9 @@ export async function removeUser(
   await recordUserEvent(tx, "user.deleted", stored);
 }
 
-/** Asks for no old password, and revokes the token. Errors: notFound, forbidden, weakPassword, unavailable. */
+/**
+ * Sets a password without the old one, and revokes the token. Errors: notFound, forbidden, weakPassword, unavailable.
+ */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   const to = await preparePassword(password, ctx.tenant.id);
   await inTransaction(ctx, async (tx) => {

@@ -12,7 +12,7 @@ export const users = sqliteTable(
     email: text("email").notNull(),
     /** The comparable form (`emailKey`), so that an address in another case is not a second account. */
     emailKey: text("email_key").notNull(),
-    /** As entered by the user; it replaces `email` once a code that was mailed to it is entered. */
+    /** As entered by the user. It replaces `email` once the mailed code is entered. */
     pendingEmail: text("pending_email"),
     name: text("name"),
     nameKey: text("name_key"),
@@ -21,7 +21,7 @@ export const users = sqliteTable(
     role: text("role", { enum: ["customer", "staff", "owner"] }).notNull(),
     status: text("status", { enum: ["active", "disabled"] }).notNull(),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
-    /** Whether anybody may have made the account, in an open store, and nobody has proven to own its address. */
+    /** Whether anybody may have created the account, in an open store, without proving to own its address. */
     isUnproven: integer("is_unproven", { mode: "boolean" }).notNull().default(false),
     addresses: text("addresses").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
@@ -36,7 +36,7 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex("users_email").on(t.tenantId, t.emailKey),
     index("users_by_created").on(t.tenantId, t.createdAt, t.id),
-    // Imported passwords: login has to find which kinds of hashes a store has.
+    // For imported passwords: login has to find out whether a store has them.
     index("users_imported").on(t.tenantId, t.passwordHash).where(imported),
     index("users_by_name").on(t.tenantId, t.nameKey, t.id),
     index("users_by_status").on(t.tenantId, t.status, t.createdAt, t.id),

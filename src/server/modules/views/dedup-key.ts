@@ -5,7 +5,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import type { Resource } from "../resources/registry.ts";
 
 const maxAgent = 512;
-/** Characters of a hash in base64 that are 128 bits. */
+/** Base64 characters of 128 bits of a hash. */
 const keyLength = 22;
 
 const keys = new WeakMap<Vault, { day: string; hasher: Bun.CryptoHasher }>();
@@ -15,9 +15,9 @@ export function dayOf(epochMs: number): string {
 }
 
 /**
- * The dedup key of a view, a keyed hash: a view counts once a day for each key. The key of the hash changes each day
+ * Returns the dedup key of a view, a keyed hash. A view counts once a day per key. The hash's own key changes each day
  * and is stored nowhere. Errors: unavailable at a server without the database's key.
- * @param actorId the user or visitor; null for a caller known by address and agent only.
+ * @param actorId the user or visitor; null for a caller known only by address and agent.
  */
 export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const { ip = null, userAgent } = ctx.client ?? {};

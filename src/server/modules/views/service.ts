@@ -38,8 +38,8 @@ const selectCount = forEachKind((kind) =>
 const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
 const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->> 2 as resource_type,
   value ->> 3 as resource_id, value ->> 4 as dedup_key from json_each(${param("rows")})) r`;
-// Leaves out resources that were hidden or deleted meanwhile, and those beyond the maximum. Sorted, so that each page of a
-// large table is touched once.
+// Omits resources that were hidden or deleted meanwhile, and those beyond the maximum. Sorted, so that each page of a
+// large table is written once.
 const addKeys = statement<Record<"day" | "tenant_id" | "resource_type" | "resource_id" | "dedup_key", string>>(sql`
   insert into ${viewDedupKeys} (${keyColumns})
   select ${keyColumns} from ${rows} where ${isRowShown("r")} and ${isRowShown("r", hasRoom)} order by ${keyColumns}
@@ -60,8 +60,8 @@ const removeOld = statement(sql`
 export type View = Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>;
 
 /**
- * Writes views and their counts in one transaction. A view counts when its dedup key is new, so that none counts twice,
- * even in several processes; one of a resource that is hidden by now does not count.
+ * Writes views and their counts in one transaction. A view counts only if its dedup key is new, so none counts twice,
+ * even in several processes. Views of resources that are hidden by now do not count.
  */
 export function writeViews(db: Session, views: readonly View[]): Promise<void> {
   return db.transaction(async (tx) => {
@@ -73,8 +73,8 @@ export function writeViews(db: Session, views: readonly View[]): Promise<void> {
 }
 
 /**
- * Removes dedup keys, at most a thousand a call. Yesterday's are kept, because the views of its last second are written
- * today, `doctor` compares counts with them, and a clock may be an hour behind.
+ * Removes dedup keys, at most a thousand per call. Yesterday's are kept, because its last views are written today,
+ * `doctor` compares counts with them, and a clock may be an hour behind.
  */
 export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeOld, { before: dayOf(ctx.now() - 25 * 3_600_000) });
@@ -89,12 +89,12 @@ const selectDays = statement((q) =>
     .where(sql`${ofResource} and day between ${param("first")} and ${param("last")}`),
 );
 
-/** The resource and the viewer of a call, and the `user_id` that an app key sent, which is refused. */
+/** The resource and the viewer of a call. The `user_id` of an app key is refused. */
 type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
 
 /**
- * Counts a view, once for each viewer, resource and day (UTC), within a second; those of bots do not count. Returns whether it
- * counts, and how many are in the database. Errors: validationFailed, tooManyRequests, notFound, unavailable.
+ * Counts a view, once for each viewer, resource and day (UTC), within a second; views of bots do not count. Returns
+ * whether it counts, and the number in the database. Errors: validationFailed, tooManyRequests, notFound, unavailable.
  */
 export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
   const { tenant } = ctx;
@@ -159,7 +159,7 @@ export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visi
 }
 
 /**
- * The views of a resource: in total, and on each of the last days (UTC, today included), the oldest first; and whether
+ * Returns the views of a resource: in total, on each of the last days (UTC, oldest first, including today), and whether
  * the caller's view counts today. Errors: validationFailed, notFound for a hidden resource.
  */
 export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }): Promise<Views> {
@@ -185,7 +185,7 @@ function readInput({ resource_type, resource_id, subject }: ViewRequest): Resour
   return parseResource(resource_type, resource_id);
 }
 
-/** The caller's dedup key; null for a bot, and at a server without the database's key, which counts nothing. */
+/** Returns the caller's dedup key; null for a bot, and on a server without the database's key, which counts nothing. */
 function findKey(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
   if (isBot(ctx.client?.userAgent ?? "")) return null;
   try {

@@ -19,8 +19,8 @@ export const viewDays = sqliteTable(
 );
 
 /**
- * Dedup keys of the views counted today, so that no process counts a viewer twice. A key is a keyed hash that differs for
- * each resource and day, so it identifies nobody and links no two views. It is purged after its day.
+ * Dedup keys of counted views, so that no process counts a viewer twice. A key is a keyed hash that differs for each
+ * resource and day, so it identifies nobody and links no two views. It is purged after its day.
  */
 export const viewDedupKeys = sqliteTable(
   "view_dedup_keys",

@@ -3,14 +3,14 @@ import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { type View, writeViews } from "./service.ts";
 
-/** How long a process that stops tries to write its last views, in milliseconds. */
+/** How long a stopping process tries to write its last views, in milliseconds. */
 export const lastWritesMs = 5000;
 
 /** A view is written after this time, so that it is in the database within a second. */
 const pauseMs = 500;
 const pauseAfterFailureMs = 1000;
 const pauseAtStopMs = 250;
-/** In one transaction, for which other writers wait. */
+/** Maximum views in a transaction, for which other writers wait. */
 const maxBatch = 2000;
 /** About ten megabytes. */
 const defaultMaxWaiting = 100_000;
@@ -18,15 +18,15 @@ const maxKnown = 50_000;
 
 interface BufferDeps {
   db: Database;
-  /** Called once each time writes begin to fail. */
+  /** Called once each time writes start to fail. */
   notice: (message: string) => void;
   maxWaiting?: number;
   lastMs?: number;
 }
 
 /**
- * The write-behind buffer of one process: views wait in memory and are written together. Several processes may each have
- * one, because a view counts only for the process that writes its dedup key first.
+ * The write-behind buffer of one process: views wait in memory and are written together. Several processes can each
+ * have one, because a view counts only for the process that writes its dedup key first.
  */
 export class ViewBuffer {
   readonly #deps: BufferDeps;
@@ -53,7 +53,7 @@ export class ViewBuffer {
     this.#schedule();
   }
 
-  /** Writes all waiting views. Errors: those of the database; views that were not written stay in the buffer. */
+  /** Writes all waiting views. Errors: those of the database; unwritten views stay in the buffer. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -22,7 +22,10 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
   }
 }
 
-/** The caller of a write; makes a visitor with a token if there is none. Errors: unavailable without the database's key. */
+/**
+ * The caller of a write. Creates a visitor with a token if there is none. Errors: unavailable without the database's
+ * key.
+ */
 export function requireActor(
   { actor, vault, tenant }: Ctx,
   visitor: string | undefined,
@@ -32,12 +35,12 @@ export function requireActor(
   return id === null ? issueVisitorToken(vault, tenant.id) : { id };
 }
 
-/** Refuses the `user_id` that an app key sends: acting for a user requires their token. Errors: validationFailed. */
+/** Refuses the `user_id` of an app key, because acting for a user requires their token. Errors: validationFailed. */
 export function refuseSubject(subject: string | undefined): void {
   if (subject !== undefined) throw invalidField("user_id", "requires the token of that user");
 }
 
-// No dot in between: an id that ends in "v2" would look like a user's token.
+// No dot in between, because an id that ends in "v2" would look like a user's token.
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 

@@ -17,7 +17,7 @@ import { getWebhook } from "./service.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
 const batchSize = 500;
-/** Waiting deliveries of one webhook; further deliveries are made once some have ended. */
+/** Maximum waiting deliveries of a webhook. Further deliveries are created once some have ended. */
 export const maxWaiting = 10_000;
 
 const selectBehind = statement((q) =>
@@ -35,7 +35,9 @@ const selectBehind = statement((q) =>
 );
 const isWanted = sql`exists(select 1 from json_each(w.types)
   where value in ('*', e.type, substr(e.type, 1, instr(e.type, '.')) || '*'))`;
-/** SQL that creates deliveries of events of the webhook `webhookId`, up to the action for those that exist. */
+/**
+ * SQL that creates deliveries of events to the webhook `webhookId`. The caller appends what to do with existing ones.
+ */
 const insertRows = (someEvents: SQL, condition: SQL) => sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
   select ${deliveryId}, w.tenant_id, w.id, e.sequence, 'waiting', ${param("now")}, ${param("now")}
@@ -51,10 +53,13 @@ const movePosition = statement(sql`
   update ${webhooks} set position = coalesce((select max(sequence) from ${newEvents}), position)
   where id = ${param("webhookId")}`);
 
-/** Creates the deliveries of new events in the transaction that moves the position: none is skipped, or created twice. */
+/**
+ * Creates the deliveries of new events. The same transaction moves the position, so that none is skipped or created
+ * twice.
+ */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const now = toTimestamp(ctx.now());
-  // One batch for each at a time: a store with many events must not delay the others.
+  // One batch for each at a time, so that a store with many events does not delay the others.
   for (const { id: webhookId } of await all(ctx.db, selectBehind)) {
     const values = { webhookId, deliveryId: newId("dlv"), now };
     await ctx.db.batch([bind(insertDeliveries, values), bind(movePosition, values)]);
@@ -84,7 +89,7 @@ const selectDeliveries = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 const selectEvent = statement((q) => q.select(pick(events, "sequence")).from(events).where(isEvent("eventId")));
-// Skips deliveries that a process is sending now.
+// Queues deliveries again, except those that a process is sending now.
 const queueAgain = (condition: SQL) =>
   statement(sql`
     ${insertRows(sql`${events}`, condition)} do update set status = 'waiting', attempts = 0,
@@ -109,7 +114,7 @@ export async function listDeliveries(
 type ReplayChoice = { event: string } | { after: string } | "failed";
 
 /**
- * Queues deliveries again, from the first attempt on, and returns how many; not those that are being sent now.
+ * Queues deliveries again, starting with the first attempt, except those that are being sent now. Returns how many.
  * @throws notFound for an unknown webhook, or an event that is unknown or purged.
  */
 export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {

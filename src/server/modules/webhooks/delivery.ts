@@ -21,11 +21,14 @@ export const schedule: RetrySchedule = {
   delaysMs: [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800].map((seconds) => seconds * 1000),
   jitter: 0.2,
 };
-/** A delivery is not tried after this time, even if it waited behind an open circuit. */
+/** After this time a delivery is not tried, even if it waited behind an open circuit. */
 const maxAgeMs = 3 * 86_400_000;
 const attemptMs = 10_000;
 
-/** Quick receivers get four messages at once, others one. Bun sends at most 256 requests at once, those to a database too. */
+/**
+ * Quick receivers get four messages at once, others one. Bun sends at most 256 requests at once, including those to a
+ * database.
+ */
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, receiver: 1 },

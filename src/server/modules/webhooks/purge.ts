@@ -7,7 +7,7 @@ import { tenants } from "../tenants/table.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
 const dayMs = 86_400_000;
-/** How long rows are kept, in days. An event that a webhook has not delivered yet is kept for up to `undelivered` days. */
+/** How long rows are kept, in days. An event that a webhook has not received is kept for up to `undelivered` days. */
 const keptDays = { delivered: 7, failed: 30, events: 30, undelivered: 60 };
 
 const removeDone = statement(sql`
@@ -17,7 +17,7 @@ const removeDone = statement(sql`
 const isUndelivered = sql`exists (select 1 from ${webhooks} w where w.tenant_id = t.id and (w.position < k.sequence
   or exists (select 1 from ${webhookDeliveries} d
     where d.webhook_id = w.id and d.event = k.sequence and d.status = 'waiting')))`;
-// Each store's events are deleted in their order, up to the first that must stay; the newest stays, because readers of the
+// Each store's events are deleted in order, up to the first that must stay. The newest stays, because readers of the
 // feed continue from it.
 const removeOldEvents = statement(sql`
   delete from ${events} where sequence in (

@@ -13,7 +13,10 @@ const selectAll = statement((q) =>
     .orderBy(webhooks.id),
 );
 
-/** Finds a webhook by id or whole address. Errors: notFound with the closest address, conflict for an address of several. */
+/**
+ * Finds a webhook by id or whole address. Errors: notFound with the most similar address, conflict for an address of
+ * several webhooks.
+ */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectAll, { tenantId });

@@ -39,7 +39,7 @@ const selectWebhooks = statement((q) =>
       ...shown,
       ...{ waiting: count("waiting"), delivered: count("delivered"), failed: count("failed") },
       last_delivered_at: ofDeliveries<string | null>(sql`max(d.finished_at)`, sql`d.status = 'delivered'`),
-      // Of a delivery that waits or has failed.
+      // The error of a waiting or failed delivery.
       last_error: ofDeliveries<string | null>(sql`d.last_error`, hasError),
     })
     .from(webhooks)
@@ -58,7 +58,7 @@ interface WebhookInput {
   allowPrivate?: boolean | undefined;
 }
 
-/** Adds a webhook for the events from now on. Errors: validationFailed; wrongState when the store has twenty already. */
+/** Adds a webhook for future events. Errors: validationFailed; wrongState if the store already has twenty. */
 export async function addWebhook(ctx: Ctx, input: WebhookInput) {
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
@@ -80,7 +80,7 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput) {
       throw wrongState(
         `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks, the maximum. Remove one first: bodega webhook remove`,
       );
-    // Only the host: a path can contain a secret.
+    // Only the host, because a path can contain a secret.
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };
@@ -105,7 +105,7 @@ async function find<Row>({ db, tenant }: Ctx, select: CompiledStatement<Row>, id
   return row;
 }
 
-/** Removes a webhook and its deliveries; an attempt in progress may still arrive. Errors: notFound. */
+/** Removes a webhook and its deliveries. A running attempt may still arrive. Errors: notFound. */
 export function removeWebhook(ctx: Ctx, id: string) {
   return inTransaction(ctx, async (tx) => {
     const record = await getWebhook(tx, id);
@@ -115,7 +115,9 @@ export function removeWebhook(ctx: Ctx, id: string) {
   });
 }
 
-/** Replaces a webhook's signing secret, which is shown only here; the new one is used from the next attempt on. Errors: notFound. */
+/**
+ * Replaces a webhook's signing secret, which is shown only here. Further attempts use the new one. Errors: notFound.
+ */
 export function rotateWebhook(ctx: Ctx, id: string) {
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
@@ -135,7 +137,7 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
   if (url.hash !== "") throw invalidField("url", "must not contain #");
-  // Its addresses are checked at each attempt.
+  // Addresses are checked at each attempt.
   if (!allowPrivate && !isPublicHost(hostOf(url))) {
     throw invalidField("url", `${hostOf(url)} is not a public address. Add --allow-private to permit it`);
   }

@@ -13,7 +13,7 @@ export const webhooks = sqliteTable(
     types: text("types").notNull(),
     secret: text("secret").notNull(),
     allowPrivate: integer("allow_private", { mode: "boolean" }).notNull().default(false),
-    /** The sequence of the last event whose deliveries are made. */
+    /** The sequence of the last event whose deliveries were created. */
     position: integer("position").notNull(),
     createdAt: text("created_at").notNull(),
   },
@@ -26,7 +26,7 @@ export const webhookDeliveries = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     webhookId: ownerColumn("webhook_id", () => webhooks.id),
-    /** The event's sequence; the event may be purged already. */
+    /** The event's sequence. The event may already be purged. */
     event: integer("event").notNull(),
     status: text("status", { enum: ["waiting", "delivered", "failed"] }).notNull(),
     ...deliveryColumns,

@@ -18,7 +18,7 @@ import { users } from "../users/table.ts";
 import { maxNote, WishlistItem, type WishlistQuery, type WishlistReplacement } from "./model.ts";
 import { wishlistItems } from "./table.ts";
 
-/** Products that are not published appear as deleted on the list. */
+/** Unpublished products appear as deleted. */
 const itemTables = sql`${wishlistItems} w
   left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null
     and p.status = 'published'
@@ -73,7 +73,7 @@ const isVariantKept = sql`exists (select 1 from ${wishlistItems}
 const hasRoom = sql`(select count(*) from ${wishlistItems} where ${ofList}) < ${sql.raw(String(maxItems))}`;
 const isOnSale = sql`(p.deleted_at is null and p.status = 'published')`;
 const isVariantOfIt = sql`(${param("variantId")} is null or v.id is not null)`;
-// The statement that writes an item also checks it, so that nothing can change in between.
+// The writing statement also checks the item, so that nothing can change in between.
 const candidate = sql`from ${users} u join ${products} p on p.tenant_id = u.tenant_id and p.id = ${param("productId")}
   left join ${productVariants} v on v.id = ${param("variantId")} and v.product_id = p.id and v.deleted_at is null
   where u.tenant_id = ${param("tenantId")} and u.id = ${param("userId")}`;
@@ -84,7 +84,7 @@ const insert = sql`insert into ${wishlistItems} (id, tenant_id, user_id, product
 const onConflict = sql`on conflict (tenant_id, user_id, product_id)`;
 
 const addItem = statement(sql`${insert} and ${isOnSale} and ${isVariantOfIt} and ${hasRoom} ${onConflict} do nothing`);
-// The note of a product that is no longer sold can still be changed, with the same variant.
+// The note of an item that is no longer sold can still be changed, with the same variant.
 const putItem = statement(sql`${insert} and ((${isOnSale} and ${isVariantOfIt}) or ${isVariantKept})
     and (${hasItem} or (${param("ifMatch")} is null and ${hasRoom}))
   ${onConflict} do update set variant_id = excluded.variant_id, note = excluded.note,
@@ -119,12 +119,15 @@ const selectObstacles = statement((q) =>
 );
 type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
-/** An item on the list of `customer_id`, or of the `user_id` that an app key sends. `product` is an id or slug. */
+/** An item on the list of `customer_id`, or of the `user_id` of an app key. `product` is an id or slug. */
 export type ItemKey = Record<"customerId" | "subject", string | undefined> & { product: string };
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
-/** Adds a product at its current price, or returns the item that exists. Errors: validationFailed, wrongState for a full list, notFound. */
+/**
+ * Adds a product at its current price, or returns the existing item. Errors: validationFailed, wrongState for a full
+ * list, notFound.
+ */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,
@@ -138,7 +141,10 @@ export async function addToWishlist(
   throw cannotSave(obstacles, notSold);
 }
 
-/** Sets variant and note of an item, or adds it. Another variant resets the price. Errors: notFound, preconditionFailed and as above. */
+/**
+ * Sets variant and note of an item, or adds it. Another variant resets the price. Errors: notFound, preconditionFailed;
+ * those of `addToWishlist`.
+ */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
@@ -170,7 +176,7 @@ async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
   return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, product) };
 }
 
-/** Writes an item, then reads it and what prevented the write, in one batch. */
+/** Writes an item, then reads it and the reason of a refused write, in one batch. */
 async function write(
   ctx: Ctx,
   save: CompiledStatement<unknown>,

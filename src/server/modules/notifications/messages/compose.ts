@@ -24,7 +24,7 @@ export type OrderTexts = Record<NotifiableEvent, string>;
 
 export const orderTexts = { ar, de, en, es, fr, pt, zh } as Record<string, OrderTexts>;
 
-/** The text about an order in the first of these languages (BCP 47) that has one, otherwise in English. */
+/** Returns the text about an order in the first of these languages (BCP 47) that has one, else in English. */
 export function orderText(type: NotifiableEvent, number: number, wanted: readonly (string | null)[]): string {
   const texts = orderTexts[chooseLanguage(wanted, orderTexts)] as OrderTexts;
   return texts[type].replace("{number}", String(number));
@@ -48,6 +48,6 @@ export function composePayload(
     return { title, body, tag: data.order_id, data: { ...data } };
   }
   const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
-  // A device shows messages with the same tag once.
+  // A device shows only one message with the same tag.
   return { title, body, url, tag: task.messageId, data };
 }

@@ -31,7 +31,7 @@ const insertMessage = statement((q) =>
   }),
 );
 
-/** Puts a message into the outbox, and returns its id. `expiresAt` is in epoch milliseconds. */
+/** Queues a message and returns its id. `expiresAt` is in epoch milliseconds. */
 export async function queueMessage(
   tx: Pick<Ctx, "db" | "tenant" | "now">,
   message: Recipients & { content: MessageContent; expiresAt: number },
@@ -49,9 +49,9 @@ export async function queueMessage(
 }
 
 /**
- * A statement that queues a notification to one user, for a batch in the transaction of a change; it writes nothing for a
- * user without devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
- * @param notice a `select` of one row or none: `tenant_id`, `user_id` and `content`, a JSON text.
+ * Compiles a statement that queues a notification to one user, for the batch of a change. It writes nothing for a user
+ * without devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
+ * @param notice a `select` of at most one row: `tenant_id`, `user_id` and `content`, a JSON text.
  */
 export function compileNotice(notice: SQL) {
   return statement(sql`
@@ -62,7 +62,7 @@ export function compileNotice(notice: SQL) {
     from (${notice}) n where exists(select 1 from ${pushRegistrations} r where r.user_id = n.user_id)`);
 }
 
-/** Every push service accepts this size, with the overhead of encryption. */
+/** Every push service accepts this size, including the overhead of encryption. */
 const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
@@ -71,7 +71,10 @@ export type MessageRequest = MessageInput & { subject?: string | undefined; lang
 
 export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
-/** Checks a message and counts its devices, before the transaction because that takes time. Errors: validationFailed, notFound. */
+/**
+ * Checks a message and counts its devices. Runs before the transaction, because it takes time. Errors:
+ * validationFailed, notFound.
+ */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;
@@ -82,11 +85,11 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }
 
-/** Puts a message into the outbox. One to more than one user gets an audit record, without its text. */
+/** Queues a message. One to several users gets an audit entry without its text. */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();
-  // The reply and the row have the same times.
+  // Reply and row must have the same times.
   return inTransaction({ ...ctx, now: () => at }, async (tx) => {
     const id = await queueMessage(tx, { content, ...recipients, expiresAt: at + ttlMs });
     if (recipients.userId === null) {
@@ -169,7 +172,7 @@ const deliveries = sql`(select json_object('waiting', ${countOf("waiting")}, 'se
   from ${pushDeliveries} where message_id = ${pushMessages.id})`;
 const withDeliveries = sql<string>`json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
   'deliveries', ${deliveries})`;
-// Notifications about orders are not messages that somebody sent.
+// Notifications about orders are not listed as messages.
 const isMessage = eq(pushMessages.kind, "message");
 const selectMessage = statement((q) =>
   q
@@ -200,7 +203,7 @@ const readPage = keysetList({
   tie: null,
 });
 
-/** A message with the states of its deliveries, as JSON text. It is kept for thirty days. @throws notFound. */
+/** Returns a message with the states of its deliveries, as JSON text. It is kept for thirty days. @throws notFound. */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
   const row = isId("msg", id) ? await get(ctx.db, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("message", id);

@@ -5,7 +5,9 @@ import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";
 import { type pushMessages, pushRegistrations, pushTopics } from "../table.ts";
 
-/** Conditions for the recipients of a message; null matches all. `lang`, a BCP 47 tag, also matches its regional varieties. */
+/**
+ * Conditions for the recipients of a message; null matches all. `lang` (BCP 47) also matches its regional varieties.
+ */
 export type Recipients = Pick<typeof pushMessages.$inferSelect, "topic" | "userId" | "lang">;
 
 /** The registrations `r` of a message `m`; `id` is the column that orders them. */
@@ -16,7 +18,7 @@ const audiences = {
     where: sql`p.tenant_id = m.tenant_id and p.topic = m.topic`,
   },
   user: {
-    // Otherwise the planner reads all registrations of the store, in order.
+    // Otherwise SQLite would read all registrations of the store in order.
     from: sql`${pushRegistrations} r indexed by push_registrations_by_user`,
     id: sql`r.id`,
     where: sql`r.user_id = m.user_id and r.tenant_id = m.tenant_id`,
@@ -25,7 +27,7 @@ const audiences = {
 };
 type Audience = (typeof audiences)["topic"];
 
-/** Compiles a statement for each kind of audience. Returns a function that chooses that of a message. */
+/** Compiles a statement for each kind of audience. Returns a function that chooses the one for a message. */
 export function forAudiences<T>(compile: (audience: Audience) => T): (recipients: Recipients) => T {
   const [topic, user, everyone] = [audiences.topic, audiences.user, audiences.everyone].map(compile) as [T, T, T];
   return ({ topic: topicName, userId }) => (userId !== null ? user : topicName !== null ? topic : everyone);

@@ -4,9 +4,9 @@ import { createHttp2Connection } from "./http2-connection.ts";
 import type { PushProvider } from "./provider.ts";
 
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
-/** Apple accepts a token for an hour, and a new one every twenty minutes at most. */
+/** Apple accepts a token for an hour, and a new token at most every twenty minutes. */
 const tokenMs = { used: 50 * 60_000, min: 20 * 60_000 };
-/** Reasons about the account or its options: every message fails until these are corrected. */
+/** Reasons about the account or its options: every message fails until they are corrected. */
 const aboutAccount = new Set([
   "BadCertificate",
   "BadCertificateEnvironment",
@@ -23,7 +23,7 @@ const aboutAccount = new Set([
 
 export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: DeviceProviderDeps): PushProvider {
   const connection = createHttp2Connection(origin ?? origins[account.isSandbox ? "sandbox" : "production"], ca);
-  /** Whether a message was accepted: until then an unknown token may belong to Apple's other environment. */
+  /** Whether a message was accepted. Until then, an unknown token may belong to Apple's other environment. */
   let hasReached = false;
   return createDeviceProvider({
     now,
@@ -40,7 +40,7 @@ export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: De
         ...(payload.tag !== undefined && { "apns-collapse-id": payload.tag }),
       };
       const { title, body, url, data } = payload;
-      // Everything besides `aps` is for the app.
+      // Everything outside `aps` is for the app.
       const text = JSON.stringify({ aps: { alert: { title, body }, sound: "default" }, url, data });
       const answer = await connection.post(`/3/device/${device}`, headers, text, options.signal);
       if (answer.status === 200) hasReached = true;
@@ -57,7 +57,7 @@ export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: De
 }
 
 async function signToken({ keyId, teamId, key }: ApnsAccount, now: number) {
-  // Loaded only by servers that send to devices.
+  // Only servers that send to devices load it.
   const { importPKCS8, SignJWT } = await import("jose");
   const text = await new SignJWT({})
     .setProtectedHeader({ alg: "ES256", kid: keyId })

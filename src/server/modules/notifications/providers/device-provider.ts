@@ -5,7 +5,7 @@ import { attempt } from "../../../values/attempt.ts";
 import type { Http2Answer } from "./http2-connection.ts";
 import { explainPush, type PushOptions, type PushPayload, type PushProvider } from "./provider.ts";
 
-/** Gives access to the account until `expiresAt`; times are epoch milliseconds. */
+/** An access token of the account. Times are epoch milliseconds. */
 type AccessToken = { text: string; issuedAt: number; expiresAt: number };
 
 export interface DeviceProviderDeps {
@@ -17,7 +17,7 @@ export interface DeviceProviderDeps {
 interface DeviceService {
   now: () => number;
   issueToken(): Promise<AccessToken>;
-  /** A token that the service rejects is replaced only if it is older than this. */
+  /** A rejected token is replaced only if it is older than this. */
   minTokenMs: number;
   isTokenRejected(answer: Http2Answer): boolean;
   post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<Http2Answer>;
@@ -78,7 +78,7 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
   };
 }
 
-/** The value if it is a word such as `BadDeviceToken`; else empty, because logs show it. */
+/** Returns the value if it is a word such as `BadDeviceToken`, else an empty text, because logs show it. */
 export function readWord(value: unknown): string {
   return typeof value === "string" && /^[\w-]{1,60}$/.test(value) ? value : "";
 }

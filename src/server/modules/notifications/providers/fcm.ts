@@ -45,7 +45,7 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
       }),
     explain({ status, text }) {
       const { code, isAboutToken } = readError(text);
-      // A missing project is a 404 too, so only these codes mean that the device is gone.
+      // A missing project is also a 404, so only these codes mean that the device is gone.
       const isGone = code === "UNREGISTERED" || isAboutToken;
       const isAboutAccount = status === 401 || ((status === 403 || status === 404) && code !== "SENDER_ID_MISMATCH");
       return { reason: code, isGone, isAboutAccount };
@@ -55,9 +55,9 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
   });
 }
 
-/** An assertion that Google exchanges for an access token (RFC 7523). @param now epoch seconds. */
+/** Signs an assertion that Google exchanges for an access token (RFC 7523). @param now epoch seconds. */
 async function signAssertion(account: FcmAccount, now: number): Promise<string> {
-  // Loaded only by servers that send to devices.
+  // Only servers that send to devices load it.
   const { importPKCS8, SignJWT } = await import("jose");
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(account.privateKeyId && { kid: account.privateKeyId }) })
@@ -72,7 +72,7 @@ function readToken({ status, text: body }: Http2Answer, issuedAt: number) {
   const { access_token: text, expires_in: given, error } = readObject(body);
   if (status !== 200) {
     const reason = [status, readWord(error)].join(" ").trim();
-    // An outage at Google is temporary: the account is not at fault.
+    // An outage at Google is temporary, and not a fault of the account.
     if (status >= 500 || status === 429) throw new Error(`Google issues no access token now (${reason})`);
     throw new DeliveryFailure(`Google rejects the account (${reason}): check BODEGA_FCM_CREDENTIALS`);
   }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { withSignal } from "../../../concurrency/with-timeout.ts";
 
-/** Answers of push services are one line; longer ones are cut. */
+/** Replies of push services are one line; longer ones are cut. */
 const maxText = 4096;
 
 export interface Http2Answer {
@@ -17,9 +17,9 @@ export function createHttp2Connection(origin: string, ca?: string) {
   function connectOnce() {
     if (current && !current.session.closed && !current.session.destroyed) return current;
     const session = connect(origin, ca === undefined ? {} : { ca });
-    // Bun ignores the peer's stream limit until its SETTINGS have arrived.
+    // Bun ignores the stream limit of the server until its SETTINGS have arrived.
     const ready = once(session, "remoteSettings");
-    // Each call that waits gets the error.
+    // Each waiting call gets the error.
     ready.catch(() => {});
     session.on("error", () => {});
     session.on("goaway", () => session.close());
@@ -33,7 +33,7 @@ export function createHttp2Connection(origin: string, ca?: string) {
       await withSignal(ready, signal);
       return await exchange(session.request({ ":method": "POST", ":path": path, ...headers }), body, signal);
     } catch (error) {
-      // A connection that did not answer in time may be dead.
+      // A connection without an answer in time may be dead.
       if (signal.aborted) session.close();
       throw error;
     }

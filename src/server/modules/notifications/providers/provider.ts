@@ -14,7 +14,7 @@ export type Target = Subscription | { token: string };
 export interface PushPayload {
   title: string;
   body: string;
-  /** A page of the store: https, or a path of the shop. */
+  /** A page of the store: an https address, or a path of the shop. */
   url?: string | undefined;
   /** A later notification with the same tag replaces this one. */
   tag?: string | undefined;
@@ -25,7 +25,7 @@ export interface PushOptions {
   /** How long the service keeps the message for a device that is off, in seconds. */
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** Replaces a message that waits at the service with the same topic; at most 32 characters of base64url. */
+  /** Replaces a waiting message with the same topic at the service; at most 32 characters of base64url. */
   topic?: string | undefined;
   signal: AbortSignal;
 }
@@ -43,9 +43,11 @@ export function explainPush(answer: {
 }
 
 export interface PushProvider {
-  /** The service of a target, such as the endpoint's host, where targets have different ones. Each service has its own circuit. */
+  /** The service of a target, such as the endpoint's host, if targets have different ones. Each has its own circuit. */
   serviceOf?(target: Target): string;
-  /** Makes one attempt. Errors: RefusedAddress, which is final; others are retried, also DeliveryFailure for a rejected account. */
+  /**
+   * Makes one attempt. RefusedAddress is final; other errors are retried, even DeliveryFailure for a rejected account.
+   */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
   stop?(): Promise<void> | void;
 }
@@ -54,7 +56,7 @@ export function sealTarget(vault: Vault, registrationId: string, target: Target)
   return vault.seal("push", registrationId, JSON.stringify(target));
 }
 
-/** The target of a registration; null if it was sealed with another key. @throws unavailable without the key. */
+/** Returns the target of a registration; null if another key sealed it. @throws unavailable without the key. */
 export function openTarget(vault: Vault, registrationId: string, sealed: string): Target | null {
   const text = vault.open("push", registrationId, sealed);
   return text === null ? null : (JSON.parse(text) as Target);

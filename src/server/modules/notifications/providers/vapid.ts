@@ -18,7 +18,10 @@ const insertKeys = statement((q) =>
 
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
-/** The keys, the private one sealed. Makes them if there are none; of several processes that start at once, one does. */
+/**
+ * Returns the keys, the private one sealed, and creates them if missing. Of several starting processes, one creates
+ * them.
+ */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   const kept = await get(db, selectKeys);
   if (kept) return kept;
@@ -27,7 +30,9 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   return get(db, selectKeys);
 }
 
-/** The keys; makes them if there are none. Errors: unavailable without the key, wrongState for keys sealed with another. */
+/**
+ * Returns the keys, and creates them if missing. Errors: unavailable without the server's key, wrongState with another.
+ */
 export async function ensureVapidKeys(ctx: VapidCtx) {
   const kept = await makeVapidKeys(ctx);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
@@ -37,7 +42,7 @@ export async function ensureVapidKeys(ctx: VapidCtx) {
   return { publicKey: kept.publicKey, privateKey };
 }
 
-/** The public key, also without the secret key; null when there is none and none can be made. */
+/** Returns the public key, even without the server's key; null if there is none and none can be created. */
 export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
   try {
     return (await makeVapidKeys(ctx))?.publicKey ?? null;
@@ -47,7 +52,7 @@ export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> 
   }
 }
 
-/** New keys that identify this server to push services (RFC 8292), in base64url. Browsers subscribe with the public one. */
+/** Creates keys that identify this server to push services (RFC 8292), in base64url. Browsers need the public one. */
 function generateKeys() {
   const { x, y, d } = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
   const point = [Buffer.of(4), Buffer.from(x as string, "base64url"), Buffer.from(y as string, "base64url")];

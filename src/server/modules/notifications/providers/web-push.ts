@@ -4,7 +4,7 @@ import { postMessage } from "../../../delivery/outbound/post.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import { explainPush, type PushProvider } from "./provider.ts";
 
-/** Tokens are valid for twelve hours; signing one costs more than the rest of an attempt. */
+/** Tokens are valid for twelve hours. Signing one takes longer than the rest of an attempt. */
 const tokenMs = 6 * 3_600_000;
 const minTokens = 500;
 const encoding = "aes128gcm";
@@ -16,13 +16,16 @@ export interface WebPushDeps {
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
   now: () => number;
   allowPrivate: boolean;
-  /** An address that push services may write to. */
+  /** An address at which push services can contact the operator. */
   contact?: string | undefined;
   lookup?: Lookup | undefined;
   ca?: string | undefined;
 }
 
-/** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Strangers choose endpoints: each attempt checks the address. */
+/**
+ * Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Strangers choose endpoints, so each attempt checks the
+ * address.
+ */
 export function createWebPush(deps: WebPushDeps): PushProvider {
   const { lookup = lookupAddresses, contact = noContact } = deps;
   const tokens = new LruCache<{ header: string; until: number }>(minTokens);

@@ -27,10 +27,10 @@ import type {
 import { countDeviceWrite, deliveryOf, isManagementSecret, keysOf, shownRegistration } from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";
 
-/** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
+/** Maximum devices of a user. Each is notified of every order, and some may be endpoints of strangers. */
 const maxOfUser = 50;
 const maxOfStore = 100_000;
-/** New devices per address and store without an account; each stays for months. */
+/** New devices per address and store without an account. Each is stored for months. */
 const newDevices: RateLimit = { name: "devices", max: 20, windowMs: 3_600_000 };
 
 const stored = pick(pushRegistrations, "id", "platform", "targetKey", "proofKey", "secretHash");
@@ -84,7 +84,7 @@ const removeOldest = statement(sql`
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by id = ${param("id")} desc, updated_at desc, id desc limit -1 offset ${sql.raw(String(maxOfUser))})`);
 
-/** Values that a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
+/** Values that a client needs before it registers: the key for browsers, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
   const vapid_public_key = await findVapidPublicKey(ctx);
   const platforms = (["web", "ios", "android"] as const).map((platform) => ({
@@ -95,11 +95,11 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
 }
 
 /**
- * Registers a browser or device. If its endpoint or token is registered already, that registration gets a new secret,
- * and its user, language and topics are replaced. `subject`, the `user_id` that an app key sent, is refused.
- * @throws unavailable without the server's key, validationFailed, tooManyRequests (also after 20 new devices of an address
- * within an hour), tokenExpired when the token has ended meanwhile, wrongState for too many devices, conflict when the
- * endpoint is registered with other keys and `management_secret` is not that registration's.
+ * Registers a browser or device. If its endpoint or token is already registered, the registration gets a new secret,
+ * user, language and topics. `subject`, the `user_id` that an app key sent, is refused.
+ * @throws unavailable without the server's key; validationFailed; tooManyRequests (also after 20 new devices of an
+ * address within an hour); tokenExpired if the token has ended meanwhile; wrongState for too many devices; conflict if
+ * the endpoint is registered with other keys and `management_secret` is wrong.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -132,7 +132,7 @@ export async function registerDevice(
   });
 }
 
-/** Users are not counted, since each has a maximum of devices. */
+/** Users are not counted, because each has a maximum of devices. */
 async function countNewDevice(ctx: Ctx): Promise<void> {
   if (ctx.actor.kind === "user" || ctx.tenant.addressWrites === 0) return;
   const subject = addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
@@ -160,7 +160,8 @@ async function write(
 
 /**
  * Changes a registration for its own device.
- * @throws validationFailed, tooManyRequests, notFound for a wrong secret, conflict when the new target has another.
+ * @throws validationFailed; tooManyRequests; notFound for a wrong secret; conflict if another device has the new
+ * target.
  */
 export async function changeRegistration(
   ctx: Ctx,
@@ -185,7 +186,10 @@ export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string
   await withOwn(ctx, id, secret, (tx) => run(tx.db, remove, { tenantId: tx.tenant.id, id }));
 }
 
-/** Does work on a registration in a transaction, for the device that has its secret. An unknown id and a wrong secret give the same error. */
+/**
+ * Runs work on a registration in a transaction, if the secret is right. An unknown id and a wrong secret give the same
+ * error.
+ */
 async function withOwn<T>(
   ctx: Ctx,
   id: string,

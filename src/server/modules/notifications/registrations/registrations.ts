@@ -33,8 +33,9 @@ export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPla
 }
 
 /**
- * Keyed hashes of a target, different in each store. `targetKey` finds its registration; with the keys of `proofKey` it can be
- * registered again, null for tokens, which are secret themselves. Errors: unavailable without the server's key.
+ * Returns keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` covers the
+ * keys that allow registering it again; null for tokens, which are secret themselves. Errors: unavailable without the
+ * server's key.
  */
 export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -43,12 +44,15 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/** Counts a write of an address, and of its user or else the device: one key may write for many. Errors: tooManyRequests. */
+/**
+ * Counts a write for the address, and for the user or else the device, because one key may write for many. Errors:
+ * tooManyRequests.
+ */
 export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
 
-/** Compares a secret with a stored hash in constant time, also an undefined one. */
+/** Compares a secret, even an undefined one, with a stored hash in constant time. */
 export function isManagementSecret(secret = "", stored: string | undefined): boolean {
   const given = Buffer.from(hashSecret(secret));
   return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
@@ -74,7 +78,7 @@ export interface RegistrationFilter {
   topic?: string | undefined;
   userId?: string | undefined;
   platform?: PushPlatform | undefined;
-  /** 100 unless given. */
+  /** Default: 100. */
   limit?: number | undefined;
 }
 
@@ -102,7 +106,7 @@ const readPage = keysetList({
   fields: Object.keys(Device.properties),
   json: sql`json_object('id', id, 'platform', platform, 'lang', ${lang}, 'topics', json(${topics}),
     'created_at', created_at, 'updated_at', updated_at)`,
-  // Otherwise the planner may read all registrations of the store.
+  // Otherwise SQLite may read all registrations of the store.
   from: sql`from ${pushRegistrations} indexed by push_registrations_by_user`,
   conditions: { userId: sql`user_id = ${param("userId")}` },
   sorts: { created_at: sql`created_at` },

@@ -7,12 +7,13 @@ import type { Subscription, Target } from "../providers/provider.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
-/** As URLs state them: 443 is the default. Elsewhere are no push services, but servers of others. */
+/** As in URLs, where 443 is the default. On other ports there are no push services, but other servers. */
 const ports: readonly string[] = ["", "8443"];
 
 /**
- * The target of a platform in canonical form. Its addresses are checked when a message is sent. Errors: validationFailed.
- * @param allowPrivate permits http, any port, and addresses of this machine and private networks.
+ * Returns the target of a platform in canonical form. Its addresses are checked when a message is sent. Errors:
+ * validationFailed.
+ * @param allowPrivate allows http, any port, and addresses of this machine and private networks.
  */
 export function parseTarget(
   platform: PushPlatform,
@@ -54,7 +55,7 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
   return url.href;
 }
 
-/** Base64 in either alphabet, with or without padding, of exactly `length` bytes. */
+/** Decodes base64 in either alphabet, with or without padding, of exactly `length` bytes. */
 function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buffer {
   const [, digits = "", padding = ""] = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text) ?? [];
   const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);
@@ -62,13 +63,13 @@ function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buff
   return Buffer.from(digits, "base64");
 }
 
-/** Apple's are 32 bytes in hex today, and may become longer. */
+/** Apple's tokens are 32 bytes in hex today, and may become longer. */
 function parseAppleToken(token: string): string {
   if (!/^(?:[0-9A-Fa-f]{2}){32,100}$/.test(token)) throw invalidField("token", "must be 64 to 200 hex digits");
   return token.toLowerCase();
 }
 
-/** FCM tokens are the id of an installation, a colon, and more than a hundred characters. */
+/** An FCM token is the id of an installation, a colon, and more than a hundred characters. */
 function parseGoogleToken(token: string): string {
   if (token.length < 100 || token.length > 512 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
     throw invalidField("token", "must be an FCM registration token of at most 512 characters, such as c1Zb…:APA91b…");

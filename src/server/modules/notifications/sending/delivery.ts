@@ -21,7 +21,7 @@ const schedule: RetrySchedule = {
   jitter: 0.2,
   repeatsLast: true,
 };
-/** Trusted from the start: strangers cannot make the services of common browsers and devices keep connections open. */
+/** Trusted from the start, because strangers cannot make these services keep connections open. */
 const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
 
@@ -56,7 +56,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     alsoRecord: (task, answer) => bindRegistration(deps, task, answer),
     notify(task, { error }, circuit, service) {
       if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
-      // Strangers choose the hosts of browsers, so these are not reported.
+      // Strangers choose the hosts of browsers, so failures of unproven ones are not reported.
       if (circuit === "opened" && (task.isProven || !service.startsWith("web "))) {
         notice("warn", `push notifications to ${service} stay queued: ${error}`);
       }
@@ -68,7 +68,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   return new DeliveryEngine(channel, { ...deps, policy: pushPolicy });
 }
 
-/** Sends push notifications for as long as a server runs. Any number of servers may do so at once. */
+/** Sends push notifications while a server runs. Several servers may do so at once. */
 export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
   deps: ChannelDeps & { db: Database },
@@ -89,7 +89,9 @@ function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom
 }
 
 const attemptMs = 10_000;
-/** The first attempt gets this part of the timeout when neither the registration nor its service has ever accepted a message. */
+/**
+ * The first attempt gets this part of the timeout, if neither the registration nor its service ever accepted a message.
+ */
 const hurried = 0.4;
 export interface PushDeps extends ChannelDeps {
   providers: Partial<Record<PushPlatform, PushProvider>>;
@@ -115,7 +117,7 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
     timeoutMs,
     untrustedTimeoutMs: !task.isProven && task.attempts === 1 ? timeoutMs * hurried : undefined,
     send: (signal) => send(task, { provider, target, signal }, deps),
-    // An endpoint that is not on the public internet is not retried.
+    // An endpoint outside the public internet is not retried.
     explain: (error) =>
       error instanceof RefusedAddress
         ? { result: "refused", isFinal: true, status: null, error: error.message, retryAfterMs: 0 }
@@ -130,7 +132,7 @@ function send(
 ): Promise<Answer> {
   const payload = composePayload(task);
   const isOrder = task.kind === "order";
-  // A device that is off later gets only the last state of an order.
+  // A device that was off gets only the last state of an order.
   const topic = isOrder ? payload.tag : undefined;
   return provider.deliver(target, payload, {
     ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - now()) / 1000)),

@@ -17,8 +17,8 @@ const batchSize = 500;
 const maxMessages = 100;
 
 /**
- * Orders come first, then messages, each to registrations that have received something before others: strangers may
- * register endpoints that never answer.
+ * Orders come first, then messages; within each, registrations that have received something come first, because
+ * strangers may register endpoints that never answer.
  */
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
@@ -34,7 +34,7 @@ const selectUnfinished = statement((q) =>
     .limit(maxMessages),
 );
 const fanOutStatements = forAudiences(({ from, id, where }) => {
-  // A batch counts registrations of other languages too, so that none takes long to read.
+  // A batch also counts registrations of other languages, so that reading it never takes long.
   const batch = sql`(
     select m.tenant_id, m.id as message_id, r.id, r.platform, ${priority} as priority, ${isMeant} as is_meant
     from ${pushMessages} m cross join ${from}
@@ -54,13 +54,13 @@ const fanOutStatements = forAudiences(({ from, id, where }) => {
 });
 
 /**
- * Creates deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so that
- * several processes neither skip a device nor send to it twice. Returns whether there are more to create.
+ * Creates deliveries of queued messages, a batch of each. The transaction also moves the message's position, so that no
+ * process skips a device or sends to it twice. Returns whether more are left.
  */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const unfinished = await all(ctx.db, selectUnfinished);
   let isMore = unfinished.length === maxMessages;
-  // One batch of each at a time: a message to very many devices must not delay the others.
+  // One batch of each at a time, so that a message to many devices does not delay the others.
   for (const { id, ...recipients } of unfinished) {
     const { insert, movePosition } = fanOutStatements(recipients);
     const values = { id, deliveryId: newId("psh"), now: toTimestamp(ctx.now()) };
@@ -70,7 +70,7 @@ export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   return isMore;
 }
 
-// Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
+// Jumps from one store with waiting deliveries to the next. SQLite itself would read all waiting deliveries.
 const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
 const stores = sql`(with recursive stores(id) as (
     select min(tenant_id) from ${waiting}
@@ -120,7 +120,7 @@ const markProven = statement(sql`
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
 export const pushQueue = createQueue(pushDeliveries, { which, read, delivered: "sent" });
-// A device that registered again meanwhile has a newly sealed target, and is not removed.
+// If the device has registered again, its target is sealed anew, and it is not removed.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
@@ -137,8 +137,8 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
 }
 
 /**
- * Statements that record an answer in the registration. One that did not answer comes after others until it receives a
- * message: a customer's devices that hang must not hold up the others' orders again and again.
+ * Statements that record an answer in the registration. A device that did not answer comes after others until it
+ * receives a message, so that it does not delay other customers' orders again and again.
  */
 export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;
