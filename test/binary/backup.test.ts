@@ -87,7 +87,7 @@ test("a server makes scheduled backups, keeps the configured number, and logs th
   const failing = installBinary();
   await openShop(failing);
   const other = await failing.serve("--backup-every", "1h", "--backup-to", join(binary.path, "no-folder"));
-  await until("the warning", () => other.log().includes("the backup failed, next attempt in 300 s"));
+  await until("the warning", () => other.log().includes("the backup failed, next attempt in 5 minutes"));
   expect((await fetch(`${other.url}/health/ready`)).status).toBe(200);
   expect(await other.end()).toBe(0);
   expect(await server.end()).toBe(0);

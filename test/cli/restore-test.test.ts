@@ -2,6 +2,7 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
+import { scheduleRestoreTests, startSchedule } from "../../src/server/backup/schedule.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
@@ -9,7 +10,6 @@ import { readBirth } from "../../src/server/db/migrate.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import { openReplica } from "../../src/server/replication/target.ts";
-import { startRestoreTests } from "../../src/server/runtime/restore-tests.ts";
 import { createClock } from "../support/clock.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +20,7 @@ const whole = join(makeDir(), "replica");
 const record = join(dataDir, "backups", "restore-test.json");
 /** The replica of a test; it may be damaged. */
 let place = "";
-let server: ReturnType<typeof startRestoreTests> | undefined;
+let server: ReturnType<typeof startSchedule> | undefined;
 
 beforeAll(async () => {
   await json("tenant", "create", "demo");
@@ -74,7 +74,8 @@ function startServer(program = command) {
   const clock = createClock(Date.now());
   const log: string[] = [];
   const notice = (level: string, message: string) => log.push(`${level} ${message}`);
-  server = startRestoreTests(config, { command: program, env: environment(), notice, now: clock.now });
+  const schedule = scheduleRestoreTests(config) as NonNullable<ReturnType<typeof scheduleRestoreTests>>;
+  server = startSchedule(config, schedule, { command: program, env: environment(), notice, now: clock.now });
   const pass = async (ms: number) => {
     clock.advance(ms);
     await server?.check();

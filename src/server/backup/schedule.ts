@@ -1,68 +1,158 @@
-import type { Config } from "../config/config.ts";
-import { invalidOption } from "../config/environment.ts";
+import { type Config, inheritConfig } from "../config/config.ts";
+import { workingDir } from "../config/data-dir.ts";
+import { type Environment, invalidOption } from "../config/environment.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openStorage } from "../object-store/open-storage.ts";
+import { attempt } from "../values/attempt.ts";
 import { formatBytes } from "../values/bytes.ts";
+import { formatDuration } from "../values/duration.ts";
 import type { BackupReport } from "./backup-report.ts";
 import { readLast, recordResult } from "./last.ts";
-import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
-import { type CommandRun, runServerCommand } from "./server-command.ts";
+import { backupsFolder, parseDestination, restoreTestPlace } from "./location.ts";
+import { removeStaleRestores } from "./restore/temp-dir.ts";
 
-const retryMs = 5 * 60_000;
-/** A hanging place must not block later backups. */
-const timeoutMs = 4 * 3_600_000;
-/**
- * Starts scheduled backups. The first one waits until the last backup is old enough, so that restarts neither add nor
- * delay backups.
- * @throws validationFailed if the destination cannot take several backups, or has no account.
- */
-export function startBackups(
-  config: Config & { backupEveryMs: number },
-  { command, env, notice }: CommandRun & Pick<LogWriter, "notice">,
-): { stop(): Promise<void> } {
-  const { backupEveryMs: everyMs, backupKeep: keep } = config;
-  const location = parseDestination(config.backupTo ?? backupsFolder(config.dataDir), "--backup-to");
-  if (location.kind === "stdout" || location.name !== undefined) {
+const minute = 60_000;
+const hour = 60 * minute;
+/** How long a command may take to remove unfinished work, such as the parts of an upload. */
+const cleanUpMs = 5000;
+
+export interface CommandRun {
+  /** The program, which may need a runtime before it. */
+  command: readonly string[];
+  env: Environment;
+}
+
+interface ScheduledCommand {
+  kind: "backup" | "restore-test";
+  words: string[];
+  /** The result of another place does not count. */
+  place: string;
+  everyMs: number;
+  retryMs: number;
+  pollMs: number;
+  /** A hanging place must not block later runs. */
+  timeoutMs: number;
+  /** Describes a success, from the output of the command. */
+  describe(stdout: string): { message: string; warnings: string[] };
+}
+
+/** Returns undefined without `--backup-every`. @throws validationFailed if the destination cannot take several backups, or has no account. */
+export function scheduleBackups(config: Config): ScheduledCommand | undefined {
+  const { backupEveryMs: everyMs, backupKeep: keep, backupTo, dataDir } = config;
+  if (everyMs === undefined) return undefined;
+  const { kind, place, name } = parseDestination(backupTo ?? backupsFolder(dataDir), "--backup-to");
+  if (kind === "stdout" || name !== undefined) {
     throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
-  openStorage(location.place, config);
+  openStorage(place, config);
+  return {
+    kind: "backup",
+    words: ["db", "backup", "--to", place, ...(keep === undefined ? [] : ["--keep", String(keep)])],
+    ...{
+      place,
+      everyMs,
+      retryMs: Math.min(5 * minute, everyMs),
+      pollMs: Math.min(minute, everyMs),
+      timeoutMs: 4 * hour,
+    },
+    describe(stdout) {
+      const { backup, bytes, removed, warnings }: BackupReport = JSON.parse(stdout);
+      const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
+      const toWarning = (warning: string) => `the backup ${backup} is complete, but ${warning}`;
+      return { message: `backup made: ${backup} (${formatBytes(bytes)}${old})`, warnings: warnings.map(toWarning) };
+    },
+  };
+}
+
+/** Returns undefined without a replica or scheduled backups. */
+export function scheduleRestoreTests(config: Config): ScheduledCommand | undefined {
+  const place = restoreTestPlace(config);
+  if (place === undefined) return undefined;
+  return {
+    kind: "restore-test",
+    words: ["db", "test-restore"],
+    ...{ place, everyMs: 24 * hour, retryMs: hour, pollMs: 10 * minute, timeoutMs: 2 * hour },
+    describe: () => ({ message: `a restore from ${place} was tested and succeeded`, warnings: [] }),
+  };
+}
+
+/** Runs a command when its last result is old enough, so that restarts neither add nor delay runs. Call `check` to poll at once. */
+export function startSchedule(
+  config: Config,
+  scheduled: ScheduledCommand,
+  { command, env, notice, now = Date.now }: CommandRun & Pick<LogWriter, "notice"> & { now?: () => number },
+) {
+  const { kind, words, place, everyMs, retryMs, pollMs, timeoutMs, describe } = scheduled;
+  const { dataDir } = config;
   const stopping = new AbortController();
   const { signal } = stopping;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<void> | undefined;
 
-  async function backUp(): Promise<void> {
-    const words = ["db", "backup", "--to", location.place, ...(keep === undefined ? [] : ["--keep", String(keep)])];
+  function isDue(): boolean {
+    const { last_success: success, last_failure: failure } = readLast(dataDir, kind);
+    const last = failure ?? success;
+    const ageMs = now() - Date.parse(last?.at ?? "");
+    return !last?.place?.startsWith(place) || ageMs < 0 || ageMs >= (failure ? retryMs : everyMs);
+  }
+
+  async function run(): Promise<void> {
     const { stdout, failure } = await runServerCommand(config, words, { command, env, signal, timeoutMs });
+    await removeStaleRestores(dataDir);
     if (signal.aborted) return;
     if (failure !== undefined) {
-      const delayMs = Math.min(retryMs, everyMs);
-      recordResult(config.dataDir, "backup", { last_failure: { at: new Date().toISOString(), message: failure } });
-      notice("warn", `the backup failed, next attempt in ${Math.ceil(delayMs / 1000)} s: ${failure}`);
-      return schedule(delayMs);
+      recordResult(dataDir, kind, { last_failure: { at: new Date().toISOString(), place, message: failure } });
+      const what = kind === "backup" ? "backup" : "restore test";
+      return notice("warn", `the ${what} failed, next attempt in ${formatDuration(retryMs)}: ${failure}`);
     }
-    const { backup, bytes, removed, warnings, created_at }: BackupReport = JSON.parse(stdout);
-    const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
-    notice("info", `backup made: ${backup} (${formatBytes(bytes)}${old})`);
-    for (const warning of warnings) notice("warn", `the backup ${backup} is complete, but ${warning}`);
-    schedule(Math.max(0, Date.parse(created_at) + everyMs - Date.now()));
+    const { message, warnings } = describe(stdout);
+    notice("info", message);
+    for (const warning of warnings) notice("warn", warning);
   }
 
-  function schedule(delayMs: number): void {
-    timer = setTimeout(() => {
-      running = backUp();
-    }, delayMs);
-  }
-
-  const { last_success: last } = readLast(config.dataDir, "backup");
-  const isSamePlace = last?.place.startsWith(formatLocation(location)) ?? false;
-  const nextAt = last && isSamePlace ? Date.parse(last.at) + everyMs : 0;
-  schedule(Math.min(everyMs, Math.max(0, nextAt - Date.now())));
+  const check = () => {
+    if (running === undefined && isDue()) running = run().finally(() => (running = undefined));
+    return running;
+  };
+  const timer = setInterval(check, pollMs);
   return {
+    check,
     async stop() {
-      clearTimeout(timer);
+      clearInterval(timer);
       stopping.abort();
       await running;
     },
   };
+}
+
+/**
+ * Runs a command of this program with the settings of a server. It ends with the server, after `timeoutMs`, or at the
+ * signal.
+ * @returns the output and the reason of a failure; undefined for a success.
+ */
+async function runServerCommand(
+  config: Config,
+  words: readonly string[],
+  { command, env, signal, timeoutMs }: CommandRun & { signal: AbortSignal; timeoutMs: number },
+): Promise<{ stdout: string; failure: string | undefined }> {
+  const child = Bun.spawn([...command, ...words, "--json"], {
+    ...workingDir(config.dataDir),
+    env: inheritConfig(config, env),
+    stdio: ["ignore", "pipe", "pipe"],
+    // The command ends when this channel closes.
+    ipc() {},
+    detached: true,
+    ...{ timeout: timeoutMs, killSignal: "SIGKILL" },
+  });
+  const abort = () => {
+    child.disconnect();
+    setTimeout(() => child.kill("SIGKILL"), cleanUpMs).unref();
+  };
+  signal.addEventListener("abort", abort);
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  signal.removeEventListener("abort", abort);
+  if (child.exitCode === 0) return { stdout, failure: undefined };
+  const lastLine = stderr.trim().split("\n").at(-1) ?? "";
+  const message = attempt(() => String(JSON.parse(lastLine).error.message));
+  const end = child.signalCode ?? `exit code ${child.exitCode}`;
+  return { stdout, failure: message ?? `The process ended (${end}). ${lastLine}`.trimEnd() };
 }

@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import type { CommandRun } from "../backup/server-command.ts";
+import { type CommandRun, scheduleBackups, scheduleRestoreTests, startSchedule } from "../backup/schedule.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import type { MediaStore } from "../context.ts";
@@ -34,7 +34,6 @@ import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { createClockCheck } from "./clock-check.ts";
-import { startRestoreTests } from "./restore-tests.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
@@ -59,8 +58,11 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
-  const backups = await startScheduledBackups(config, options);
-  const restoreTests = startRestoreTests(config, { ...options, notice });
+  const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
+  const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });
+  void backups?.check();
+  // The first test waits for the first snapshot or backup.
+  const restoreTests = testSchedule && startSchedule(config, testSchedule, { ...options, notice });
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
@@ -121,14 +123,6 @@ async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: Chann
   if (url === undefined || from === null) return undefined;
   const { createMailEngine } = await import("../modules/mail/delivery.ts");
   return createMailEngine({ ...deps, smtp: { url }, from }).start(deps.db, "mail stays queued");
-}
-
-/** Loaded only when used: most servers make no backups. */
-async function startScheduledBackups(config: Config, { command, env, log }: JobOptions) {
-  const { backupEveryMs } = config;
-  if (backupEveryMs === undefined) return undefined;
-  const { startBackups } = await import("../backup/schedule.ts");
-  return startBackups({ ...config, backupEveryMs }, { command, env, notice: log.notice });
 }
 
 type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
