@@ -94,7 +94,7 @@ test("an amount that may have a thousands separator, or a second comma, is refus
   }
 });
 
-test("slugs of a German store are spelt as in German, and an unknown category is named with the similar one", async () => {
+test("slugs of a German store are spelt as in German, and an unknown category is named", async () => {
   await json("tenant", "create", "laden", "--language", "de-AT");
   expect(await json<object>("category", "create", "-n", "laden", "--title", "Drücke")).toMatchObject({
     slug: "druecke",
@@ -103,7 +103,7 @@ test("slugs of a German store are spelt as in German, and an unknown category is
   expect(await json<object>(...args)).toMatchObject({ slug: "groesse" });
   const { error } = await failure(...args, "--category", "Drücke");
   expect(error.message).toStartWith("--category");
-  expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
+  expect(error.message).toContain('is not a category of this store: "Drücke"');
 });
 
 test("create and update know the former price, tags and translations, also of a category", async () => {

@@ -107,12 +107,12 @@ onDatabase("file", (suite) => {
     for (const name of [order, "1", "#1"]) expect(await resolveOrderId(here, name)).toBe(order);
     expect(await failureOf(resolveOrderId(here, "2"))).toMatchObject({
       code: 5301,
-      remedy: expect.stringContaining("The highest order number is 1."),
+      remedy: expect.stringContaining("List orders: bodega order list -n"),
     });
     for (const name of [order, "1", "nonsense"]) {
       expect(await failureOf(resolveOrderId(there, name))).toMatchObject({
         code: 5301,
-        remedy: expect.stringContaining("no orders yet"),
+        remedy: expect.stringContaining("List orders"),
       });
     }
   });

@@ -4,7 +4,7 @@ import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField, notFound } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
-import { ambiguousName, maxCompared, suggestWord, unknownName } from "../../../values/unknown-name.ts";
+import { ambiguousName, maxCompared, unknownName } from "../../../values/unknown-name.ts";
 import { categories } from "../categories/table.ts";
 import type { ProductColumns } from "./input.ts";
 import { unknownCategory } from "./product-errors.ts";
@@ -72,9 +72,6 @@ const selectIds = statement<{ id: string | null }>(sql`
   select coalesce((select id from ${categories} where ${isCategory} and id = n.value),
     (select id from ${categories} where ${isCategory} and slug = n.value)) as id
   from json_each(${param("names")}) n order by n.key`);
-const selectSlugs = statement((q) =>
-  q.select({ slug: categories.slug }).from(categories).where(isCategory).limit(maxCompared),
-);
 
 export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx, columns: Columns): Promise<Columns> {
   const { categoryIds = "[]" } = columns;
@@ -90,8 +87,5 @@ export async function findCategoryIds(ctx: Ctx, field: string, names: readonly s
   if (ids.length === rows.length) return [...new Set(ids)];
   const place = rows.findIndex(({ id }) => id === null);
   const name = names[place] as string;
-  const slugs = (await all(ctx.db, selectSlugs, { tenantId: ctx.tenant.id })).map(({ slug }) => slug);
-  const meant = suggestWord(name, slugs);
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-  throw invalidField(`${field}.${place}`, `${unknownCategory}: ${JSON.stringify(name)}${hint}`);
+  throw invalidField(`${field}.${place}`, `${unknownCategory}: ${JSON.stringify(name)}`);
 }
