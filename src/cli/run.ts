@@ -13,7 +13,7 @@ import { info, printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { UsageError } from "./terminal/usage-error.ts";
 
-/** The shared flags take effect: the console writes JSON, asks no questions, or has no colours. */
+/** Applies the shared flags: the console writes JSON, asks no questions, or has no colours. */
 const output: CittyPlugin = {
   name: "output",
   setup({ args: values, data }) {
@@ -22,7 +22,9 @@ const output: CittyPlugin = {
   },
 };
 
-/** Fills in the store of the environment or of bodega.env, or the only one there is. Of several, an error names them. */
+/**
+ * Fills in the store of the environment or of bodega.env, or the only one. If there are several, an error names them.
+ */
 const store: CittyPlugin = {
   name: "store",
   async setup({ data }) {
@@ -30,14 +32,14 @@ const store: CittyPlugin = {
     const { namespace: arg } = command.args;
     if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
     const { openOptions } = await import("../server/config/env-file.ts");
-    // The command itself reports what is wrong with the settings.
+    // The command itself reports wrong settings.
     const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
     values.namespace = env[arg.env] || undefined;
     if (arg.required && values.namespace === undefined) await chooseOnlyStore(data);
   },
 };
 
-// Each sees what those before it have checked or filled in.
+// Each plugin sees what earlier ones have checked or filled in.
 const plugins = [strictness, output, store, questions(findNames)];
 
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
@@ -92,7 +94,7 @@ async function findNames(kind: string, values: GivenValues, console: Console) {
   return find(kind, values as Parameters<typeof find>[1], console);
 }
 
-/** `--json` counts even when the rest of the line cannot be parsed, so that its error is JSON too. */
+/** Whether `--json` is given, even if the rest of the line cannot be parsed, so that its error is JSON too. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? undefined : end).includes("--json");

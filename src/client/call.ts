@@ -7,15 +7,15 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   url: string;
   /** Namespace of the store. */
   namespace: string;
-  /** An app key; in a page, a storefront key. Without it, only calls that need no key work until somebody signs in. */
+  /** An app key; in a page, a storefront key. Without it, only calls without credentials work until a user signs in. */
   app?: { id: string; secret: string } | undefined;
-  /** Language of texts and mail; a function is asked at each call. Default: the store's. */
+  /** Language of texts and mail. A function is called for each request. Default: the store's. */
   lang?: string | (() => string | undefined);
-  /** Keeps the tokens of the user and of the visitor. `localStorage` keeps them over reloads. Default: memory. */
+  /** Stores the tokens of the user and of the visitor. `localStorage` keeps them over reloads. Default: memory. */
   storage?: TokenStorage;
   /**
-   * Called with the new session after a sign-in and a refresh, with null after a sign-out and when the session has ended:
-   * also when another tab did so. A session that a reload has kept is not new: ask `auth.session()`.
+   * Called with the new session after a sign-in or refresh, and with null after a sign-out or when the session has
+   * ended, even if another tab did so. A session from before a reload is not new: call `auth.session()`.
    */
   onSession?: (session: Session | null) => void;
 }
@@ -29,10 +29,10 @@ export interface LooseOptions extends SendOptions {
 
 type Query = Record<string, unknown>;
 
-/** POST requests with secrets, which the server does not keep replies of. */
+/** POST requests with secrets, whose replies the server does not store. */
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
-/** Operations that need no user, or must not have one. */
+/** Operations that need no user, or ignore one. */
 const userless = /^\/(auth\/login|auth\/code|auth\/password|users\/sign-up|users\/verify)\//;
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 
@@ -55,7 +55,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     retries: options.retries ?? 3,
     timeoutMs: options.timeoutMs ?? 30_000,
   };
-  /** In a page, a read with the key in its query needs no preflight. Elsewhere, addresses end up in logs. */
+  /** In a page, a read with the key in its query needs no preflight. Elsewhere, queries would end up in logs. */
   const keyQuery = "document" in globalThis && app ? { app_id: app.id, app_secret: app.secret } : {};
   const keyHeader = app && `Bearer ${app.id}:${app.secret}`;
   const readHeader = "app_id" in keyQuery ? undefined : keyHeader;
@@ -65,7 +65,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     onChange: onSession,
     refresh: async (session) => (await sendAs(session, "POST", "/auth/refresh/", {})).data as Session,
   });
-  /** The turn of calls that may make a visitor. */
+  /** Makes calls that may create a visitor wait for each other. */
   let visitorMade: Promise<unknown> = Promise.resolve();
 
   const readLanguage = () => (typeof options.lang === "function" ? options.lang() : options.lang);
@@ -95,7 +95,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     }
   }
 
-  /** Sends a call with the token of the visitor, and keeps a new one. */
+  /** Sends a call with the visitor's token, and stores a new one. */
   async function sendAsVisitor(method: string, path: string, given: LooseOptions): Promise<Envelope> {
     const visitor = await storage.getItem(`${name} visitor`);
     const place = method === "POST" ? "body" : "query";
@@ -110,12 +110,12 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
 
   /** Sends an operation. */
   async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
-    // `fetch` sends `patch` as it is, and servers close the connection.
+    // `fetch` sends `patch` in lower case, for which servers close the connection.
     const [method = "", template = ""] = operation.replace(/^\w+/, (verb) => verb.toUpperCase()).split(" ");
     const path = template.replace(/\{(\w+)\}/g, (_, id: string) => pathPart(id, given.path?.[id]));
     if (!forVisitors.test(path)) return sendAsUser(method, path, given);
     if (method !== "POST" || (await storage.getItem(`${name} visitor`))) return sendAsVisitor(method, path, given);
-    // Otherwise, the first calls of a page would make a visitor each.
+    // Otherwise each of a page's first calls would create a visitor.
     const sent = visitorMade.then(() => sendAsVisitor(method, path, given));
     visitorMade = sent.catch(() => {});
     return sent;

@@ -26,7 +26,7 @@ export type {
 };
 export { BodegaError, verifyWebhook };
 
-/** Signing users up, in and out. The client keeps the token, sends it, and refreshes it before it expires. */
+/** Signs users up, in and out. The client stores the token, sends it, and refreshes it before it expires. */
 export interface Auth {
   /**
    * Signs a user in with `password`, or with the `code` of `mailCode`. Error 5211 asks for `otp`: repeat the call with it.
@@ -35,15 +35,18 @@ export interface Auth {
   login: Method<"POST /auth/login/">;
   /** Mails a customer a code to sign in with. The reply does not say whether the address has an account. */
   mailCode: Method<"POST /auth/code/">;
-  /** Signs the user out: here in any case, at the server if it can be reached. */
+  /** Signs the user out: here in any case, and at the server if it can be reached. */
   logout(options?: SendOptions): Promise<void>;
-  /** Replaces the token now; calls do so by themselves. Null if nobody is signed in. */
+  /** Refreshes the token now; calls do so by themselves. Null if nobody is signed in. */
   refresh(): Promise<Session | null>;
   /** The signed-in user's id and token; null if nobody is signed in. */
   session(): Promise<Session | null>;
   /** Changes the password of the signed-in user, which replaces the token. */
   changePassword: Method<"POST /users/me/password/">;
-  /** Begins an account: its owner gets a code by mail. The reply does not say whether the address has an account. */
+  /**
+   * Starts a sign-up: the owner of the address gets a code by mail. The reply does not say whether the address has an
+   * account.
+   */
   signUp: Method<"POST /users/sign-up/">;
   /** Creates the account with the mailed code and the password of the sign-up. */
   verify: Method<"POST /users/verify/">;
@@ -57,9 +60,9 @@ export interface Client extends Groups {
   /** Sends an operation by its name, and returns the whole reply: `data`, and `page` of lists. */
   call: Call;
   auth: Auth;
-  /** Reads the store: its title, currency and logo, and in which languages its products are. */
+  /** Reads the store's title, currency, logo and languages. */
   store: Method<"GET /store/">;
-  /** The address of a picture in a width, or of the original without one. Pictures that are stored elsewhere have one size. */
+  /** The address of a picture in a width, or of the original without one. Pictures stored elsewhere have one size. */
   imageUrl(image: string | { url: string }, width?: 320 | 640 | 1280 | 2560): string;
 }
 

@@ -4,12 +4,12 @@ import type { ErrorCode, ErrorType } from "./types.generated.ts";
 export interface FieldError {
   field: string;
   message: string;
-  /** Of a conflict: the id of the other record, if the caller may read it. */
+  /** In a conflict: the id of the other record, if the caller may read it. */
   id?: string | undefined;
 }
 
 interface Failure {
-  /** `"network"` if there was no reply of Bodega: no connection, a timeout, or the error page of a proxy. */
+  /** `"network"` if Bodega did not reply: no connection, a timeout, or the error page of a proxy. */
   code: ErrorCode | "network";
   /** The name of the code, such as `out_of_stock`. */
   type: ErrorType | "network";
@@ -33,7 +33,7 @@ class FailedCall extends Error {
   readonly remedy: string | undefined;
   readonly details: FieldError[] | undefined;
   readonly status: number | undefined;
-  /** Quote it in bug reports: it is in the server's log. */
+  /** Quote it in bug reports; the server's log contains it. */
   readonly requestId: string | undefined;
   /** Seconds until a retry can succeed. */
   readonly retryAfter: number | undefined;
@@ -53,7 +53,7 @@ class FailedCall extends Error {
 
 /** Errors that always name a field: a weak password, a product that is out of stock. */
 type AlwaysDetailed = 5217 | 5304;
-/** Errors that name fields where fields are to blame. */
+/** Errors that name fields if fields cause them. */
 type SometimesDetailed = 5102 | 5302 | 5306;
 /** Errors that always say when to try again. */
 type Timed = 5001 | 5107 | 5209 | 5213;
@@ -68,7 +68,7 @@ interface Narrowed<Code> {
   readonly retryAfter: Code extends Timed ? number : number | undefined;
 }
 
-/** The error of a call. Its `code` tells the kinds apart: where `error.code === 5304`, `error.details` is there. */
+/** The error of a call. `code` narrows the type: if `error.code === 5304`, `error.details` exists. */
 export type BodegaError = { [C in ErrorCode | "network"]: FailedCall & Narrowed<C> }[ErrorCode | "network"];
 
 export const BodegaError = FailedCall as unknown as {

@@ -3,9 +3,9 @@ import { BodegaError } from "./error.ts";
 /** How requests are retried. */
 export interface RetryPolicy {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** How often a request is sent again at most. */
+  /** How often a request is repeated at most. */
   retries: number;
-  /** For one attempt. */
+  /** Timeout of one attempt. */
   timeoutMs: number;
 }
 
@@ -13,7 +13,7 @@ export interface RetryPolicy {
 export interface Outgoing {
   url: string;
   init: RequestInit;
-  /** Whether it may run twice: if the connection is lost, nobody knows whether it ran. */
+  /** Whether it may run twice. If the connection is lost, nobody knows whether it ran. */
   isRepeatable: boolean;
 }
 
@@ -29,10 +29,10 @@ export interface Envelope {
 const network = { code: "network", type: "network" } as const;
 const firstDelayMs = 300;
 const longestDelayMs = 5_000;
-/** Seconds. A longer `Retry-After` is for the caller to wait for. */
+/** In seconds. If `Retry-After` is longer, the error is thrown instead of waiting. */
 const maxRetryAfter = 30;
 
-/** Sends a request, again after errors that pass. Errors: BodegaError; the signal's reason. */
+/** Sends a request, and repeats it after temporary errors. Errors: BodegaError; the signal's reason. */
 export async function exchange({ url, init, isRepeatable }: Outgoing, policy: RetryPolicy): Promise<Envelope> {
   for (let attempt = 0; ; attempt++) {
     const answer = await sendOnce(url, init, policy);
@@ -60,7 +60,7 @@ async function sendOnce(
     });
     isAnswered = true;
     const text = await response.text();
-    // A reply that breaks off before its end is a lost connection, whatever its status. Without a length, it is no JSON.
+    // A reply that breaks off is a lost connection, whatever its status. Without a length, it is invalid JSON.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
     const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;
@@ -75,7 +75,7 @@ async function sendOnce(
     if (status !== undefined)
       return new BodegaError({ ...network, message: `The reply (${status}) could not be read.`, status, cause });
     if (isAnswered) return new BodegaError({ ...network, message: "The reply broke off before its end.", cause });
-    // Browsers do not say which it was.
+    // Browsers do not tell the cause.
     const isPage = "document" in globalThis;
     const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;
@@ -83,7 +83,7 @@ async function sendOnce(
   }
 }
 
-/** Seconds, of a number or an HTTP date; undefined without either. */
+/** Returns seconds, from a number or an HTTP date; undefined for anything else. */
 function readRetryAfter(header: string | null): number | undefined {
   const given = Number(header ?? undefined);
   const seconds = Number.isNaN(given) ? Math.ceil((Date.parse(header ?? "") - Date.now()) / 1000) : given;

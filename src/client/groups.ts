@@ -2,16 +2,16 @@ import type { LooseOptions } from "./call.ts";
 import type { Envelope } from "./exchange.ts";
 import type { List, ListMethod, Method, Operation, SendOptions, StateMethod } from "./operations.ts";
 
-/** The operations by resource and name of the method; `LIST` and `STATE` are kinds of `GET`. */
+/** The operations by resource and method name. `LIST` and `STATE` are kinds of `GET`. */
 const operations = {
   products: {
     list: "LIST /products/",
     /** Reads a product by its id or slug. */
     get: "GET /products/{id}/",
     create: "POST /products/",
-    /** Sets all fields: those left out return to their defaults. */
+    /** Replaces all fields: omitted ones return to their defaults. */
     replace: "PUT /products/{id}/",
-    /** Changes the fields that are sent. */
+    /** Changes only the fields that are sent. */
     update: "PATCH /products/{id}/",
     remove: "DELETE /products/{id}/",
   },
@@ -34,7 +34,7 @@ const operations = {
   orders: {
     list: "LIST /orders/",
     get: "GET /orders/{id}/",
-    /** Places an order. A retry does not place it twice: it has the same `Idempotency-Key`. */
+    /** Places an order. A retry has the same `Idempotency-Key`, so it does not place a second order. */
     place: "POST /orders/",
     cancel: "POST /orders/{id}/cancel/",
     pay: "POST /orders/{id}/pay/",
@@ -46,7 +46,7 @@ const operations = {
     get: "GET /wishlist/{product_id}/",
     /** Adds a product by its id. Adding it twice changes nothing. */
     add: "POST /wishlist/",
-    /** Sets variant and note, and adds the product if it is not on the list. */
+    /** Sets variant and note. Adds the product if it is not on the list. */
     put: "PUT /wishlist/{product_id}/",
     /** Removes a product by its id or slug; error 5301 if it is not on the list. */
     remove: "DELETE /wishlist/{product_id}/",
@@ -118,7 +118,7 @@ type MethodOf<O> = O extends Operation
       ? StateMethod<Get<P>>
       : never;
 
-/** The methods of the client by resource. Each stands for one operation of the API. */
+/** The methods of the client by resource. Each calls one operation of the API. */
 export type Groups = { [G in keyof Operations]: { [N in keyof Operations[G]]: MethodOf<Operations[G][N]> } };
 
 type Send = (operation: Operation, options?: LooseOptions) => Promise<Envelope>;
@@ -143,7 +143,7 @@ export function createMethod<O extends string>(send: Send, operation: O): Method
   return method as unknown as MethodOf<O>;
 }
 
-/** The arguments are the ids of the path, then the query or the body, then options. */
+/** Arguments are the ids in the path, then the query or the body, then options. */
 function readArguments(operation: Operation, args: unknown[]): LooseOptions {
   const names = [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const path = Object.fromEntries(names.map((name, index) => [name, args[index]])) as Record<string, string>;
@@ -153,7 +153,7 @@ function readArguments(operation: Operation, args: unknown[]): LooseOptions {
 }
 
 function createList(send: Send, operation: Operation, given: LooseOptions): List<unknown> {
-  // The feed of events has the id of an event as its cursor.
+  // In the feed of events, the cursor is an event's id.
   const name = operation === "GET /events/" ? "after" : "cursor";
   const page = (cursor?: string | null) =>
     send(operation, cursor ? { ...given, query: { ...given.query, [name]: cursor } } : given);

@@ -3,7 +3,7 @@ import type { components, paths } from "./types.generated.ts";
 type Verb = "get" | "post" | "put" | "patch" | "delete";
 type Schemas = components["schemas"];
 
-/** The page beside the records of a list: `next_cursor`, `has_more`, and `total` and `facets` where they are asked for. */
+/** The page of a list: `next_cursor`, `has_more`, and `total` and `facets` if requested. */
 export type Page = Schemas["Page"];
 
 type OperationsOf<P extends keyof paths> = {
@@ -13,7 +13,7 @@ type OperationsOf<P extends keyof paths> = {
 /** Every operation of the API by method and path, such as `"GET /products/{id}/"`. */
 export type Operation = { [P in keyof paths]: OperationsOf<P> }[keyof paths];
 
-/** Its description. */
+/** The description of an operation. */
 type Described<O extends Operation> = O extends `${infer V} ${infer P extends keyof paths}`
   ? Lowercase<V> extends infer L extends keyof paths[P]
     ? paths[P][L]
@@ -38,7 +38,7 @@ export type Item<O extends Operation> =
 type ParametersIn<O extends Operation, In extends string> =
   Described<O> extends { parameters: infer P } ? (In extends keyof P ? P[In] : never) : never;
 
-/** `T`, where fields that may be left out may also be undefined: the client does not send those. */
+/** `T`, where optional fields may be undefined; the client does not send those. */
 type Sendable<T> = { [K in keyof T]: T[K] | (Record<never, never> extends Pick<T, K> ? undefined : never) };
 
 /** The query of an operation, without `namespace`, which the client adds. */
@@ -57,17 +57,17 @@ export type Body<O extends Operation> =
 /** How one call is sent. */
 export interface SendOptions {
   signal?: AbortSignal | undefined;
-  /** Further headers, such as `X-Client-Address`. */
+  /** Additional headers, such as `X-Client-Address`. */
   headers?: Record<string, string> | undefined;
-  /** For `POST`. The default is a new one for each call, which all its retries have. */
+  /** For `POST`. Default: a new one for each call, which all its retries share. */
   idempotencyKey?: string | undefined;
-  /** The `version` that the record must still have; otherwise error 5303. */
+  /** The version that the record must have; otherwise error 5303. */
   ifVersion?: number | undefined;
-  /** Whose credentials are sent. Default: the user's if somebody is signed in, except for reads of the catalogue. */
+  /** Whose credentials are sent. Default: the user's if one is signed in, except for reads of the catalogue. */
   as?: "key" | "user" | undefined;
 }
 
-/** `T` as the field `Name`, which may be left out if all of `T` may. */
+/** `T` as the field `Name`, which is optional if all of `T` is. */
 type Field<Name extends string, T> = [T] extends [never | undefined]
   ? { [N in Name]?: undefined }
   : Record<never, never> extends T
@@ -85,7 +85,7 @@ type Ids<O extends string> = O extends `${string}{${infer Name}}${infer Rest}`
   ? [...(Name extends keyof Named ? Named[Name] : [id: string]), ...Ids<Rest>]
   : [];
 
-/** The main input of an operation: the query of reads and removals, otherwise the body. */
+/** The main input of an operation: the query of reads and deletions, otherwise the body. */
 type Input<O extends Operation> = O extends `${"GET" | "DELETE"} ${string}` ? Query<O> : Body<O>;
 
 /** The arguments of a method: the ids in the path, then its query or body, then options. */
@@ -99,7 +99,7 @@ export type Arguments<O extends Operation> = [
   options?: SendOptions & { query?: Partial<Query<O>> },
 ];
 
-/** A record of which only the id and the fields of the query `fields` are there. */
+/** A record with only its id and the fields that the query `fields` names. */
 type Part<T> = Partial<T> & Pick<T, keyof T & "id">;
 
 /** A function whose result is `P` if the query has `fields`, otherwise `W`. */
@@ -111,7 +111,7 @@ type Choosing<O extends Operation, W, P> = "fields" extends keyof Query<O>
 /** A method of the client. Errors: {@link BodegaError}. */
 export type Method<O extends Operation> = Choosing<O, Promise<Data<O>>, Promise<Part<Data<O>>>>;
 
-/** The records of all pages, which are fetched as `for await` reaches them, or one page at a time. */
+/** The records of all pages, fetched as `for await` reaches them, or one page at a time. */
 export interface List<I> extends AsyncIterable<I> {
   /** One page; the first without `cursor`. */
   page(cursor?: string | null): Promise<{ data: I[]; page: Page }>;

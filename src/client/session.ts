@@ -1,6 +1,6 @@
 import { BodegaError } from "./error.ts";
 
-/** Where the client keeps the user's and the visitor's token: `localStorage`, or anything like it. */
+/** Where the client stores the user's and the visitor's token: `localStorage`, or an object like it. */
 export interface TokenStorage {
   getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(name: string, value: string): unknown;
@@ -39,28 +39,28 @@ interface Locks {
 
 /** The share of a token's lifetime after which it is refreshed. */
 const renewAfter = 0.8;
-/** A refresh that failed is not tried again for so long: the token is still valid. */
+/** After a failed refresh, the next try is this much later, because the token is still valid. */
 const pauseMs = 60_000;
 
-/** Whether a call failed because its token is not valid, or not any more. */
+/** Whether a call failed because its token is or has become invalid. */
 export function hasEnded(error: unknown): boolean {
   return error instanceof BodegaError && (error.code === 5205 || error.code === 5207 || error.code === 5214);
 }
 
 interface Options {
   storage: TokenStorage;
-  /** The name in the storage. */
+  /** The key in the storage. */
   name: string;
   /** Exchanges a token for a new one. */
   refresh: (session: Session) => Promise<Session>;
   onChange: (session: Session | null) => void;
 }
 
-/** Keeps the session in the storage, and refreshes its token before it expires, once for calls that run in parallel. */
+/** Keeps the session in the storage, and refreshes its token before it expires, once for all concurrent calls. */
 export function createSessionKeeper({ storage, name, refresh, onChange }: Options) {
   let refreshing: Promise<Session | null> | undefined;
   let pausedUntil = 0;
-  /** The token that the caller knows of, null for none; undefined before the first read. */
+  /** The token that the caller was told about, null for none; undefined before the first read. */
   let known: string | null | undefined;
 
   if ("document" in globalThis)
@@ -70,7 +70,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
       void read();
     });
 
-  /** The session in the storage, where another page or client may have changed it. */
+  /** Reads the session from the storage, where another page or client may have changed it. */
   async function read(): Promise<KeptSession | null> {
     const text = await storage.getItem(name);
     const kept = text ? JSON.parse(text) : null;
@@ -95,7 +95,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     return session;
   }
 
-  /** Drops a session that has ended. Returns the one that another call or page has put in its place. */
+  /** Removes a session that has ended. Returns the one that another call or page has stored instead. */
   async function end(ended: Session): Promise<Session | null> {
     const kept = await read();
     if (kept && kept.token !== ended.token) return kept;
@@ -118,7 +118,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     }
   }
 
-  /** Refreshes the token, unless that has happened meanwhile. */
+  /** Refreshes the token, unless another call has done so meanwhile. */
   function renewOnce(session: Session): Promise<Session | null> {
     const { locks } = (globalThis.navigator ?? {}) as { locks?: Locks };
     refreshing ??= (locks ? locks.request(name, () => renew(session)) : renew(session)).finally(() => {
@@ -127,7 +127,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     return refreshing;
   }
 
-  /** The session with a token that lasts; null if nobody is signed in. */
+  /** The session with a token that is still valid for a while; null if nobody is signed in. */
   async function current(): Promise<Session | null> {
     const kept = await read();
     const now = Date.now();

@@ -3,19 +3,19 @@ import type { components } from "./types.generated.ts";
 /** An event of a store, as webhooks deliver it. */
 export type WebhookEvent = components["schemas"]["Event"] & { namespace: string };
 
-/** A received message: its headers, and its body as it arrived. */
+/** A received message: its headers, and its unparsed body. */
 export interface WebhookMessage {
-  /** By their names, in any case. */
+  /** Headers by name, in any case. */
   headers: Headers | Record<string, string | string[] | undefined>;
   body: string;
 }
 
-/** Seconds that the clocks of sender and receiver may differ, and a message may be on its way. */
+/** Maximum difference between the clocks of sender and receiver, including the time of delivery, in seconds. */
 const tolerance = 300;
 
 /**
- * The event of a webhook's message, if the store has signed it (Standard Webhooks); otherwise null.
- * A delivery may arrive twice: ignore an event whose `id` you have seen.
+ * Returns the event of a webhook's message if the store has signed it (Standard Webhooks); otherwise null. A delivery
+ * may arrive twice: ignore an event whose `id` you have seen.
  * @param secret `whsec_…`; several while one replaces another.
  */
 export async function verifyWebhook(
@@ -43,7 +43,7 @@ export async function verifyWebhook(
   return null;
 }
 
-/** The bytes of a base64 text; null if it is none. */
+/** Decodes base64; null for anything else. */
 function decode(text: string) {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -2,13 +2,13 @@ import type { Command, CommandGroup, Load } from "../framework/command.ts";
 
 const byDefault = <T>(module: { default: T }) => module.default;
 
-/** Commands that share a module. Their names are written here, so that listing them loads no module. */
+/** Commands of one module. Their names are repeated here, so that listing them loads no module. */
 function fromModule(loadAll: () => Promise<{ default: Record<string, Command> }>, names: string): Record<string, Load> {
   const load = async (name: string) => (await loadAll()).default[name] as Command;
   return Object.fromEntries(names.split(" ").map((name) => [name, () => load(name)]));
 }
 
-/** All commands. Each is imported only when it is needed, so that starting stays fast. */
+/** All commands. Each is imported only when needed, so that commands start fast. */
 export const commandTree: CommandGroup = {
   meta: { description: "Bodega: a store-and-content back end in one executable." },
   subCommands: {

@@ -41,7 +41,7 @@ export default defineCommand({
     const demo = await import("../../server/admin/demo.ts");
     const { openDemoShop } = await import("../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
-    // A checkout needs no installation.
+    // In a checkout, commands are run without an installed program.
     const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
     const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
     const shop = openDemoShop(config, args["shop-port"]);
@@ -52,7 +52,7 @@ export default defineCommand({
       shop.present({ api: url, namespace, key: { id: store.pageId, secret: store.pageSecret }, mail });
       const where = { shop_url: shop.url, url, data_dir: config.dataDir, namespace };
       if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
-      // First, because Ctrl-C may end the demo as soon as it is named.
+      // Opened before Ctrl-C is mentioned, because it may end the demo at once.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       const keys = { app_id, app_secret, ...page, product_id, email, password };
       if (console.json) await printJson(console, { ...where, ...keys });
@@ -64,7 +64,7 @@ export default defineCommand({
       store = await demo.seedDemo(db, vault, Date.now, config.dataDir);
     };
     try {
-      // Serves plain HTTP: a configured certificate is for a real store.
+      // The demo uses plain HTTP, because a configured certificate is for a real store.
       return await runServer({ ...config, tls: undefined }, { ...self, print, prepare, onReady });
     } finally {
       await shop.stop();
@@ -75,6 +75,6 @@ export default defineCommand({
 function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
-  // In a process group of its own, so that Ctrl-C ends the demo and not the browser.
+  // In its own process group, so that Ctrl-C does not end the browser.
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
 }

@@ -14,8 +14,8 @@ const timeoutMs = 3000;
 type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
 
 /**
- * Prints the candidates for the first of the words, which is being typed, one a line: the value, a tab, a description.
- * The line `:file` or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
+ * Prints the candidates for the word that is being typed, one a line: the value, a tab, a description. The line `:file`
+ * or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
  */
 export async function printCompletions(tree: CommandGroup, [current = "", ...words]: string[], terminal: Terminal) {
   const console = createConsole(terminal, {});
@@ -23,7 +23,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   const print = async () => {
     const line = await readLine(tree, words);
     const { namespace = BODEGA_NAMESPACE, "database-url": url, "data-dir": dir } = line.values;
-    // The shell has not expanded anything yet.
+    // The shell has not expanded the word yet.
     const dataDir = dir?.replace(/^~(?=\/|$)/, () => HOME);
     const find: FindByPrefix = (kind, prefix) =>
       findNames(kind, { namespace, "database-url": url, "data-dir": dataDir }, console, prefix);
@@ -34,7 +34,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
-/** The names of a kind in the database that the flags name; none where there is no database, and none is created. */
+/** Returns the names of a kind in the database that the flags name; none without a database, which is not created. */
 export async function findNames(
   kind: string,
   flags: DatabaseFlags & { namespace?: string | undefined },
@@ -51,7 +51,7 @@ export async function findNames(
 
 type Line = Awaited<ReturnType<typeof readLine>>;
 
-/** Reads a command line up to the word that is being typed. `open` is the flag whose value is that word. */
+/** Reads a command line up to the word that is being typed. `open` is the flag whose value this word is. */
 async function readLine(tree: CommandGroup, typed: string[]) {
   const { path, target, rest, isHelp } = findCommand(tree, typed);
   const args: CommandArgs = typeof target === "function" ? (await target()).args : leadingArgs;

@@ -19,15 +19,15 @@ type Work<T> = (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>;
 
 /**
  * Runs one service call on the database that flags and environment name.
- * @throws notFound when the data directory has no database, wrongState when its schema is older than this program,
- * unavailable when it is newer or the database cannot be opened.
+ * @throws notFound if the data directory has no database; wrongState if its schema is older than this program;
+ * unavailable if it is newer, or the database cannot be opened.
  */
 export async function withContext<T>(flags: DatabaseFlags, console: Console, work: Work<T>): Promise<T> {
   requireDatabase(flags, console);
   return beginContext(flags, console, work);
 }
 
-/** As `withContext`, for commands that may create the database; a new one gets its schema first. */
+/** As `withContext`, for commands that may create the database; a new one first gets its schema. */
 export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Work<T>): Promise<T> {
   return withDatabase(flags, console, async (db, config) => {
     const { migrationStatus } = await import("../../server/db/migrate.ts");
@@ -42,7 +42,7 @@ export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Wo
   });
 }
 
-/** As `withContext`, within one tenant. Errors: notFound for an unknown one. */
+/** As `withContext`, for work in one store. Errors: notFound for an unknown one. */
 export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
@@ -64,8 +64,8 @@ export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>
 }
 
 /**
- * The arguments of a command about one record of a store, which `load` finds by what was typed, and the function that
- * runs work on the record found.
+ * Returns the arguments of a command about one record of a store, which `load` finds by the typed text, and the
+ * function that runs work on that record.
  */
 export function recordArgs<const Name extends string, T>(
   name: Name,
@@ -97,7 +97,7 @@ export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   });
 }
 
-/** Opens the database, also one with an older or newer schema, and closes it when the work is done or has failed. */
+/** Opens the database, whatever its schema, and closes it after the work. */
 export async function withDatabase<T>(
   flags: DatabaseFlags,
   console: Console,
@@ -108,7 +108,7 @@ export async function withDatabase<T>(
   return withConfiguredDatabase(config, (db) => work(db, config));
 }
 
-/** The context on a migrated database. `leaveModes` keeps the mode of the secret key's file. */
+/** Returns the context for a migrated database. `leaveModes` keeps the mode of the secret key's file. */
 export async function makeContext(
   db: Database,
   config: DatabaseConfig,
@@ -135,16 +135,16 @@ export async function updateSchema(db: Database, config: DatabaseConfig) {
   return { ctx, applied };
 }
 
-/** The name of the account in `/etc/passwd`, or its number: Bun's `userInfo` takes it from `USER`, which anyone can set. */
+/** The account's name in `/etc/passwd`, or its number. Bun's `userInfo` reads `USER`, which anyone can set. */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
-  // A container may have no such file.
+  // A container may lack this file.
   const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
   const entries = accounts.split("\n").map((line) => line.split(":"));
   return entries.find(([name, , id]) => name && id === uid)?.[0] ?? `uid ${uid}`;
 }
 
-// The maximum of the services.
+// The maximum that services accept.
 const maxPageSize = 100;
 
 /** Reads pages until there are `limit` records or no more. */
@@ -169,7 +169,7 @@ export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
   return readConfig(toConfigFlags(flags), console.env);
 }
 
-/** The sources of options, for commands that read only a part of the configuration. Errors: as `readCliConfig`. */
+/** Opens flags and environment, for commands that read only a part of the configuration. Errors: as `readCliConfig`. */
 export function openCliOptions(flags: DatabaseFlags, console: Pick<Console, "env">): Options {
   return openOptions(toConfigFlags(flags), console.env);
 }
@@ -185,7 +185,7 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
   return flags as ConfigFlags;
 }
 
-/** Refuses a flag's address with a password or token. The error does not repeat it. */
+/** Refuses a password or token in a flag's address. The error does not repeat it. */
 export function refuseSecret(flag: string, url: string, hint: string): void {
   if (!URL.canParse(url)) return;
   const { password, searchParams } = new URL(url);

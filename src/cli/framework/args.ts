@@ -7,12 +7,12 @@ interface AnyArg {
   description: string;
   options?: readonly string[];
   completes?: "file" | "directory" | NameKind;
-  /** The field's name in errors of the service, where it is not the argument's name. */
+  /** The field's name in the service's errors, if it is not the argument's name. */
   field?: string;
-  /** The argument that can stand for this one. */
+  /** The argument that replaces this one if it is missing. */
   fallback?: string;
   check?: (text: string, values: Readonly<Record<string, unknown>>, console: Console) => unknown;
-  /** Reads the given text; `run` receives the result. Throws UsageError naming the flag. */
+  /** Parses the given text; `run` receives the result. Throws UsageError, which names the flag. */
   parse?: (flag: string, text: string) => unknown;
 }
 
@@ -24,23 +24,23 @@ export interface FlagArg extends AnyArg {
   valueHint?: string;
   /** A switch with `true` is on until `--no-<name>` turns it off. */
   default?: string | boolean;
-  /** A switch with three values: `--name`, `--no-<name>`, and neither. */
+  /** A switch with three values: `--name`, `--no-<name>`, and not given. */
   negatable?: boolean;
   required?: boolean;
   multiple?: boolean;
-  /** Accepts the empty value of `--name=`, which is null: it clears a field. */
+  /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
   allowEmpty?: boolean;
   env?: string;
-  /** Environment variable that the configuration reads itself; help names it. */
+  /** The environment variable that the configuration reads itself; help names it. */
   configEnv?: string;
 }
 
 export interface PositionalArg extends AnyArg {
   type: "positional";
-  /** Its name in help, where that is not the definition's name because a flag has that one. */
+  /** The name in help, if a flag has the name of the definition. */
   label?: string;
   required: boolean;
-  /** Takes all remaining words as a list. Only the last positional can. */
+  /** Takes all remaining words as a list. Only the last positional argument can. */
   variadic?: boolean;
 }
 
@@ -69,7 +69,7 @@ type TextValue<A> = A extends { parse: (flag: string, text: string) => infer Val
       ? string | null
       : string;
 
-/** The values that a command's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
+/** The values that a command's `run` receives. A switch is a boolean; a list is an array, empty if not given. */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
 
 export const sharedArgs = {
@@ -92,7 +92,7 @@ export type SharedValues = ArgValues<typeof sharedArgs>;
 
 type More<A> = Omit<Partial<A>, "type" | "description">;
 
-// The context of a call must not decide what its options are.
+// Keeps TypeScript from inferring the options from the call's context.
 type With<A, M> = A & NoInfer<M>;
 type ValueArg = { readonly type: "string"; readonly valueHint: string; readonly description: string };
 
@@ -169,7 +169,7 @@ export function limitArg(defaultLimit: string, max?: number) {
 /** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };
 
-/** How a flag is typed: `--name` or `--no-name`; a switch with three values has both. */
+/** How a flag is typed: `--name` or `--no-name`; both for a switch with three values. */
 export function flagForms(name: string, arg: FlagArg): string[] {
   if (arg.negatable) return [`--${name}`, `--no-${name}`];
   return [arg.type === "boolean" && arg.default === true ? `--no-${name}` : `--${name}`];

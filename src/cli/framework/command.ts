@@ -18,7 +18,7 @@ import {
 
 export type Command = ReturnType<typeof defineCommand>;
 
-/** Citty's `data`: what the plugins, the command and the report of an error know about a run. */
+/** Citty's `data`, which the plugins, the command and the error report share. */
 export interface Run {
   terminal: Terminal;
   json: boolean;
@@ -37,12 +37,12 @@ interface CommandDefinition<T extends CommandArgs> {
   notes?: readonly string[];
   /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
   longRunning?: boolean;
-  /** Says what the command did, unless in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
+  /** The sentence after success, omitted in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
-  /** Arguments of which exactly one is needed; a terminal asks which when none is given. */
+  /** Arguments of which exactly one is needed. A terminal asks which if none is given. */
   oneOf?: readonly (keyof T & string)[];
   anyOf?: readonly string[];
-  /** Returns the exit code, where it is not 0 though nothing failed. */
+  /** Returns the exit code if it is not 0 although nothing failed. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
@@ -64,7 +64,7 @@ export async function runCommand(command: Command, rawArgs: string[], plugins: C
   return typeof result === "number" ? result : 0;
 }
 
-/** Nothing is required: citty would throw for the first missing argument before a plugin can ask for it. */
+/** Nothing is required here, because citty would throw before a plugin can ask. */
 export function toCittyArgs(args: CommandArgs): ArgsDef {
   const entries = Object.entries(args).map(([name, arg]) => {
     const isSwitch = arg.type === "boolean" && !arg.negatable;
@@ -84,7 +84,7 @@ function parseValues(args: CommandArgs, given: GivenValues): Record<string, unkn
 
 export type Load = () => Promise<Command>;
 
-/** A citty command with subcommands: `bodega <command> <subcommand>`. Commands are loaded when they are needed. */
+/** A citty command with subcommands: `bodega <command> <subcommand>`. Commands are loaded when needed. */
 export interface CommandGroup extends CommandDef {
   meta: { description: string };
   subCommands: Record<string, Load | CommandGroup>;

@@ -4,13 +4,13 @@ import { leadingArgs } from "./args.ts";
 import type { CommandGroup, Load } from "./command.ts";
 import { type Token, tokenize, unknownFlagError } from "./tokenize.ts";
 
-/** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
+/** Replaces bytes that are not UTF-8, and must not reach the database. */
 const broken = "\ufffd";
 
 /**
- * Follows the words of a command line into the tree. Returns the words that are not in `path` as `rest`; the shared flags
- * among them can be before the command: `bodega --json tenant list`.
- * @throws UsageError for a word or a flag that is not there.
+ * Follows the words of a command line into the tree. `rest` are the words that are not in `path`; it includes shared
+ * flags before the command: `bodega --json tenant list`.
+ * @throws UsageError for an unknown word or flag.
  */
 export function findCommand(tree: CommandGroup, argv: string[]) {
   if (argv.some((word) => word.includes(broken))) {
@@ -36,7 +36,10 @@ export function findCommand(tree: CommandGroup, argv: string[]) {
   return { path, target, rest: argv.filter((_, index) => !places.has(index)), isHelp };
 }
 
-/** The word of a token; undefined for a shared flag. `--version` is the command. Errors: UsageError for other flags. */
+/**
+ * Returns the word of a token; undefined for a shared flag. `--version` is the command. Errors: UsageError for other
+ * flags.
+ */
 function wordOf(token: Exclude<Token, { kind: "option-terminator" }>, isFirst: boolean): string | undefined {
   if (token.kind !== "option") return token.value;
   if (token.name === "version" && isFirst) return token.name;
@@ -46,7 +49,7 @@ function wordOf(token: Exclude<Token, { kind: "option-terminator" }>, isFirst: b
 
 function findSubCommand({ subCommands }: CommandGroup, path: string[]): Load | CommandGroup {
   const word = path.at(-1) as string;
-  // An own property only: a word may be `constructor`.
+  // Only own properties, because a word may be `constructor`.
   const found = Object.hasOwn(subCommands, word) ? subCommands[word] : undefined;
   if (found !== undefined) return found;
   const before = ["bodega", ...path.slice(0, -1)].join(" ");

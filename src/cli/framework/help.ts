@@ -107,7 +107,10 @@ export function labelArg(name: string, arg: Arg): string {
   return `${short}${flagForms(name, arg).join(", ")}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
-/** Its description, and what the definition adds: the default, and in brackets required, repeatable, environment. */
+/**
+ * The description of an argument, with its default and in brackets whether it is required or repeatable, and its
+ * variable.
+ */
 export function explainArg(arg: Arg): string {
   const notes: string[] = [];
   if (arg.required) notes.push("required");

@@ -2,7 +2,7 @@ import { parseDuration as readDuration } from "../../server/values/duration.ts";
 import { readTime } from "../../server/values/timestamp.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
-// All of these throw a UsageError that names the flag.
+// Each of these throws a UsageError that names the flag.
 
 /** A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds. */
 export function parseDuration(flag: string, text: string): number {
@@ -11,12 +11,12 @@ export function parseDuration(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** A point in time given as RFC 3339 or as a duration from now, as RFC 3339 in UTC. */
+/** A future time, given as RFC 3339 or as a duration from now, as RFC 3339 in UTC. */
 export function parseFutureTime(flag: string, text: string): string {
   return parseTime(flag, text, 1);
 }
 
-/** As `parseFutureTime`, with a duration before now, or a day, which means its beginning in UTC. */
+/** As `parseFutureTime`, with a duration before now, or a day, whose beginning in UTC counts. */
 export function parsePastTime(flag: string, text: string): string {
   return parseTime(flag, text, -1);
 }
@@ -63,7 +63,7 @@ export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
-/** Of each group at most one flag may be given, where `--no-owner` is one of them too. */
+/** Refuses more than one flag of each group. `--no-owner` also counts as given. */
 export function refuseTogether(args: object, groups: readonly (readonly string[])[]): void {
   const values = new Map<string, unknown>(Object.entries(args));
   for (const group of groups) {

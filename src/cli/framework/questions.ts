@@ -14,7 +14,7 @@ export type FindNames = (kind: string, values: GivenValues, console: Console) =>
 
 const maxListed = 10;
 
-/** Asks for missing arguments at a terminal. Elsewhere, throws a UsageError that names all of them. */
+/** Asks for missing arguments at a terminal. Without one, throws a UsageError that names all of them. */
 export function questions(findNames: FindNames): CittyPlugin {
   return {
     name: "questions",
@@ -47,7 +47,7 @@ function missingError(missing: [string, Arg][]): UsageError {
   return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { details });
 }
 
-/** The store comes first: other arguments are names in it. */
+/** The store comes first, because other arguments are names in it. */
 export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
   return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
 }
@@ -56,13 +56,13 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   const arg = command.args[name] as Arg;
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { completes: kind = "file", options } = arg;
-  // Errors are left to the command itself.
+  // The command itself will report errors.
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
   const isListed = names.length > 0 && names.length <= maxListed;
   if (isListed && !console.quiet) await listNames(console, names);
   const choices = options?.map((value) => ({ value, name: value }));
   if (choices) return askChoice(message, choices);
-  // Other kinds have names that are not listed.
+  // Names of other kinds are not complete lists.
   const known = kind === "namespace" && isListed ? names.map(({ value }) => value) : undefined;
   const check = (text: string) => {
     if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
@@ -75,7 +75,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   return isList ? split(text) : text;
 }
 
-/** The name of the argument that a person has chosen, where one is needed and none was given. */
+/** Asks which of several arguments to give, if one is needed and none is given. Returns its name. */
 async function chooseOneOf({ command, values, console }: ReadyRun): Promise<string | undefined> {
   const { args, oneOf, anyOf } = command;
   const names = oneOf ?? anyOf ?? [];

@@ -24,7 +24,7 @@ const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "valid
 export async function reportError(error: unknown, run: Run): Promise<number> {
   const { terminal } = run;
   const { exit, kind, message: whole, remedy, details } = describeProblem(error, run);
-  // Typed text in a message can be very long.
+  // A message may contain long typed text.
   const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(run.values);
   if (run.json) {
@@ -35,7 +35,7 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
     return exit;
   }
   const lines = [`${exit === cancelledExitCode ? "" : "error: "}${message}`];
-  // The message already names a single field; several are listed.
+  // A single field is already in the message; several are listed.
   if (details && details.length > 1) {
     lines.push(...details.map((detail) => `  ${detail.flag ?? detail.field} ${detail.message}`));
   }
@@ -62,14 +62,17 @@ function describeProblem(error: unknown, run: Run): Problem {
   const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, run) }));
   const only = details?.length === 1 ? details[0] : undefined;
-  // Of `variants.0.sku`, the flag carries more than one field.
+  // One flag contains several fields, as in `variants.0.sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
   const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
   return { exit, kind, message, remedy, details };
 }
 
-/** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
+/**
+ * The flag or positional argument of a service's field: `currency_sign` is `--currency-sign`, `origins.1` is
+ * `<origin...>`.
+ */
 function findArg(field: string, { command, values }: Run): string | undefined {
   const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
   const args = Object.entries(command?.args ?? {});
@@ -78,7 +81,10 @@ function findArg(field: string, { command, values }: Run): string | undefined {
   return found && formatArg(...found);
 }
 
-/** One line about an unexpected error: the innermost cause, because Drizzle's messages have SQL, and without paths. */
+/**
+ * Describes an unexpected error in one line, without paths: the innermost cause, because Drizzle's messages contain
+ * SQL.
+ */
 export function findReason(error: unknown): string {
   if (error instanceof AppError) return error.message;
   let innermost = error;

@@ -5,16 +5,17 @@ import { type CommandArgs, type FlagArg, flagsOf, formatArg, type GivenValues, p
 import { isGiven } from "./parse-values.ts";
 import { type Token, tokenize, unknownFlagError } from "./tokenize.ts";
 
-/** Citty accepts unknown flags, and keeps the last value of a repeated one. */
+/** Refuses what citty accepts: unknown flags, and repeated ones, of which it keeps the last value. */
 export const strictness: CittyPlugin = {
   name: "strictness",
   setup: ({ rawArgs, args: values, data }) => checkArgs(rawArgs, data.command.args, values),
 };
 
 /**
- * Checks a command line, and corrects the values where citty loses some: of lists, of numbers such as -2, and of
- * switches whose own name begins with `no-`. Required arguments may still be missing.
- * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not an option, and too many words.
+ * Checks a command line, and restores values that citty loses: lists, numbers such as -2, and switches whose own name
+ * begins with `no-`. Required arguments may still be missing.
+ * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not allowed, and too many
+ * words.
  */
 export function checkArgs(rawArgs: string[], args: CommandArgs, values: GivenValues): void {
   const given = new Map<string, string[]>();
@@ -75,7 +76,7 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
     }
   }
   if (words.length === 0) return;
-  // If the command has a secret, the word may be one, so it is not repeated.
+  // If the command takes a secret, the word may be one, so it is not repeated.
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
     throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}.`);
   }

@@ -3,7 +3,9 @@ import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type CommandArgs, flagForms, flagsOf } from "./args.ts";
 
-/** A piece of a command line. `rawName` is a flag as it was typed, `flag` its name in the definition: `input` for `--no-input`. */
+/**
+ * A piece of a command line. `rawName` is a flag as typed, `flag` its name in the definition: `input` for `--no-input`.
+ */
 export type Token = ReturnType<typeof tokenize>[number];
 
 export function tokenize(argv: string[], args: CommandArgs) {
@@ -16,7 +18,7 @@ export function tokenize(argv: string[], args: CommandArgs) {
     }
   }
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
-  // A number such as -2 is a word, because no flag is a digit. The parser makes a flag of each digit.
+  // A number such as -2 is a word, because no flag is a digit. The parser treats each digit as a flag.
   const isNumber = ({ index }: { index: number }) => /^-\d+$/.test(argv[index] as string);
   return tokens
     .filter((token, place) => tokens[place - 1]?.index !== token.index || !isNumber(token))
@@ -28,7 +30,7 @@ export function tokenize(argv: string[], args: CommandArgs) {
     });
 }
 
-/** Whether `-h` or `--help` is among the flags; it takes precedence over every error. */
+/** Whether `-h` or `--help` is given, which takes precedence over every error. */
 export function asksForHelp(argv: string[], args: CommandArgs): boolean {
   return tokenize(argv, args).some((token) => token.kind === "option" && token.flag === "help" && !token.inlineValue);
 }

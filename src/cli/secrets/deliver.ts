@@ -10,15 +10,15 @@ import { invalidFlag } from "../terminal/usage-error.ts";
 interface SecretRecord<T> {
   kind: "secret" | "password";
   secretField: keyof T & string;
-  /** Between id and secret with `-q`. */
+  /** The text between id and secret with `-q`. */
   separator: string;
-  /** The fields for people; without it, those of the record. */
+  /** The fields for people; by default those of the record. */
   show?(made: object): object;
 }
 
 /**
- * Makes a secret, then delivers it once: into a new file, or on standard output. `-q` prints the first field of its
- * record, and the secret after it unless a file gets the secret. Nothing is made if the file cannot be created.
+ * Creates a secret and delivers it once: to a new file, or to standard output. `-q` prints the first field of its
+ * record, and the secret after it unless a file gets the secret. Nothing is created if the file cannot be created.
  */
 export async function deliverSecret<T extends object>(
   console: Console,

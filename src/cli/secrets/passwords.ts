@@ -7,7 +7,7 @@ import type { Console } from "../terminal/console.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 const maxBytes = 4096;
-// Without characters that look alike: 0 O o, 1 l I.
+// Without similar characters: 0 O o, 1 l I.
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const groups = 5;
 const groupLength = 5;
@@ -27,7 +27,7 @@ export const passwordFlags = {
 } as const satisfies CommandArgs;
 
 const sources = ["--password-stdin", "--password-hash-stdin", "--no-password"];
-/** The flags that exclude each other, with those of `user create`. `--save-password-to` generates a password. */
+/** Flags that exclude each other, including those of `user create`. `--save-password-to` generates a password. */
 export const passwordGroups = [
   [...sources, "--random-password"],
   [...sources, "--save-password-to"],
@@ -40,7 +40,7 @@ export interface NewPassword {
   isRandom: boolean;
 }
 
-/** Reads, generates or asks for a new password. `others` are flags that the error about a missing one names too. */
+/** Reads, generates or asks for a new password. An error about a missing one also names the flags `others`. */
 export async function resolvePassword(
   args: PasswordChoice,
   console: Console,
@@ -54,7 +54,7 @@ export async function resolvePassword(
   });
 }
 
-/** The password that flags give or have generated; undefined where they do neither. `prefix` begins their names. */
+/** Returns the password that flags give or generate; undefined without such flags, whose names begin with `prefix`. */
 export async function readPassword(
   args: PasswordChoice,
   console: Console,
@@ -67,7 +67,7 @@ export async function readPassword(
   return { password: await readSecretLine(console, `--${prefix}password-stdin`), isRandom: false };
 }
 
-/** One line of standard input, without its line break and never shown; typed at a terminal it is hidden. */
+/** Reads one line of standard input, without its line break. At a terminal it is hidden. */
 export async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) {
     if (!console.canAsk) throw invalidFlag(flag, "needs a pipe or a file on standard input");
@@ -104,7 +104,7 @@ export async function askStrongPassword(): Promise<NewPassword> {
   return { password: typed ?? makePassword(), isRandom: typed === null };
 }
 
-/** A password that satisfies the policy (specification, section 8): 145 random bits, in groups that can be read. */
+/** Generates a password that satisfies the policy (specification, section 8): 145 random bits, in readable groups. */
 function makePassword(): string {
   for (;;) {
     const makeGroup = () => Array.from({ length: groupLength }, () => letters[randomInt(letters.length)]).join("");

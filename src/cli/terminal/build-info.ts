@@ -1,6 +1,6 @@
 import manifest from "../../../package.json" with { type: "json" };
 
-// The build defines these; run from source, they do not exist.
+// The build defines these; they do not exist when Bun runs the source.
 declare const BODEGA_VERSION: string;
 declare const BODEGA_COMMIT: string;
 

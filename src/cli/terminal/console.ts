@@ -3,7 +3,7 @@ import type { Terminal } from "./terminal.ts";
 
 export type Console = ReturnType<typeof createConsole>;
 
-/** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
+/** Applies the shared flags. Colours need a terminal, no NO_COLOR (any non-empty value), and not TERM=dumb. */
 export function createConsole(terminal: Terminal, flags: Readonly<Record<string, unknown>>) {
   const { env } = terminal;
   // The library of prompts reads this variable.
@@ -16,7 +16,7 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
     assumeYes: flags.yes === true,
     command: commandLine(flags),
-    /** The sentence above the command's record: see `done` of a command's definition. */
+    /** The sentence before the command's record; see `done` of a command's definition. */
     done: undefined as string | undefined,
   };
 }

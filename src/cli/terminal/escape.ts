@@ -1,5 +1,5 @@
-// Control characters, line separators, direction overrides and halves of surrogate pairs: with these a stored text
-// could move the cursor, recolour the screen or reorder text.
+// Control characters, line separators, direction overrides and lone surrogates. With these, a stored text could move
+// the cursor, recolour the screen or reorder text.
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
 
 const shortForms: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };

@@ -12,7 +12,10 @@ import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { invalidFlag, UsageError } from "./usage-error.ts";
 
-/** The format of an export. Asks before it replaces a file. Errors: UsageError for `--json` with standard output. */
+/**
+ * Determines the format of an export, and asks before it replaces a file. Errors: UsageError for `--json` with standard
+ * output.
+ */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
   const path = resolve(args.output);
@@ -30,7 +33,7 @@ interface Export<T> {
   output: string;
   format: "csv" | "ndjson";
   mode?: number;
-  /** Written before the first page; empty for none. */
+  /** Written before the first page; may be empty. */
   header: string;
   noun: string;
   total?: number | undefined;
@@ -38,7 +41,10 @@ interface Export<T> {
   render(page: readonly T[]): string;
 }
 
-/** Writes pages with a progress bar: to a file under a temporary name, renamed when complete; to pipes and devices directly. */
+/**
+ * Writes pages with a progress bar. A file gets a temporary name and is renamed when complete; pipes and devices are
+ * written directly.
+ */
 export async function writeExport<T>(
   console: Console,
   { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,

@@ -7,12 +7,12 @@ import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
 import { wrapWords } from "./wrap.ts";
 
 interface ListView<Row> {
-  /** Fields of the rows, or columns that differ from their fields. The first one names the row and is never cut. */
+  /** Fields of the rows, or columns with other contents. The first one names the row and is never cut. */
   columns: readonly ((keyof Row & string) | Column<Row>)[];
-  /** The text that `-q` prints of each row, if not that of the first column. */
+  /** The text that `-q` prints of each row; by default that of the first column. */
   id?(row: Row): string;
   empty: string;
-  /** The most rows that were read; with so many, there may be more. */
+  /** The maximum number of rows that were read. If it is reached, there may be more. */
   limit?: number;
 }
 
@@ -63,7 +63,7 @@ export async function printRecord(console: Console, record: object, idField?: st
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 
-/** Puts fields of a record into a sentence: `{name}`, or `{revoked token}` for `1 token` and `2 tokens`. */
+/** Fills fields of a record into a sentence: `{name}`; `{revoked token}` becomes `1 token` or `2 tokens`. */
 function fillIn(sentence: string, record: object): string {
   return sentence.replace(/\{(\w+)( ?)(.*?)\}/g, (_, field, space, noun) => {
     const value: unknown = Object.entries(record).find(([name]) => name === field)?.[1];
@@ -82,7 +82,7 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
 
 type Reader = Pick<Console, "columns" | "command">;
 
-/** Fits a text to the terminal. A command at its end is completed, and stays on one line so that it can be pasted. */
+/** Wraps a text to the terminal. A command at its end is completed, and stays on one line so that it can be pasted. */
 export function fitSentence({ columns, command: complete }: Reader, text: string): string {
   const { prose, command } = splitCommand(text, complete);
   const whole = escapeControls(prose + (command ?? ""));
@@ -105,7 +105,7 @@ export async function warn(console: Console, text: string): Promise<void> {
   await console.writeError(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
 }
 
-/** One value for people: `yes`, `none`, `-`, or the text with control characters written out. */
+/** Formats a value for people: `yes`, `none`, `-`, or the text with escaped control characters. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -114,7 +114,7 @@ export function formatValue(value: unknown): string {
   return text === "{}" ? "none" : escapeControls(text);
 }
 
-/** How long ago or ahead a time is, to its largest unit: `3 hours ago`, `in 12 days`, `now`; `never` for null. */
+/** Formats a time relative to now, in its largest unit: `3 hours ago`, `in 12 days`, `now`; `never` for null. */
 export function formatRelativeTime(at: string | null, now: number): string {
   if (at === null) return "never";
   const ms = Date.parse(at) - now;

@@ -6,14 +6,17 @@ import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
 
-/** Asks before a dangerous command acts. `--yes` answers it. `signal` ends the question. Errors: UsageError naming `--yes`. */
+/**
+ * Asks before a dangerous command runs, unless `--yes` is given. `signal` ends the question. Errors: UsageError naming
+ * `--yes`.
+ */
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
   if (console.assumeYes) return;
   if (!console.canAsk) throw needsFlag("--yes", question);
   if (!(await askYesNo(escapeControls(question), false, signal))) throw new CancelledError();
 }
 
-/** Asks to type the name of what will be deleted, or uses `--confirm <name>`; `--yes` is not enough. */
+/** Asks to type the name of what will be deleted, unless `--confirm <name>` is given; `--yes` is not enough. */
 export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
@@ -28,7 +31,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   });
 }
 
-/** Runs the check of an answer. Returns true, or the reason against it. Other errors are left to the command itself. */
+/** Runs the check of an answer. Returns true, or the reason to refuse it. The command itself reports other errors. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();
@@ -44,7 +47,7 @@ async function judgeAnswer(check: () => unknown): Promise<true | string> {
 interface TextQuestion {
   suggestion?: string | undefined;
   optional?: boolean;
-  /** Throws AppError or UsageError for a wrong answer, so that the rule is the service's own. */
+  /** Throws AppError or UsageError for a wrong answer, so that the service defines the rule. */
   check?: (text: string) => unknown;
 }
 
@@ -68,7 +71,10 @@ export function askYesNo(message: string, suggestion: boolean, signal?: AbortSig
   );
 }
 
-/** Asks for a new password, twice, after saying what it needs; null to generate one. `check` throws AppError before the second time. */
+/**
+ * Asks twice for a new password, after printing the rules; null to generate one. `check` throws AppError before the
+ * second time.
+ */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {
@@ -79,7 +85,7 @@ export async function askNewPassword(needs: string, check: (password: string) =>
   }
 }
 
-/** Asks for a line that is shown as asterisks. A wrong one is typed again from the start: it cannot be edited. */
+/** Asks for a line that is shown as asterisks. A wrong line cannot be edited and is typed again. */
 export async function askHidden(
   message: string,
   validate: (text: string) => Promise<true | string> = async (text) => text !== "" || "A value is required.",
@@ -93,7 +99,7 @@ export async function askHidden(
   }
 }
 
-/** A question with its mark, broken between words; the library would break it within them. */
+/** Breaks a question with its mark between words; the library would break it within words. */
 function fit(message: string): string {
   return fitLines({ columns: process.stderr.columns }, `? ${message}`).slice(2);
 }
@@ -125,9 +131,9 @@ async function ask<T>(
   };
   process.once("beforeExit", abandon);
   try {
-    // The library is slow to load, and most commands ask nothing.
+    // Loading the library is slow, and most commands ask nothing.
     const prompts = await import("@inquirer/prompts");
-    // Questions go to standard error, so that standard output carries the answer only.
+    // Questions go to standard error, so that standard output contains only the answer.
     const streams = { input: process.stdin, output: process.stderr };
     return await Promise.race([prompt(prompts, streams), abandoned]);
   } catch (error) {

@@ -7,13 +7,13 @@ export interface Column<Row> {
 }
 
 interface Layout {
-  /** Columns of the terminal; undefined for a file or pipe, where nothing is cut. */
+  /** Columns of the terminal; undefined for a file or pipe, for which nothing is cut. */
   width: number | undefined;
   color: boolean;
 }
 
 const gap = 2;
-/** Shorter texts are never cut: states, amounts, times. */
+/** Shorter texts, such as states, amounts and times, are never cut. */
 const narrowestColumn = 16;
 const narrowestField = 16;
 const indent = "  ";
@@ -54,8 +54,8 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
 }
 
 /**
- * Rows below a line of headers, without borders. Where the terminal is too narrow, texts are cut, then columns hidden,
- * empty ones first, then the last; where half would be hidden, each row becomes a block of lines.
+ * Lays out rows below a line of headers, without borders. In a narrow terminal, texts are cut, then columns hidden:
+ * empty ones first, then the last. If half of them would be hidden, each row becomes a block of lines.
  * @returns also the headers of the hidden columns.
  */
 export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { width, color }: Layout) {
@@ -80,7 +80,7 @@ export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<
   return { text: lines.join(""), hidden };
 }
 
-/** Cuts a text to a number of terminal columns, between whole characters, marking the cut with …. */
+/** Cuts a text to a number of terminal columns, between characters, and marks the cut with …. */
 export function truncateText(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let kept = "";
@@ -93,7 +93,7 @@ export function truncateText(text: string, width: number): string {
   return width < 1 ? "" : `${kept}…`;
 }
 
-/** The first column and ids are useless when cut, so other columns are cut or hidden instead. */
+/** Cut ids and first columns are useless, so other columns are cut or hidden instead. */
 function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, index: number) {
   const texts = rows.map((row) => escapeControls(value(row)));
   const width = Math.max(...[header, ...texts].map((text) => Bun.stringWidth(text)));
@@ -101,7 +101,7 @@ function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, in
   return { header, texts, width, isWhole, minWidth: isWhole ? width : Math.min(width, narrowestColumn) };
 }
 
-/** The columns that fit when texts are cut; undefined when half would be hidden. */
+/** Returns the columns that fit when texts are cut; undefined if half would be hidden. */
 function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shown = [...columns];
   const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");

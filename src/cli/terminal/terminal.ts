@@ -9,14 +9,14 @@ const terminatedExitCode = 143;
 const defaultColumns = 80;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Ties a `Terminal` to the running process, and ends the process with 130 on SIGINT until signals are released. */
+/** Connects a `Terminal` to the running process. SIGINT ends the process with 130 until signals are released. */
 export function openTerminal(host: NodeJS.Process) {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
-  // Failures reach the callbacks of write; without a listener the same event would end the process.
+  // Callbacks of write report failures; without a listener, the event would end the process.
   for (const stream of [host.stdout, host.stderr]) {
     stream.on("error", () => {});
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     if (stream.isTTY) stream.columns ||= defaultColumns;
   }
   let isRead = true;
@@ -25,24 +25,24 @@ export function openTerminal(host: NodeJS.Process) {
     stdinIsTerminal: host.stdin.isTTY === true,
     stdoutIsTerminal: host.stdout.isTTY === true,
     stderrIsTerminal: host.stderr.isTTY === true,
-    /** Columns of the terminal that standard output goes to; undefined when it goes elsewhere. */
+    /** Columns of the terminal on standard output; undefined if it is no terminal. */
     columns: host.stdout.isTTY ? host.stdout.columns : undefined,
-    /** Standard error where it is a terminal, to draw on. */
+    /** Standard error if it is a terminal, to draw on. */
     screen: host.stderr.isTTY ? host.stderr : undefined,
-    /** Writes the answer to standard output. A closed pipe (`| head`) is no error, a full disk is. */
+    /** Writes to standard output. A closed pipe (`| head`) is no error, a full disk is one. */
     async write(text: string): Promise<void> {
       const failure = await writeTo(host.stdout, text);
       if (failure?.code === "EPIPE") isRead = false;
       if (failure === undefined || !isRead) return;
       throw internalError(`The result could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
-    /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
+    /** Whether standard output still has a reader, as far as writes have shown. Without one, long output stops. */
     hasReader: () => isRead,
     /** Writes to standard error: notes, questions, errors. Never throws. */
     async writeError(text: string): Promise<void> {
       await writeTo(host.stderr, text);
     },
-    /** Reads standard input to its end. Errors: validationFailed when it is longer than `maxBytes` or not UTF-8. */
+    /** Reads standard input to its end. Errors: validationFailed if it is longer than `maxBytes` or not UTF-8. */
     async readInput(maxBytes: number): Promise<string> {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -57,9 +57,9 @@ export function openTerminal(host: NodeJS.Process) {
         throw validationFailed("Standard input is not UTF-8 text.", { cause });
       }
     },
-    /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
+    /** Yields standard input in pieces until its end, or until `signal`, which throws. */
     streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
-    /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
+    /** Makes the next SIGINT call `act` instead of ending the process. A second one ends it. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {
@@ -67,7 +67,7 @@ export function openTerminal(host: NodeJS.Process) {
         act();
       });
     },
-    /** From now on signals do not end the process, until the returned function is called, which returns the first. */
+    /** Keeps signals from ending the process, until the returned function is called. That returns the first signal. */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
       const record = (signal: NodeJS.Signals) => {
@@ -81,14 +81,14 @@ export function openTerminal(host: NodeJS.Process) {
         return first;
       };
     },
-    /** Leaves SIGINT and SIGTERM to the command, for one that runs until it is stopped. */
+    /** Leaves SIGINT and SIGTERM to a command that runs until it is stopped. */
     releaseSignals: () => void host.off("SIGINT", interrupt),
   };
 }
 
-/** Has `cleanUp` run when the process ends, also by SIGTERM. Returns a function that undoes this. */
+/** Runs `cleanUp` when the process ends, even by SIGTERM. Returns a function that cancels this. */
 export function onExit(cleanUp: () => void): () => void {
-  // Without a listener, SIGTERM ends the process without its exit handlers.
+  // Without a listener, SIGTERM would end the process without its exit handlers.
   const terminate = () => process.exit(terminatedExitCode);
   process.once("exit", cleanUp).once("SIGTERM", terminate);
   return () => void process.off("exit", cleanUp).off("SIGTERM", terminate);

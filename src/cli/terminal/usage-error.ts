@@ -6,11 +6,11 @@ export interface ArgumentFault {
 interface UsageErrorOptions {
   hint?: string | undefined;
   details?: ArgumentFault[];
-  /** Words of the command whose help is suggested, where the command itself is unknown. */
+  /** Words of the command whose help is suggested, if the command itself is unknown. */
   path?: readonly string[];
 }
 
-/** The command line itself is wrong: exit code 2, and nothing was changed. */
+/** An error in the command line: exit code 2, and nothing was changed. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly options: UsageErrorOptions;

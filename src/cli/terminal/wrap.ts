@@ -1,4 +1,4 @@
-/** The text in lines of at most so many terminal columns, broken between words; a word that is wider stays whole. */
+/** Wraps a text between words to a number of terminal columns; a wider word stays whole. */
 export function wrapWords(text: string, width: number): string[] {
   return breakWords(text.split(" "), width);
 }

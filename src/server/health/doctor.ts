@@ -27,7 +27,7 @@ const serverChecks: readonly EnvironmentCheck[] = [
   ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 
-/** The checks that can be left out: others need a directory and a database that can be opened. */
+/** Checks that can be omitted. Other checks need a directory and a database that can be opened. */
 export const optionalChecks = [
   ...["text", "integrity", "references"],
   ...[files, disk, ...serverChecks, standby, ...recordChecks].map(({ id }) => id),
@@ -67,7 +67,7 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
   const { now, command } = options.deps;
   const run = new Run(options);
   const isUsable = await checkDatabase(config, { command, isQuick: false, step: run.databaseStep });
-  // Records of a damaged database may not be readable.
+  // Records of a damaged database may be unreadable.
   if (isUsable && run.report().ok) {
     await withConfiguredDatabase(config, (db) => {
       const vault = closedVault(unavailable());
@@ -78,7 +78,7 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
   return run.report();
 }
 
-/** Returns null for both where the database cannot be used, which is then reported. */
+/** Opens the database. Returns null for both if it cannot be used, and reports this. */
 async function openChecked(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
   let db: Database | null = null;
   try {

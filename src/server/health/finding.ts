@@ -18,11 +18,11 @@ export interface Finding {
   message: string;
   /** A command that can be pasted, or what to do; null where there is nothing to do. */
   remedy: string | null;
-  /** Of an inconsistent record: the field, its value and the value that follows from other records. */
+  /** In an inconsistent record: the field, its value, and the value that follows from other records. */
   field?: string;
   is?: string | number | null;
   should?: string | number | null;
-  /** Fixes it; safe while a server runs; may throw. */
+  /** Fixes it. Safe while a server runs; may throw. */
   fix?(): unknown;
 }
 
@@ -36,14 +36,14 @@ export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
 
 export interface CheckSubject {
   config: Config;
-  /** Of the account that runs the check. */
+  /** The environment of the account that runs the check. */
   env: Environment;
-  /** Null where the database cannot be opened, or its schema is not the one of this program. */
+  /** Null if the database cannot be opened, or has another schema than this program. */
   ctx: SystemCtx | null;
   tenant: Tenant | null;
   now(): number;
   version: string;
-  /** User id of the account that runs the check; undefined where the system has none. */
+  /** User id of the account that runs the check; undefined on systems without user ids. */
   uid: number | undefined;
   timeoutMs: number;
   command: CommandLine;
@@ -61,7 +61,10 @@ interface Check<Subject> {
 
 export type RecordCheck = Check<RecordSubject>;
 
-/** Checks run concurrently, so none may depend on another. One that `reads` stores also runs for a single one (`-n`). */
+/**
+ * Checks run concurrently, so none may depend on another. A check that `reads` stores also runs for a single one
+ * (`-n`).
+ */
 export type EnvironmentCheck =
   | (Check<CheckSubject> & { reads?: undefined })
   | (Check<StoreSubject> & { reads: "database" | "stores" });

@@ -15,13 +15,13 @@ import { formatBytes } from "../values/bytes.ts";
 import { reasonOf } from "./finding.ts";
 
 /**
- * Restores the newest state of a replica or of backups aside, as `db restore --dry-run` does. Keeps the result for `doctor`
- * and the metrics if this is the place of the server. Blocks the process.
+ * Restores the newest state of a replica or of backups to a temporary directory, as `db restore --dry-run` does. Stores
+ * the result for `doctor` and the metrics if this is the server's place. Blocks the process.
  */
 export async function testRestore(config: Config, place: string) {
   const { dataDir } = config;
   const { last_success: last, last_failure: failed } = readLast(dataDir, "restore-test");
-  // A server may have its place from a flag.
+  // The server may have its place from a flag.
   const isOwn = [restoreTestPlace(config), failed?.place, last?.place].includes(place);
   const at = () => new Date().toISOString();
   try {
@@ -39,7 +39,7 @@ export async function testRestore(config: Config, place: string) {
 async function restoreAside(config: Config, place: string, isOwn: boolean) {
   const source = parseSource(place, "<place>", "Check the path, or make a backup: bodega db backup");
   const path = databaseFile(config.dataDir);
-  // The server's largest WAL must have space meanwhile.
+  // Meanwhile, the server's largest WAL must have space.
   const needed = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) + maxWalBytes;
   if (needed > (freeDiskBytes(config.dataDir) ?? needed)) {
     throw unavailable(`A restore test needs ${formatBytes(needed)} of free space on the disk of ${config.dataDir}.`);

@@ -22,13 +22,15 @@ import { dueOrders, numbers, orderPoints, orderStates, orderTotals, refunds } fr
 import { reservedStock, searchIndex, storedReplies, variantSums } from "./records/products.ts";
 import { rewards } from "./records/rewards.ts";
 
-/** In the order in which they run: values that others are computed from come first. */
+/** In the order in which they run: values from which others are computed come first. */
 export const recordChecks: readonly RecordCheck[] = [
   ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
   ...[orderPoints, dayCounts, resourceTotals, productCounts, pictureUses, searchIndex, dueOrders],
 ];
 
-/** `findings` has the worst first, `passed` the checks without findings, `worst` the worst severity that remains. */
+/**
+ * `findings` begins with the worst, `passed` are the checks without findings, `worst` is the worst remaining severity.
+ */
 export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {
@@ -41,7 +43,7 @@ export interface RunOptions {
   deps: { timeoutMs: number; command: CommandLine };
 }
 
-/** A check of the environment takes at most this many times the time limit of a connection. */
+/** A check of the environment may take this many times the time limit of a connection. */
 const maxTimeouts = 3;
 
 export class Run {
@@ -72,7 +74,7 @@ export class Run {
 
   readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
 
-  /** Runs one check, of which an error is a finding, so that it does not hide the findings of others. */
+  /** Runs one check. Its error becomes a finding, so that it does not hide the findings of others. */
   #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
     const fail = (error: unknown) => {
       const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}`;
@@ -88,7 +90,7 @@ export class Run {
     await Promise.all(runnable.map((check) => this.#try("environment", check.id, () => run(check))));
   }
 
-  /** Runs the checks of the records in their order, and fixes what each finds, if that was requested. */
+  /** Runs the checks of records in order and, if requested, fixes what each finds. */
   async runRecords(subject: RecordSubject): Promise<void> {
     for (const check of recordChecks) {
       await this.#try("records", check.id, () => check.run(subject));
@@ -96,7 +98,7 @@ export class Run {
     }
   }
 
-  /** Fixes what was found since the last call, if that was requested, and records it in the audit log. */
+  /** If requested, fixes what was found since the last call, and records it in the audit log. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
     for (const [reported, fix] of this.#options.fix ? this.#fixes : []) {
       const { check, subject, namespace } = reported;

@@ -41,17 +41,17 @@ const durabilityMs = 5000;
 
 export interface JobOptions extends CommandRun {
   version: string;
-  /** Null when the server's key is not the database's: then nothing is delivered. */
+  /** Null if the server's key is not the database's; then nothing is delivered. */
   vault: Vault | null;
   log: LogWriter;
-  /** Whether to replace a replica's state that this database does not have. */
+  /** Whether to replace a replica's state that this database does not contain. */
   takeOver?: boolean | undefined;
 }
 
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
-  // Before anything is sent or answered.
+  // First, before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
   const deps = vault && { db, vault, now: Date.now, notice };
   const mail = deps && (await startMailDelivery(config, deps));
@@ -73,7 +73,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const purging = startPurging(db, notice, { media: openMediaBucket(config), keepAddressesMs });
   const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
-    /** Takes over the replica, which stops another server. So this server must be able to start. */
+    /** Takes over the replica, which stops another server. So call it only when this server can start. */
     beginReplication: () => replicator?.begin(),
     replication: () => replicator?.status(),
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
@@ -127,7 +127,7 @@ async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: Chann
 
 type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
 
-/** Each job handles one batch and is repeated until it finds none. With a wrong clock they would do harm. */
+/** Each job handles one batch, and is repeated until it finds none. With a wrong clock, these jobs would do harm. */
 const purgeJobs: PurgeJob[] = [
   expireDueOrders,
   expireDuePoints,
@@ -184,7 +184,7 @@ interface PurgeOptions {
   keepAddressesMs: number;
 }
 
-/** Leaves room for other writers. A job that fails does not stop the others. */
+/** Runs the jobs with pauses for other writers. A failing job does not stop the others. */
 async function purgeAll(db: Database, options: PurgeOptions): Promise<void> {
   const { now, isStopping, media, keepAddressesMs } = options;
   const failures: unknown[] = [];

@@ -6,7 +6,9 @@ import { formatDuration } from "../values/duration.ts";
 
 const maxSkewMs = 60_000;
 
-/** Jobs expire and delete by age. So they do not run while the clock is behind the newest row or has just jumped. */
+/**
+ * Jobs expire and delete rows by age. So they do not run while the clock is behind the newest row or has just jumped.
+ */
 export function createClockCheck(
   db: Database,
   now: () => number,

@@ -18,9 +18,9 @@ const text = /^(?:text|image\/svg|application)/;
 const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
 
 /**
- * The shop's pages have another origin than the API. Requests wait until `present` says where the API is. Without
- * `port` it uses the port after that of the API, or any free one if that is in use.
- * @throws unavailable when the port is in use or the host is not an address of this machine.
+ * Opens the shop, whose pages have another origin than the API. Requests wait until `present` names the API's address.
+ * Without `port`, it uses the port after the API's, or any free one.
+ * @throws unavailable if the port is in use or the host is not an address of this machine.
  */
 export function openDemoShop(config: Config, port: number | undefined) {
   const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
@@ -80,7 +80,7 @@ function answerShop(shop: ShopConfig) {
     // The Host header can be anything.
     const { pathname, search } = URL.parse(request.url) ?? {};
     if (pathname === undefined) return refuse(400, "The Host header is not the name of a host");
-    // The views of the shop have their addresses behind the hash.
+    // Views of the shop have their addresses after the hash.
     if (pathname !== "/" && extname(pathname) === "")
       return refuse(302, "See /", { Location: `/#${pathname}${search}` });
     const page = pages.get(pathname === "/" ? "/index.html" : pathname);

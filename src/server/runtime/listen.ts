@@ -25,7 +25,7 @@ interface ListenOptions {
   certificate: KeyPair | null;
 }
 
-/** Throws unavailable when the port is in use or the host is not an address of this machine. */
+/** Throws unavailable if the port is in use or the host is not an address of this machine. */
 export function listen(config: Config, db: Database, options: ListenOptions) {
   const { version, vault, log, monitor, shared, certificate } = options;
   let isDraining = false;
@@ -59,7 +59,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   });
   const answer = (request: Request) => app.fetch(hasHost(request.url) ? request : withHost(request));
   const answerLater = async (request: Request) => {
-    // Read before the client can go, because Bun tells of it only then.
+    // Read before the client can disconnect, because Bun reports only later disconnects.
     const { signal } = request;
     try {
       await yieldToEventLoop(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });
@@ -90,13 +90,13 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
 /** Maps requests with a completed URL to the original ones. */
 const received = new WeakMap<Request, Request>();
 
-/** Elysia finds a route after a scheme and a host, which with https needs at least three characters. */
+/** Whether Elysia can find the path: it expects a scheme and a host, with https of at least three characters. */
 function hasHost(url: string): boolean {
   if (url.startsWith("http:")) return true;
   return !url.startsWith("/") && url.indexOf("/", "https://".length) >= "https://abc".length;
 }
 
-/** Bun gives only the path of a request without a usable `Host`, such as a health check in HTTP/1.0. */
+/** Adds a host. Without a usable `Host`, for example from a health check in HTTP/1.0, Bun gives only the path. */
 function withHost(request: Request): Request {
   const { url } = request;
   const path = url.startsWith("/") ? url : url.slice(url.indexOf("/", "https://".length));

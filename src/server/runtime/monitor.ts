@@ -15,7 +15,7 @@ export type ServerMonitor = ReturnType<typeof startMonitor>;
 
 export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsText">;
 
-/** A worker that is killed loses only the counts since its last report. */
+/** A killed worker loses only the counts since its last report. */
 const reportMs = 2000;
 /** Longer than the half second that the main process waits for hanging workers. */
 const timeoutMs = 2000;
@@ -27,7 +27,7 @@ interface MonitorOptions {
   replication: () => ReplicationStatus | undefined;
 }
 
-/** Code that renders figures is loaded at the first request for them. */
+/** Code that renders figures is loaded at their first request. */
 export function startMonitor(config: Config, db: Database, options: MonitorOptions) {
   const { log, certificate } = options;
   const { dataDir, workers } = config;
@@ -66,7 +66,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
         if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega top shows only that one`);
       } catch (error) {
-        // The server runs without monitoring rather than not at all.
+        // Running without monitoring is better than not running.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
       }
       return listener?.url;

@@ -13,20 +13,20 @@ interface PortOptions {
   fetch: (request: Request) => Response | Promise<Response>;
 }
 
-/** Longer than a body may take, so that a slow one gets an answer before Bun closes the connection. */
+/** Longer than a body may take, so that a slow client gets a reply before Bun closes the connection. */
 export const idleSeconds = 30;
-/** For the request line and all headers; cookies of a shared domain may need more than Bun's default of 16 KiB. */
+/** For the request line and all headers. Cookies of a shared domain may need more than Bun's default of 16 KiB. */
 const maxHeaderBytes = 32_768;
-/** How long a listener that will stop still answers, and asks clients to reconnect, before it drains. */
+/** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
-/** The suites of TLS 1.2 with forward secrecy and authenticated encryption; all of TLS 1.3 have both. */
+/** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
   .join(":");
 
-/** Throws unavailable when the port is in use or the host is not an address of this machine. */
+/** Throws unavailable if the port is in use or the host is not an address of this machine. */
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
-  // Bun's only way to set it, for the whole process; the types declare it as a constant.
+  // Bun's only way to set this, for the whole process. The types declare it as a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
   const servers = new Set<ReturnType<typeof Bun.serve>>();
   let isStopping = false;
@@ -41,7 +41,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
         port: onPort,
         reusePort: shared,
         idleTimeout: idleSeconds,
-        // Bun would answer a larger body itself, outside the envelope; ours is enforced while reading.
+        // Bun would answer a larger body itself, outside the envelope. Our limit is enforced while reading.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
         ...(pair && { tls: { cert: pair.cert, key: pair.key, ciphers } }),
@@ -62,17 +62,17 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     url: addressOf({ ...config, port }),
     port,
     peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
-    /** If it throws, the certificate has not changed. */
+    /** If it throws, the certificate is unchanged. */
     present(pair: KeyPair) {
       const before = current;
       current = begin(port, pair);
       before.retire();
     },
-    /** Asks clients to reconnect elsewhere, lets requests in flight finish, and closes what is left after `graceMs`. */
+    /** Asks clients to reconnect elsewhere, finishes running requests, and closes the rest after `graceMs`. */
     async stop(graceMs: number) {
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs, graceMs));
-      // Counted from here, so that a request whose body does not come is answered before it is cut off.
+      // Counted from here, so that a request whose body does not arrive is answered before it is cut off.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
@@ -89,7 +89,7 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
   return response;
 }
 
-/** Verifies that a port is free before several sockets share it. Picks a free one for port 0. Throws as `openPort`. */
+/** Checks that a port is free before several sockets share it. Picks a free one for port 0. Throws as `openPort`. */
 export async function reservePort(config: Config): Promise<number> {
   const probe = bindPort(config, () =>
     Bun.serve({ hostname: config.host, port: config.port, reusePort: false, fetch: () => new Response(null) }),
@@ -106,7 +106,7 @@ export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: str
     return bind();
   } catch (cause) {
     const where = `${config.host}:${config.port}`;
-    // For a name that does not resolve, Bun reports the code of any earlier error.
+    // For a name that cannot be resolved, Bun reports the code of an earlier error.
     const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
     if (isAddress && errnoOf(cause) === "EADDRINUSE") {
       throw unavailable(`${where} is in use by another program. Choose another port with ${flag}.`, { cause });

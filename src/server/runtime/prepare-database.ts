@@ -28,9 +28,9 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 }
 
 /**
- * The only server of a file refuses to start with another key. A server of a libSQL database, which may be one of
- * several, runs without the features that need the key.
- * @throws wrongState for the key of another database, unavailable when the key can be neither read nor created.
+ * Opens the vault. On a file, a server refuses to start with another key. On a libSQL database, which several servers
+ * may use, it runs without the features that need the key.
+ * @throws wrongState for the key of another database, unavailable if the key can neither be read nor created.
  */
 export async function openServerVault(config: Config, db: Database, log: LogWriter) {
   const vault = await openVault(config, db);

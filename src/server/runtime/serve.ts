@@ -39,9 +39,10 @@ interface Run extends ServerProcess {
 }
 
 /**
- * Returns the exit code after SIGTERM, SIGINT or the end of its terminal. A second signal ends the process at once.
- * @throws unavailable with exit code 1 when the port, the data directory or the database cannot be opened; conflict
- * when another server has taken over the replica; wrongState when the database is gone or needs a person.
+ * Runs a server. Returns the exit code after SIGTERM, SIGINT or the end of its terminal. A second signal ends the
+ * process at once.
+ * @throws unavailable with exit code 1 if the port, the data directory or the database cannot be opened; conflict if
+ * another server has taken over the replica; wrongState if the database is gone or needs a person.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel, config.workers > 1 ? "ofSeveral" : "ofOne");
@@ -68,10 +69,10 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     }
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
-    // The systemd unit starts a server again unless it ends with 4, as one does whose replica another has taken over.
+    // The systemd unit restarts a server, unless it exits with 4 because another one has taken over its replica.
     throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
-    // A log that nobody reads must not delay the exit.
+    // A blocked log must not delay the exit.
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
   }
 }
@@ -116,7 +117,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(typeof end === "string" ? graceMs : 0);
     monitor.stop();
-    // A server that another one replaced sends its last changes, too.
+    // A replaced server also sends its last changes.
     if (typeof end === "string" || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;
@@ -152,7 +153,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   try {
     const { vault } = await openServerVault(config, db, log);
     const monitor = startWorkerMonitor(db);
-    // The main process logs what it reads.
+    // The main process logs the certificate.
     const certificate = await openTls(config, { ...log, notice() {} });
     const pair = certificate?.current() ?? null;
     const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate: pair });
@@ -169,14 +170,17 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   }
 }
 
-/** Closing removes the WAL by its name, which may belong to another file if the database file was replaced. */
+/**
+ * Closes the database. This removes the WAL by name, which may belong to another file if the database file was
+ * replaced.
+ */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();
   const aside = db.quarantineWal();
   if (aside !== undefined) log.notice("error", `The WAL of the removed database file is kept as ${aside}.`);
 }
 
-/** Loaded only when used: most servers are behind a proxy that terminates TLS. */
+/** Loaded on demand, because most servers are behind a proxy that terminates TLS. */
 async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
   if (config.tls === undefined) return null;
   const { watchCertificate } = await import("../tls/watch-certificate.ts");

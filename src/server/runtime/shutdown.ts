@@ -1,17 +1,17 @@
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/view-buffer.ts";
 
-/** A signal within this time of the first is the same one, passed on by npm or a supervisor. */
+/** A second signal within this time is the first one, forwarded by npm or a supervisor. */
 const echoMs = 500;
-/** How long requests in flight may take after a signal to stop. */
+/** How long running requests may take after a signal to stop. */
 export const graceMs = 10_000;
-/** After this further time the process ends, even if something hangs. */
+/** After this additional time the process ends, even if something hangs. */
 const hardExitMs = lastWritesMs + 5000;
 export const lastLinesMs = 1000;
 
 /**
- * A second signal ends the process at once. A worker gets each signal several times, from its parent, the terminal or a
- * supervisor. So only its first SIGTERM counts, and it ends with its parent.
+ * Resolves at a signal to stop. A second signal ends the process at once. A worker gets each signal several times, from
+ * its parent, the terminal or a supervisor, so only its first SIGTERM counts, and it ends with its parent.
  */
 export function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {
@@ -24,7 +24,8 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", isWorker ? () => {} : onSignal);
-    // Supervisors send it to have files read again; at a terminal it means that the terminal was closed.
+    // Supervisors send SIGHUP to make a server read its files again; from a terminal it means that the terminal was
+    // closed.
     process.on("SIGHUP", process.stdin.isTTY ? onSignal : () => {});
     if (!isWorker) return;
     process.on("disconnect", () => {
@@ -34,7 +35,7 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
   });
 }
 
-/** Ends the process when a mail server or a file system that hangs delays the stop. */
+/** Ends the process if a hanging mail server or file system delays the stop. */
 export function limitShutdown(log: LogWriter): void {
   const cut = async () => {
     log.notice("error", "the shutdown takes too long; unfinished work is abandoned");

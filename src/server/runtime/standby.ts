@@ -16,15 +16,15 @@ import type { ServerProcess } from "./serve.ts";
 import { lastLinesMs, nextStopSignal } from "./shutdown.ts";
 
 const stopCheckMs = 200;
-/** A call to the place may be under way. */
+/** A call to the place may be running. */
 const stopMs = 30_000;
 
 /** A command creates this file to stop the standby of a directory. */
 const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
 
 /**
- * Answers health checks on the port of the later server. Returns the exit code.
- * @throws wrongState for a directory with a database of its own or of another place; unavailable when the directory or
+ * Runs a standby, which answers health checks on the later server's port. Returns the exit code.
+ * @throws wrongState for a directory with its own database or that of another place; unavailable if the directory or
  * the port is in use.
  */
 export async function runStandby(config: Config, from: string, self: Omit<ServerProcess, "prepare">): Promise<number> {
@@ -72,7 +72,7 @@ export async function stopStandby(dataDir: string): Promise<void> {
 function answer(request: Request, standby: Standby): Response {
   const requestId = requestIdOf(request.headers);
   const headers = baseHeaders(requestId);
-  // Without a Host, the URL is the path alone.
+  // Without a Host, the URL is only the path.
   if (URL.parse(request.url, "http://localhost")?.pathname === "/health/live") {
     return successResponse(requestId, reply({ status: "ok" }), 200, headers);
   }

@@ -10,16 +10,18 @@ interface WorkerOptions extends Pick<JobOptions, "command" | "env" | "log"> {
   registry: WorkerRegistry;
 }
 
-/** A worker that ends within this time of its start is replaced more slowly each time. */
+/** A worker that ends within this time of its start is replaced with a growing delay. */
 const minUptimeMs = 10_000;
-/** A supervisor that stops the whole group may reach a worker first, and the parent within the shortest delay. */
+/**
+ * A supervisor that stops the whole group may stop a worker first; within this delay, the parent gets the signal too.
+ */
 const minDelayMs = 100;
 const maxDelayMs = 10_000;
 
 export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log } = options;
   const workers = new Set<Subprocess>();
-  // No worker may keep the port after this process ends, for whatever reason.
+  // No worker may keep the port after this process has ended.
   process.on("exit", () => {
     for (const worker of workers) worker.kill("SIGKILL");
   });
@@ -33,7 +35,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
       setTimeout(() => {
         if (isStopping) return;
         log.notice("error", `${what}; starting another`);
-        // Its own end is logged and replaced like this one.
+        // If the new worker ends, it is logged and replaced in the same way.
         start(place, ready, delayMs);
       }, delayMs).unref();
     };
@@ -71,14 +73,14 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     throw error;
   }
   return {
-    /** Kills the workers that are left after `graceMs` and the time of their last writes. */
+    /** Kills the remaining workers after `graceMs` and the time for their last writes. */
     stop,
   };
 }
 
 /**
- * `ready` is resolved when the worker answers requests, and rejected when it ends by itself before that; one that is
- * killed is only replaced.
+ * `ready` resolves when the worker answers requests, and rejects if it ends by itself before that. A killed worker is
+ * only replaced.
  */
 function startWorker(
   config: Config,
@@ -93,7 +95,7 @@ function startWorker(
   const { place, workers, ready, onEnd } = started;
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
-    // The directory in which the server was started may be removed, as directories of releases are.
+    // The directory in which the server was started may have been removed, as directories of releases are.
     ...workingDir(config.dataDir),
     env: inheritConfig(inherited, options.env),
     stdin: "ignore",

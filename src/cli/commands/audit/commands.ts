@@ -52,7 +52,7 @@ const list = defineCommand({
 
 function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string {
   if (actor_id === null) return actor_kind;
-  // The prefix of an id says its kind.
+  // The prefix of an id tells its kind.
   return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
 }
 

@@ -14,7 +14,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 
 const halfway = 50;
-/** Lower than the server's, but not the lowest: the WAL grows for as long as the backup copies. */
+/** Lower than the server's, but not the lowest, because the WAL grows until the copy is complete. */
 const lowPriority = 5;
 
 export default defineCommand({
@@ -81,7 +81,7 @@ async function showProgress(
   const stop = new AbortController();
   const cancel = () => stop.abort(new CancelledError());
   console.onInterrupt(cancel);
-  // The server that started it stops or has ended.
+  // The server that started it is stopping or has ended.
   process.once("disconnect", cancel);
   return withProgress(console, 2 * halfway, (show) =>
     work((now) => {

@@ -70,7 +70,8 @@ const check = defineCommand({
   async run(args, console) {
     const config = readCliConfig(args, console);
     const { runDatabaseCheck } = await import("../../../server/health/doctor.ts");
-    // Reading blocks the process, which could not handle ctrl-C. The check writes nothing, so it may be killed at any time.
+    // Reading blocks the process, so it could not handle ctrl-C. The check writes nothing and may be killed at any
+    // time.
     console.releaseSignals();
     const { command } = console;
     return runAndPrint(console, command("doctor --fix"), (onProgress) =>

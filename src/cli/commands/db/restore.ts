@@ -136,7 +136,7 @@ const describeUnchecked = (place: string) =>
   `The signatures in ${place} were not checked. Anyone who could write there may have changed what is restored. ` +
   "Check users, roles, keys, webhooks and prices before you start the server.";
 
-/** Asks before the restore. Where the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
+/** Asks before the restore. If the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
 async function confirm(
   console: Console,
   plan: RestorePlan,

@@ -6,7 +6,7 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { replicateFlag, serveFlags } from "../serve/serve.ts";
 import { runAndPrint } from "./print.ts";
 
-// Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands of a store.
+// Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
 const timeoutMs = 5000;
 

@@ -15,7 +15,7 @@ const redrawMs = 200;
 const maxWidth = 100;
 const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
-/** @param fixCommand fixes findings; null where this run has. */
+/** @param fixCommand the command that fixes findings; null if this run has fixed them. */
 export async function runAndPrint(
   console: Console,
   fixCommand: string | null,
@@ -23,7 +23,7 @@ export async function runAndPrint(
 ) {
   const report = await withProgress(console, undefined, (show) => {
     let note = "";
-    // A check may begin right after the line was drawn, and then take long.
+    // A long check may begin right after the line was drawn.
     const timer = setInterval(() => show(0, note), redrawMs);
     return run((running) => {
       if (running.length > 0) note = `Checking: ${running.join(", ")}`;
@@ -51,7 +51,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
       return count <= maxShown;
     });
     const lines = shown.flatMap((finding, index) => {
-      // Findings with the same remedy share it.
+      // Findings with the same remedy print it once.
       const isShared = finding.remedy !== null && shown[index + 1]?.remedy === finding.remedy;
       return renderFinding(console, finding, !isShared && finding.remedy !== fixCommand);
     });

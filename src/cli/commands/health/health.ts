@@ -53,7 +53,10 @@ export default defineCommand({
   },
 });
 
-/** This machine's server or standby: its address, the command that starts it, and its status unless flags name an address. */
+/**
+ * Finds this machine's server or standby: its address, the command that starts it, and its status, unless flags name an
+ * address.
+ */
 async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
   const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
@@ -63,15 +66,18 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
   if ((args.host ?? args.port) !== undefined) return { address: addressOf(config), start };
   if (standby !== undefined) return { address: standby.url, start };
   const status = await readServerStatus(config.dataDir, AbortSignal.timeout(timeoutMs));
-  // The running server knows its address, also where its flags differ from the settings.
+  // The running server knows its address, even if its flags differ from the settings.
   return { address: status?.url ?? addressOf(config), start, status };
 }
 
-/** Checks over http, and over https if the port closes that. The own server's certificate has its public name: not verified. */
+/**
+ * Checks over http, then over https if the port closes the connection. The local server's certificate names its public
+ * host, so it is not verified.
+ */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);
   if (!isCut || !/^http:/i.test(base)) return health;
-  // For another server this only finds out whether the port speaks TLS, so the certificate does not matter.
+  // For another server, this only finds out whether the port speaks TLS, so the certificate does not matter.
   const second = await askReady(base.replace(/^http:/i, "https:"), timeoutMs, true);
   if (second.health.status === "unreachable") return health;
   return isOwn ? second.health : { ...health, message: "no connection over http: this port expects https" };
@@ -79,7 +85,7 @@ export async function probeHealth(base: string, timeoutMs: number, isOwn: boolea
 
 /**
  * Requests `/health/ready` without following redirects, because the login page of a proxy is not a healthy server.
- * @returns the health, whose HTTP status is null without an answer, and `isCut`: the server accepted the connection and
+ * @returns the health, whose HTTP status is null without a reply; `isCut` if the server accepted the connection and
  * closed it, as a TLS port does for plain HTTP.
  */
 async function askReady(base: string, timeoutMs: number, isOwn: boolean) {

@@ -14,7 +14,8 @@ export async function createShop(console: Console, plan: Plan) {
   const { dataDir, port } = plan.config;
   const { namespace, store, owner, key, serve, runningUrl } = answers;
   const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
-  // Other flags apply to the server that starts now. Later ones read what is saved, and a replica has one place.
+  // Other flags apply only to the server that starts now. Later servers read the saved settings, and a replica has one
+  // place.
   const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
@@ -22,7 +23,7 @@ export async function createShop(console: Console, plan: Plan) {
   const setup = await beginContext({ ...args, "data-dir": dataDir }, console, (ctx) =>
     setUpShop(ctx, { namespace, store, owner: prepared, key }),
   );
-  /** New secrets that are in no file, and are printed. */
+  /** New secrets that are printed because no file is given for them. */
   const secrets = {
     key: setup.made.key ? setup.key?.app_secret : undefined,
     password: setup.made.owner && owner?.isRandom ? owner.password : undefined,
@@ -39,7 +40,7 @@ export async function createShop(console: Console, plan: Plan) {
   return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
-/** A sentence about each part that exists already, for which there are flags that had no effect. */
+/** Returns a sentence about each part that already exists, although flags were given for it. */
 function listKept(
   args: InitArgs,
   { store, owner, key, made }: Outcome["setup"],

@@ -56,7 +56,7 @@ export const initFlags = {
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
 
-/** Checks of one answer, given as a flag or typed. They throw validationFailed naming the field. */
+/** Checks of an answer, given as a flag or typed. They throw validationFailed, which names the field. */
 export const checks = {
   namespace: parseNamespace,
   title: (text: string) => requireText("title", text, 200),
@@ -68,7 +68,7 @@ export const checks = {
   origin: parseOriginPattern,
 } satisfies Partial<Record<keyof typeof initFlags, (text: string) => unknown>>;
 
-// Of each group, at most one flag can be given.
+// At most one flag of each group may be given.
 const exclusive: readonly (readonly string[])[] = [
   ["--print-unit", "--serve"],
   ["--print-unit", "--title"],
@@ -78,7 +78,7 @@ const exclusive: readonly (readonly string[])[] = [
   ["--no-origins", "--origin"],
 ];
 
-/** Refuses values that no service accepts and flags that exclude each other, before anything is asked. */
+/** Refuses values that no service accepts, and flags that exclude each other, before the first question. */
 export function checkFlags(args: InitArgs): void {
   for (const [name, check] of Object.entries(checks)) {
     for (const value of [args[name as keyof typeof checks] ?? []].flat()) check(value);
@@ -86,7 +86,7 @@ export function checkFlags(args: InitArgs): void {
   refuseTogether(args, exclusive);
 }
 
-/** Whether flags give the owner's password, or have it generated, as a file for it does. */
+/** Whether flags give the owner's password, or have it generated, as `--save-password-to` does. */
 export function passwordSource(args: InitArgs): "given" | "random" | undefined {
   if (args["owner-random-password"] || args["save-password-to"] !== undefined) return "random";
   return args["owner-password-stdin"] ? "given" : undefined;
@@ -96,7 +96,9 @@ export function readSender(args: InitArgs, console: Console): string | undefined
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }
 
-/** The settings that flags give, as variables of the server's environment, except the mail server and a random port. */
+/**
+ * Returns the settings from flags, as environment variables of the server, except the mail server and a random port.
+ */
 export function readSettings(args: InitArgs): Record<string, string> {
   const flags = { ...initFlags, "database-url": sharedArgs["database-url"] };
   const entries = Object.entries(flags).flatMap(([name, arg]) => {
@@ -107,7 +109,7 @@ export function readSettings(args: InitArgs): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Without a terminal, required flags must be given. `namespace` is undefined when the flags leave it open. */
+/** Without a terminal, required flags must be given. `namespace` is undefined if the flags do not determine it. */
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;

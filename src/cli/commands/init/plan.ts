@@ -32,10 +32,10 @@ export async function planShop(given: InitArgs, console: Console) {
   const { serve, key, owner, publicUrl } = answers;
   const args = { ...given, "public-url": publicUrl };
   let config = readCliConfig(args, console);
-  // The guide is printed before the server listens, and names its port.
+  // The guide names the port, and is printed before the server listens.
   if (serve && config.port === 0) config = { ...config, port: await reservePort(config) };
   const passwordPath = owner?.isRandom ? args["save-password-to"] : undefined;
-  /** Files for new secrets; undefined for those that are printed. */
+  /** Files for new secrets; undefined for a secret that is printed. */
   const files = {
     key: key?.secretFile === undefined ? undefined : planSecretFile(key.secretFile),
     password: passwordPath === undefined ? undefined : planSecretFile(passwordPath, "--save-password-to"),
@@ -44,12 +44,12 @@ export async function planShop(given: InitArgs, console: Console) {
   return { args, config, answers, files, mail };
 }
 
-/** The settings of the mail server that the flags give. */
+/** Returns the settings of the mail server that the flags give. */
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
   const from = readSender(args, console);
   if (path === undefined) return {};
-  // Without a terminal, the error names all flags that are missing.
+  // Without a terminal, one error names all missing flags.
   if (from === undefined && !console.canAsk) return {};
   if (from === undefined) throw invalidFlag("--mail-from", "is required with --smtp-url-file");
   // A quote would end the quoted value in bodega.env.
@@ -59,7 +59,7 @@ function readMail(args: InitArgs, console: Console): Record<string, string> {
   return mail;
 }
 
-/** The answers of flags and questions. A part is null when it exists already or is not wanted. */
+/** Returns the answers from flags and questions. A part is null if it already exists or is not wanted. */
 async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const flags = { ...args, "data-dir": config.dataDir };
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
@@ -69,7 +69,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
     namespace !== undefined && existing.includes(namespace)
       ? withContext(flags, console, (ctx) => findShop(ctx, namespace))
       : { store: null, owner: null, key: null };
-  // Its flags can differ from the settings.
+  // The running server's flags may differ from the settings.
   const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
   if (console.canAsk)
     await greet(console, config, { isNew, mayServe: args.serve !== false && runningUrl === undefined });

@@ -60,7 +60,7 @@ function formatGuide(outcome: Outcome, url: string, columns: number | undefined)
   const store = renderFields(listFields(outcome, url), { width: columns, color: false }).trimEnd();
   const steps = listSteps(outcome, url).map(([title = "", ...lines]) => {
     const heading = wrapWords(title, (columns ?? Number.POSITIVE_INFINITY) - 2).map((line) => `# ${line}`);
-    // Commands stay on one line, which a terminal copies in one piece even if it wraps it.
+    // Commands stay on one line, because a terminal copies a line in one piece even if it wraps it.
     return [...heading, ...lines].join("\n");
   });
   return `\n${[store, ...steps].join("\n\n")}\n\n`;

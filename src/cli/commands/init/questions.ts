@@ -39,7 +39,7 @@ export async function askNamespace(args: InitArgs, existing: readonly string[]) 
   return { namespace, title };
 }
 
-/** The fields of a new store. When it cannot ask, missing flags get the defaults of `tenant create`. */
+/** Returns the fields of a new store. If it cannot ask, missing flags get the defaults of `tenant create`. */
 export async function resolveStore(
   args: InitArgs,
   console: Console,
@@ -56,7 +56,9 @@ export async function resolveStore(
   return { title: name, currency: checks.currency(currency), language: checks.language(language) };
 }
 
-/** A namespace made from a title: `ada-s-mugs`, `groesse-oefen`. Empty for a title without a letter or digit of ASCII. */
+/**
+ * Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty for a title without ASCII letters and digits.
+ */
 export function suggestNamespace(title: string): string {
   const plain = slugFrom(title, "de").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const letters = spellPlainly(plain).replaceAll(/[^a-z0-9-]/g, "");
@@ -84,7 +86,7 @@ const keyIntroduction =
   "A website, an app or an importer needs an app key to use the store. If you name a site, it is a storefront key.";
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
-/** The first app key. `secretFile` is undefined where its secret is printed. */
+/** Returns the first app key. `secretFile` is undefined if its secret is printed. */
 export async function resolveKey(args: InitArgs, console: Console, namespace: string) {
   const { "key-name": givenName, publish: givenPublish, origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);

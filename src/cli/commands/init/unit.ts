@@ -18,7 +18,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
     command: ownCommand,
     dataDir,
     folders: [replicateTo, backupTo].filter((path) => path.startsWith("/") && !`${path}/`.startsWith(`${dataDir}/`)),
-    // Everyone can read a unit, so that it names the file of a secret.
+    // Everyone can read a unit, so it names the file of a secret instead of the secret.
     settings: { ...readSettings(args), ...(mailFile && { BODEGA_SMTP_URL_FILE: resolve(mailFile) }) },
     hasReplica: config.replicateTo !== undefined,
     account,
@@ -40,7 +40,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
 
 function chooseAccount(dataDir: string): Parameters<typeof renderUnit>[0]["account"] {
   if (process.getuid?.() === 0 && stateDirectoryOf(dataDir) !== undefined) return { kind: "dynamic" };
-  // A directory that does not exist yet will be this process's.
+  // A directory that does not exist yet will belong to this process's account.
   const { uid, gid } = existsSync(dataDir) ? statSync(dataDir) : { uid: process.getuid?.(), gid: process.getgid?.() };
   return { kind: "static", user: String(uid), group: String(gid) };
 }

@@ -61,7 +61,7 @@ export default defineCommand({
       ]);
     }
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
-    // A key of servers works in no browser unless its sites are named.
+    // Browsers refuse a server's key, unless its sites are named.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
     const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
     const needsOrigin = isStorefront && !allowNoOrigin && args.origin.length === 0;

@@ -160,14 +160,16 @@ export function deliverKey(
   );
 }
 
-/** Asks before a change stops or opens a key in use. A script is not asked, so that it can stop a leaked key at once. */
+/**
+ * Asks before a change stops or opens a key in use. Scripts are not asked, so that they can stop a leaked key at once.
+ */
 export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
   const state = keyState(key, Date.now());
   if (key.last_used_at === null || state !== "published" || !console.canAsk) return;
   await confirmAction(console, `${question} Last used: ${formatRelativeTime(key.last_used_at, Date.now())}.`);
 }
 
-/** Asks before a page gets a key with more rights than a storefront key's. Without a terminal it only warns. */
+/** Asks before a page gets a key with more rights than a storefront key has. Without a terminal, it only warns. */
 export async function confirmPages(
   console: Console,
   { name, scopes }: Pick<AppKeyDetails, "name" | "scopes">,

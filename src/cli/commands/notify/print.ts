@@ -15,7 +15,7 @@ export async function printMessage(console: Console, message: Message): Promise<
   const record = toMessageRecord(message);
   if (console.quiet && record.message_id === null) return;
   if (console.json) return printRecord(console, record);
-  // Complete are the deliveries, which may still wait.
+  // `is_complete` is about creating deliveries, which may still wait to be sent.
   const labelOf = (name: string) => (name === "is_complete" ? "all_deliveries_queued" : name);
   const shown = Object.entries(record).map(([name, value]) => [labelOf(name), showPart(name, value)]);
   return printRecord(console, Object.fromEntries(shown));

@@ -17,7 +17,7 @@ const dryRunArg = {
 type Order = OrderView["order"];
 
 /**
- * Tries a change, asks about its result, does it, and prints the order. A dry run only tries and prints.
+ * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
  * @param question such as `Cancel {order}?`; `{amount}` is the amount of the newest refund.
  */
 async function changeOrder(
@@ -117,7 +117,7 @@ const refund = defineCommand({
   },
 });
 
-/** The line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: UsageError unless the order has exactly one. */
+/** Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: UsageError unless exactly one line matches. */
 function findLine({ items }: Order, text: string) {
   const [, name = text, digits] = /^(.+):([1-9]\d{0,6})$/.exec(text) ?? [];
   const isNamed = ({ id, sku }: Order["items"][number]) => id === name || sku?.toLowerCase() === name.toLowerCase();

@@ -94,7 +94,7 @@ const orderFilterFlags = {
 
 async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags>): Promise<OrderFilter> {
   const { status, "payment-status": payment_status, customer, since, until } = args;
-  // Orders outlive their users, so an id need not exist.
+  // Orders outlive their users, so an id need not belong to a user.
   const customer_id = customer?.includes("@") ? await findUser(ctx, customer) : customer;
   return { status, payment_status, customer_id, "created_at[gte]": since, "created_at[lt]": until };
 }
@@ -165,7 +165,7 @@ const exportOrder = defineCommand({
     const render = format === "csv" ? orderCsvRows : toNdjson;
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
-      // Only the owner can read the file: orders contain names and addresses.
+      // Only the owner can read the file, because orders contain names and addresses.
       await writeExport(console, { output, format, mode: 0o600, header, noun: "orders", pages, render });
     });
   },

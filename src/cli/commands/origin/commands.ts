@@ -27,7 +27,7 @@ const originsArg = {
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies PositionalArg;
 
-/** Asks before sites get a key with which visitors could do harm, and before a key in use changes whom it serves. */
+/** Asks before sites get a key that is harmful in visitors' hands, and before the origins of a key in use change. */
 async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,

@@ -23,7 +23,9 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { printProduct, product } from "./commands.ts";
 import { readTranslations, translationArgs } from "./translations.ts";
 
-/** Reads `12.50` and `12,50`. Errors: UsageError for what may have a thousands separator, and for all that is not a number. */
+/**
+ * Reads `12.50` and `12,50`. Errors: UsageError for a possible thousands separator, and for anything that is no number.
+ */
 function parsePrice(flag: string, text: string): number {
   const ambiguous = ambiguousAmount(text, false);
   if (ambiguous !== undefined) throw invalidFlag(flag, ambiguous);
@@ -182,7 +184,9 @@ const restore = defineCommand({
   },
 });
 
-/** The id of a product that is named by its id, slug or own SKU. Errors: UsageError for the SKU of one variant. */
+/**
+ * Returns the id of a product that is named by id, slug or its own SKU. Errors: UsageError for the SKU of a variant.
+ */
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
   const { productId, variantId } = await product.find(ctx, name);
   if (variantId === null) return productId;

@@ -20,7 +20,7 @@ export function formatPrice(minor: number, currency: string): string {
   return `${formatMinor(minor, currencyDigits(currency))} ${currency}`;
 }
 
-/** The stock for sale: `7`, `7 of 9` where orders reserve some, `not counted`. */
+/** The stock for sale: `7`, `7 of 9` if orders reserve some, `not counted`. */
 export function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
   if (stock === null) return "not counted";
   return available === stock ? String(stock) : `${available} of ${stock}`;
@@ -108,7 +108,7 @@ function describeLeftOut({ source, left_out: { columns, rows } }: Imported): str
 
 const names = "Id, slug or SKU of the product, or SKU of one of its variants";
 const load = async () => (await import("../../../server/modules/catalogue/products/resolve.ts")).resolveStockItem;
-/** The stock item that is found is a product or a variant. */
+/** A stock item is a product or a variant. */
 export const product = recordArgs("product", "product", names, load);
 
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");

@@ -18,7 +18,7 @@ import { withProgress } from "../../terminal/progress.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { printImport } from "./commands.ts";
 
-/** The bytes of a file, read anew each time, or of a pipe, which are kept. Errors: UsageError. */
+/** Opens a file, whose bytes are read anew each time, or a pipe, whose bytes are kept. Errors: UsageError. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
   const refuse = (error: NodeJS.ErrnoException): never => {
     const reason = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code ?? "unknown"})`;

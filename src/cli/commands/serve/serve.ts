@@ -32,7 +32,7 @@ export const replicateFlag = {
   ),
 } as const satisfies CommandArgs;
 
-/** The process that a server runs in. `--json` and `-q` suppress its announcement. */
+/** Describes the process of a server. `--json` and `-q` suppress its announcement. */
 export function describeServerProcess(console: Console) {
   return {
     version: buildInfo.version,

@@ -4,7 +4,7 @@ import type { LatencyHistogram } from "../../../server/monitoring/server-status.
 /** The activity of a server between two samples of its status: rates per second, and totals since its start. */
 export type ServerActivity = ReturnType<typeof compareStatus>;
 
-/** Compares two samples. If the server was restarted between them, only the second one counts. */
+/** Compares two samples. If the server was restarted in between, only the second one counts. */
 export function compareStatus(first: ServerStatus, after: ServerStatus) {
   const before = first.started_at === after.started_at && first.pid === after.pid ? first : undefined;
   const since = before?.at ?? after.started_at;
@@ -29,7 +29,7 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
     sign_ins: rates(sign_ins, before?.sign_ins) as Record<keyof ServerStatus["sign_ins"], ReturnType<typeof rate>>,
     tenants: tenants
       .map(({ namespace, requests: total, errors }) => {
-        // The earlier count of a store that was not among the busiest is unknown.
+        // A store that was not among the busiest before has no earlier count.
         const then = tenantsBefore.get(namespace);
         const isNew = before !== undefined && then === undefined;
         return {
@@ -49,7 +49,7 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
       .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
     processes: processes.map((one) => {
       const used = one.cpu_seconds - (processesBefore.get(one.name)?.cpu_seconds ?? 0);
-      // Of one processor core.
+      // As a percentage of one core.
       return { ...one, cpu_percent: round((100 * Math.max(0, used)) / seconds) };
     }),
   };
@@ -67,7 +67,9 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
-/** A percentile in milliseconds, interpolated within its bucket; the last bound for longer times, null for none. */
+/**
+ * A percentile in milliseconds, interpolated within its bucket; the last bound for longer times, null without requests.
+ */
 export function percentileOf({ bounds_ms, counts }: LatencyHistogram, share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

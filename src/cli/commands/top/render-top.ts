@@ -16,7 +16,7 @@ const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
 const maxLines = 4;
 const maxRows = 20;
-/** In narrower terminals only the first columns of processes are shown. */
+/** In narrower terminals, only the first columns of processes are shown. */
 const wideColumns = 64;
 
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
@@ -87,7 +87,7 @@ function describeDatabase({ at, last_backup_at: last, database, replication }: S
   ];
 }
 
-/** Current rates, the highest first; totals where nothing happens now. */
+/** Current rates, the highest first. Without a current rate, the total. */
 function listRates(rates: ServerActivity["errors"]): string[] {
   const all = Object.entries(rates).toSorted(([, a], [, b]) => b.per_second - a.per_second || b.total - a.total);
   if (all.length === 0) return ["none"];

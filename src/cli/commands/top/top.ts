@@ -84,25 +84,25 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
   }
 }
 
-// The alternate screen keeps the content of the terminal. Terminals that support it draw an update at once.
+// The alternate screen keeps the terminal's content. Terminals that support it draw an update at once.
 const open = "\u001b[?1049h\u001b[?25l";
 const restore = "\u001b[?25h\u001b[?1049l";
 const begin = "\u001b[?2026h\u001b[H";
 const end = "\u001b[J\u001b[?2026l";
 
-/** Takes over the terminal until it is closed or the process ends. `left` resolves to the exit code; 0 for q. */
+/** Takes over the terminal until it is closed or the process ends. `left` resolves to the exit code, 0 for q. */
 function openScreen({ stdin, stdout }: NodeJS.Process) {
   const { promise: left, resolve } = Promise.withResolvers<number>();
   const onKey = (bytes: Buffer) => {
     const key = bytes.toString();
-    // In raw mode ctrl-C is a key.
+    // In raw mode, ctrl-C is a key.
     if (key.includes("\u0003")) resolve(130);
     else if (/q/i.test(key)) resolve(0);
   };
   const restoreTerminal = () => {
     stdin.off("data", onKey).pause();
     if (stdin.isTTY) stdin.setRawMode(false);
-    // When the process exits, a stream would not be flushed. The terminal may be gone.
+    // At exit, a stream would not be flushed. The terminal may be gone.
     attempt(() => writeSync(stdout.fd, restore));
   };
   const keep = onExit(restoreTerminal);

@@ -18,10 +18,13 @@ const everyMs = 200;
 /** A migration of a large database takes minutes. */
 const readyMs = 300_000;
 
-/** Where the version is kept that the last change replaced. */
+/** The path of the previous version's executable. */
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound without either, validationFailed. */
+/**
+ * Compares the SHA-256 of a file with `given`, or with SHA256SUMS beside it. Errors: notFound without either,
+ * validationFailed.
+ */
 export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
   if (!attempt(() => fs.statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
@@ -51,8 +54,8 @@ export async function runProgram<T>(program: string, words: string[], config?: D
 }
 
 /**
- * Asks an executable for its version, for the migrations that it would apply to a database, and for those that the
- * database has and it does not know in that form. Errors: validationFailed for another program; as `runProgram`.
+ * Asks an executable for its version, for the migrations that it would apply to a database, and for applied migrations
+ * that it does not know in that form. Errors: validationFailed for another program; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"]);
@@ -68,7 +71,10 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   return { version, pending, unknown: migrations.find(({ known }) => !known)?.name };
 }
 
-/** The copy of the database that another version needs; null for none. Errors: wrongState where it cannot have one. */
+/**
+ * Returns the copy of the database that another version needs; null if it needs none. Errors: wrongState if there is
+ * none.
+ */
 export function findCopy(
   { pending, unknown }: Awaited<ReturnType<typeof inspectVersion>>,
   isBack: boolean,
@@ -105,7 +111,7 @@ export function placeBeside(file: string, installed: string): string {
   }
 }
 
-/** Puts an executable in the place of the installed one, which exists at any moment, and keeps that as the previous. */
+/** Replaces the installed executable by renaming, and keeps it as the previous one. */
 function swapExecutable(installed: string, next: string): void {
   const aside = `${installed}.replaced`;
   fs.rmSync(aside, { force: true });
@@ -126,9 +132,9 @@ interface Change {
 }
 
 /**
- * Installs another version and has the server run it. If that fails, the version before runs again, with the database
- * from before a migration. Returns where a database that was replaced is kept; null where none was.
- * @throws unavailable when the other version failed.
+ * Installs another version and restarts the server. If that fails, restores the previous version and the database from
+ * before a migration. Returns where a replaced database is kept; null for none.
+ * @throws unavailable if the other version failed.
  */
 export async function changeVersion(change: Change): Promise<string | null> {
   const { installed, next, unit, from, to, config } = change;
@@ -159,16 +165,16 @@ export async function changeVersion(change: Change): Promise<string | null> {
   }
 }
 
-/** Starts the unit and waits until its server is ready. Errors: unavailable when it ends or takes too long. */
+/** Starts the unit and waits until its server is ready. Errors: unavailable if it ends or takes too long. */
 async function startServer(unit: string, { config }: Change): Promise<void> {
-  // Where systemd refused to stop the server, it still runs.
+  // If systemd refused to stop the server, it is still running.
   if (findMainProcess(unit) === 0) runSystemctl("start", unit);
   const pid = findMainProcess(unit);
   const deadline = performance.now() + readyMs;
   for (;;) {
     const status = await readServerStatus(config.dataDir, AbortSignal.timeout(probeMs));
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
-    // systemd starts a server that ends again and again.
+    // systemd restarts a server that ends again and again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
     if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
     await Bun.sleep(everyMs);
@@ -179,7 +185,10 @@ function findMainProcess(unit: string): number {
   return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 }
 
-/** The unit, if it runs the server of the data directory; null where no server runs. Errors: wrongState for another. */
+/**
+ * Returns the unit if it runs the server of the data directory; null if no server runs. Errors: wrongState for another
+ * server.
+ */
 export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Promise<string | null> {
   const status = await readServerStatus(dataDir);
   if (status === null) return null;

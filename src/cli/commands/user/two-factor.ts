@@ -8,12 +8,12 @@ import { askText } from "../../terminal/prompt.ts";
 import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 import { user } from "./user.ts";
 
-/** Two modules of a QR code, one above the other: both light, the lower one dark, the upper one, both. */
+/** Two modules of a QR code, one above the other: both light, only the lower dark, only the upper dark, both dark. */
 const halfBlocks = " ▄▀█";
-/** Parameters that authenticators need not be told; without them the code fits a screen of 24 lines. */
+/** Parameters that are the defaults of authenticators. Without them, the code fits a screen of 24 lines. */
 const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
 
-/** Shows a secret on the screen, also as a QR code if that is narrow enough: dark on white in every terminal. */
+/** Shows a secret as text, and as a QR code if it is narrow enough, dark on white in every terminal. */
 async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secret: string; otpauth_uri: string }) {
   const { encodeQR } = await import("qr");
   const rows = encodeQR(uri.replace(defaults, ""), "raw", { ecc: "low", border: 2 });
@@ -54,7 +54,7 @@ export const twoFactor = defineCommand({
     }
     let enabled: object = {};
     const confirm = async (otp: string) => {
-      // A slip that cannot be a code is not counted as a wrong one.
+      // A typing error that cannot be a code does not count as a wrong code.
       if (code === undefined && !/^(?:\d ?){6}$/.test(otp)) throw invalidFlag("--code", "must be six digits");
       enabled = await user.withRecord(args, console, async (ctx, userId) => {
         const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {

@@ -50,7 +50,7 @@ export function printUser(console: Console, user: User): Promise<void> {
   return printRecord(console, toUserRecord(user));
 }
 
-/** Makes a change that may end the last active owner, and asks before it does. */
+/** Makes a change, and asks first if it would remove the last active owner. */
 export async function changeUser<T>(
   args: StoreArgs & { user: string },
   console: Console,

@@ -19,8 +19,8 @@ interface DatabaseCheckOptions {
 }
 
 /**
- * Checks a database without changing it, and returns whether this program can work with the schema. A server may be
- * running. Errors: notFound, unavailable.
+ * Checks a database without changing it, and returns whether this program can use the schema. A server may be running.
+ * Errors: notFound, unavailable.
  */
 export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<boolean> {
   const reader = await (config.databaseUrl === undefined ? openFile(config, options) : openServerReader(config));

@@ -9,7 +9,7 @@ const quote = (name: unknown) => `"${String(name).replaceAll('"', '""')}"`;
 
 /**
  * Finds rows with a text that is not UTF-8. They are read as bytes, because the engine ends the process when it returns
- * such a text. A fault in the schema is the only finding, because the others need its names.
+ * such a text. A fault in the schema is the only finding, because the other checks need its names.
  */
 export async function checkTexts(query: DatabaseReader["query"], command: CommandLine): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -33,7 +33,10 @@ export async function checkTexts(query: DatabaseReader["query"], command: Comman
   return findings;
 }
 
-/** Yields the texts of each row as bytes, in pages. `key` is SQL for the key of a table without row numbers, read at once. */
+/**
+ * Yields the texts of each row as bytes, in pages. `key` is SQL for the key of a table without row numbers, which is
+ * read at once.
+ */
 async function* readTexts(
   query: DatabaseReader["query"],
   { table, columns, key }: { table: unknown; columns: string[]; key: string | null },
@@ -49,7 +52,7 @@ async function* readTexts(
       last = new TextDecoder().decode((row[0] as ArrayBuffer | null) ?? undefined);
       yield { id: last, texts: row[1] as ArrayBuffer };
     }
-    // In a damaged table the numbers may go back.
+    // In a damaged table, row numbers may decrease.
     isMore = key === null && rows.length === pageRows && BigInt(last) > BigInt(before);
   }
 }

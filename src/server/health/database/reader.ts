@@ -19,7 +19,7 @@ export interface DatabaseReader {
   kind: "file" | "server";
   /** Runs a query that may take minutes. */
   query(sql: string): Promise<Row[]>;
-  /** Runs work that keeps one snapshot for long, without blocking the server's checkpointer. */
+  /** Runs work with a long snapshot, without blocking the server's checkpointer. */
   holdSnapshot<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
 /** Opens the database of a libSQL server. Errors: unavailable when it does not answer, validationFailed for an invalid address. */
 export async function openServerReader(config: Config): Promise<DatabaseReader> {
   const db = await openConfiguredDatabase(config);
-  // The first answer has a time limit.
+  // Only the first reply has a time limit.
   await db.execute("SELECT 1").catch((error) => db.close().then(() => Promise.reject(error)));
   const query = async (sql: string) => {
     const { rows } = await copyClientOf(db)
@@ -68,7 +68,7 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
   return { kind: "server", query, holdSnapshot: (work) => work(), close: () => db.close() };
 }
 
-/** Why a file cannot be a database, without opening it; undefined when it can. */
+/** Returns why a file cannot be a database, without opening it; undefined if it can be one. */
 export function findFileFault(path: string): string | undefined {
   const stats = attempt(() => statSync(path));
   if (!stats?.isFile()) return `${path} is ${stats?.isDirectory() ? "a directory" : "not a file that can be read"}.`;
@@ -77,7 +77,7 @@ export function findFileFault(path: string): string | undefined {
 
 const damageCodes = /^SQLITE_(?:CORRUPT|NOTADB|IOERR|CANTOPEN|SCHEMA|ERROR|MISMATCH|FORMAT)/;
 
-/** The reason of an error that shows a damaged database; undefined for others, such as a lock or the network. */
+/** Returns the reason if an error shows a damaged database; undefined for others, such as a lock or the network. */
 export function describeDamage(error: unknown): string | undefined {
   const code = sqliteCodeOf(error);
   if (code === undefined || !damageCodes.test(code)) return undefined;

@@ -59,7 +59,7 @@ const faults = {
 
 function describeFault({ kind, object }: SchemaFault, command: CommandLine): Finding {
   const { type, name } = object;
-  // A foreign trigger can change data by itself.
+  // A foreign trigger can change data.
   const severity = kind === "foreign" && type !== "trigger" ? "warning" : "error";
   const remedy =
     kind === "foreign"

@@ -26,7 +26,7 @@ const day = 86_400_000;
 const trialName = "doctor-trial";
 const maxTestAgeMs = 3 * day;
 
-// A libSQL database has one audit log, and a directory of backups on each machine that made some.
+// A libSQL database has one audit log, but a directory of backups on each machine that made some.
 const place = sql<string | null>`json_extract(details, '$.backup')`;
 const isBackedUp = and(eq(auditLog.event, "database.backed_up"), isNull(auditLog.code));
 const selectLast = statement((q) =>
@@ -34,7 +34,7 @@ const selectLast = statement((q) =>
 );
 const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
 
-/** There is a recent backup, its file still exists, and the last attempt succeeded. */
+/** Checks that there is a recent backup, that its file exists, and that the last attempt succeeded. */
 export const backups = {
   id: "backups",
   reads: "database",
@@ -66,20 +66,20 @@ export const backups = {
   },
 } satisfies EnvironmentCheck;
 
-/** Object storage is not read, and a backup of a libSQL database may be on another machine. */
+/** Object storage is not checked, and a backup of a libSQL database may be on another machine. */
 function isMissing(path: string | null, { databaseUrl }: Config): boolean {
   if (databaseUrl !== undefined || path === null || !isAbsolute(path)) return false;
   return !attempt(() => statSync(path).size);
 }
 
-/** Writes and removes an object where backups go. A directory that is missing is made with the first backup. */
+/** Writes and removes an object in the place of the backups. The first backup will create a missing directory. */
 async function tryWriting(address: string, config: Config, timeoutMs: number): Promise<Finding[]> {
   let place = address;
   while (isAbsolute(place) && !existsSync(place)) place = dirname(place);
   try {
     const storage = openStorage(place, config, timeoutMs);
     await storage.put(trialName, new Uint8Array());
-    // An account that may only write can make backups.
+    // An account that may only write can still make backups.
     await storage.remove(trialName).catch(() => {});
     return [];
   } catch (cause) {
@@ -88,10 +88,10 @@ async function tryWriting(address: string, config: Config, timeoutMs: number): P
   }
 }
 
-/** A place that answers slowly is behind for longer than usual, but not for so long. */
+/** A slow place causes a larger lag than usual, but less than this. */
 export const maxLagSeconds = 30;
 
-/** If there is a replica, it has everything up to the last seconds and is on another disk. */
+/** Checks that a replica has everything up to the last seconds and is on another disk. */
 export const replication = {
   id: "replication",
   async run({ ctx, config, timeoutMs, command }) {
@@ -123,7 +123,7 @@ export const replication = {
   },
 } satisfies EnvironmentCheck;
 
-/** If there is a replica or a backup, its restore was tested within the last days. */
+/** Checks that a restore of the replica or backup was tested within the last days. */
 export const restoreTest = {
   id: "restore",
   async run({ config, now, command }) {
@@ -145,7 +145,7 @@ export const restoreTest = {
   },
 } satisfies EnvironmentCheck;
 
-/** If this is a standby, it follows its server closely. */
+/** Checks that a standby is close behind its server. */
 export const standby = {
   id: "standby",
   async run({ config, now, timeoutMs, command }) {

@@ -10,7 +10,7 @@ import { quoteWord } from "../../values/shell-quote.ts";
 import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const maxFiles = 1000;
-/** Files with secrets, and files that others must not write; locks and the like are empty. */
+/** Files with secrets, and files that others must not write. Other files, such as locks, are empty. */
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
 export const directory = {
@@ -39,7 +39,7 @@ export const directory = {
   },
 } satisfies EnvironmentCheck;
 
-/** No other account can access the files, and all have one owner, who can write the database. */
+/** Checks that no other account can access the files, and that they have one owner, who can write the database. */
 export const files = {
   id: "files",
   async run({ config: { dataDir } }) {
@@ -90,7 +90,7 @@ const minFreeBytes = 100 * MiB;
 /** More free space than this is enough on any disk. */
 const plentyBytes = 50 * GiB;
 
-/** File systems that are not for databases, by their magic number of `statfs` on Linux. */
+/** File systems that are unsuitable for databases, by their magic number in `statfs` on Linux. */
 const networks: Record<number, string> = {
   ...{ 26985: "NFS", 20859: "SMB", 4266872130: "SMB", 4283649346: "CIFS", 12805120: "Ceph", 16914839: "9P" },
   1702057286: "FUSE",
@@ -98,7 +98,7 @@ const networks: Record<number, string> = {
 const memories: Record<number, string> = { 16914836: "tmpfs", 2240043254: "ramfs" };
 const overlay = 0x794c7630;
 
-/** The database is on a suitable file system with enough free space, and its WAL is small. */
+/** Checks that the database is on a suitable file system with enough space, and that its WAL is small. */
 export const disk = {
   id: "disk",
   async run({ config: { dataDir } }) {
@@ -131,13 +131,13 @@ export function checkDisk(
   const unsuitable = reasons.flatMap((reason) =>
     reason && facts.isLinux ? [finding("warning", dir, `${dir} is on ${reason}.`, remedy)] : [],
   );
-  // Some file systems count no blocks.
+  // Some file systems report no blocks.
   return blocks > 0 ? [...unsuitable, ...checkSpace(dir, bavail * bsize, blocks * bsize, facts.bytes)] : unsuitable;
 }
 
 function checkSpace(dir: string, free: number, total: number, database: number): Finding[] {
   const wanted = GiB + 2 * database;
-  // A small disk may have less than that and be almost empty.
+  // A small disk may have less free space than that although it is almost empty.
   const isFull = free < Math.min(minFreeBytes, total / 10);
   const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
   if (!isFull && !isTight) return [];

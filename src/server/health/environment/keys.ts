@@ -14,10 +14,10 @@ const day = 86_400_000;
 const unusedMs = 90 * day;
 const neverUsedMs = 30 * day;
 const expiresSoonMs = 30 * day;
-/** Switching callers to a new secret takes days; an old secret that stays longer is a risk. */
+/** Switching callers to a new secret takes days; an old secret that stays valid for longer is a risk. */
 const longOverlapMs = 14 * day;
 
-/** `origins` is their number; `scopes` and `secrets`, those that have not expired, are JSON. */
+/** `origins` is their number; `scopes` and unexpired `secrets` are JSON. */
 type Key = Record<"app_id" | "namespace" | "name" | "scopes" | "updated_at" | "secrets", string> &
   Record<"url" | "domain" | "expires_at" | "last_used_at", string | null> &
   Record<"enforce_origins" | "origins", number>;

@@ -25,7 +25,7 @@ export const mail = {
 
 async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding[]> {
   const { hostname, host } = new URL(config.smtpUrl ?? "");
-  // The mail client is loaded only where there is a mail server.
+  // The mail client is loaded only if there is a mail server.
   const { runSmtpSession } = await import("../../modules/mail/smtp-session.ts");
   try {
     const timeouts = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };

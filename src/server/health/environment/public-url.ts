@@ -13,7 +13,9 @@ import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from 
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
-/** The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client. */
+/**
+ * Checks that the public URL leads to this server, over trusted TLS, through a proxy that sends the client's address.
+ */
 export const publicUrl = {
   id: "address",
   async run(subject) {
@@ -31,7 +33,7 @@ export const publicUrl = {
 
 interface PublicCall {
   requestId: string;
-  /** `target` is that of a redirect; `requestId` that of Bodega's envelope, null where another program answers. */
+  /** `target` is that of a redirect. `requestId` is that of Bodega's envelope, null if another program replied. */
   reply: { status: number; target: string | null; requestId: string | null } | null;
   /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   fault: string | null;
@@ -41,7 +43,7 @@ interface PublicCall {
   isRunning: boolean;
 }
 
-/** Requests `/health/live` at the public URL, and asks the server of this machine how the request arrived. */
+/** Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. */
 async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): Promise<PublicCall> {
   const requestId = `doctor-${randomUUID()}`;
   const call: PublicCall = {
@@ -72,7 +74,7 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): 
     const { name, code } = error as { name?: string; code?: unknown };
     call.fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
   }
-  // A worker's requests reach the process with the control socket a moment later.
+  // A worker reports requests to the process with the control socket a moment later.
   for (let attempt = 0; attempt < 5; attempt++) {
     const reply = await requestServer(config.dataDir, `/requests?id=${requestId}`);
     call.isRunning = reply !== null;
@@ -155,10 +157,10 @@ function describeProxy(url: string, { arrival, reply, requestId }: PublicCall, {
   return [finding("note", url, message, remedy)];
 }
 
-/** A documentation address, as the forged client of a test request. */
+/** A documentation address, which the test request claims as its client. */
 export const forgedHop = "192.0.2.123";
 
-/** Checks how a request of the public URL arrived that claimed to come from `forgedHop`. */
+/** Checks how a request to the public URL arrived that claimed to come from `forgedHop`. */
 export function checkArrival(trustedProxies: readonly string[], url: string, arrival: RecentRequest): Finding[] {
   const { client, forwarded, host, protocol } = arrival;
   if (arrival.peer === null) return [];
@@ -180,7 +182,7 @@ export function checkArrival(trustedProxies: readonly string[], url: string, arr
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return error(message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The last hop is the one that the proxy wrote. On its own machine both addresses are the same, so the options decide.
+  // The proxy wrote the last hop. If it is on this machine, both addresses are the same, so the options decide.
   const isOwnAddress = normalizeAddress(hops.split(",").at(-1)?.trim() ?? "") === peer;
   if (isOwnAddress ? rangeMatcher(trustedProxies)(ipaddr.process(peer)) : client !== peer) return [];
   const range = `${peer}/${peer.includes(":") ? 128 : 32}`;
@@ -189,7 +191,7 @@ export function checkArrival(trustedProxies: readonly string[], url: string, arr
   return error(message, `Start the server with --trusted-proxy ${range} (${setting}).`);
 }
 
-/** Sockets for both families report IPv4 as `::ffff:192.0.2.7`. */
+/** Removes the prefix with which dual-stack sockets report IPv4: `::ffff:192.0.2.7`. */
 function normalizeAddress(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }

@@ -17,12 +17,12 @@ import { type CheckSubject, type EnvironmentCheck, finding } from "../finding.ts
 /** The part of a `ServerStatus` that all versions have. */
 type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
 
-/** A server runs, is ready with all of its workers, has the version of this program, and has read its settings. */
+/** Checks that a server runs, is ready with all workers, has this program's version, and has read its settings. */
 export const server = {
   id: "server",
   async run({ config, timeoutMs, version: own, command }) {
     const { dataDir, databaseUrl } = config;
-    // The servers of a libSQL database may run on other machines.
+    // The servers of a libSQL database may be on other machines.
     if (databaseUrl !== undefined) return [];
     if (!(await isServerRunning(dataDir))) {
       return [finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"))];
@@ -88,7 +88,7 @@ export const durability = {
 } satisfies EnvironmentCheck;
 
 const minSkewMs = 10_000;
-/** One-time codes tolerate half a minute; everything else more. */
+/** One-time codes tolerate half a minute; everything else tolerates more. */
 const severeSkewMs = 5 * 60_000;
 
 const present = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
@@ -120,14 +120,14 @@ export const clock = {
 } satisfies EnvironmentCheck;
 
 async function readDate(url: string, { timeoutMs }: CheckSubject): Promise<string | undefined> {
-  // With a wrong clock, a right certificate seems expired.
+  // With a wrong clock, a valid certificate seems expired.
   const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };
-  // The checks of the address and of the backups report one that cannot be reached.
+  // If it cannot be reached, the checks of the address and of the backups report it.
   const reply = await fetch(url, { method: "HEAD", redirect: "manual", ...untrusted }).catch(() => null);
   return reply?.headers.get("date") ?? undefined;
 }
 
-/** Compares this machine's clock, `now`, with another one, which is read between two readings of it. */
+/** Compares this machine's clock with another one, which is read between two readings of this one. */
 async function compareClock(name: string, now: () => number, read: () => Promise<string | undefined>) {
   const before = now();
   const theirs = Date.parse((await read()) ?? "");

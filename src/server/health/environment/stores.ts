@@ -32,7 +32,7 @@ export const stores = {
   },
 } satisfies EnvironmentCheck;
 
-// By store and role, as the index of roles: most active users are customers.
+// By store and role, as the index of roles, because most active users are customers.
 const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "namespace", string>>(sql`
   select u.id as user_id, u.email, u.role, t.namespace
   from ${tenants} t cross join ${users} u on u.tenant_id = t.id
@@ -92,7 +92,7 @@ export const push = {
   },
 } satisfies EnvironmentCheck;
 
-/** A queue with deliveries that failed or wait for long; `since` is when the oldest waiting one was queued. */
+/** A queue with failed deliveries or old waiting ones; `since` is when the oldest waiting one was queued. */
 type Queue = { namespace: string } & Record<"failed" | "waiting", number> &
   Record<"since" | "last_error", string | null>;
 

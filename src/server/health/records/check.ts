@@ -11,13 +11,16 @@ const overdueMs = 3_600_000;
 const lateMailMs = 15 * 60_000;
 const foreign = "Another program has changed the database. Compare the record with a backup.";
 
-/** Whether a row, by its alias or the column of its store, is to be checked. The parameter `tenantId` is null for all stores. */
+/**
+ * SQL for whether a row is to be checked, given its alias or the column of its store. `tenantId` is null for all
+ * stores.
+ */
 export function inScope(of: string | SQLiteColumn): SQL {
   const column = typeof of === "string" ? sql.raw(`${of}.tenant_id`) : of;
   return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
 }
 
-/** The rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
+/** Returns the rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
 export async function findInStores<Row extends { namespace: string }>(
   { ctx, tenant, now }: RecordSubject,
   rows: CompiledStatement<Row>,
@@ -35,7 +38,7 @@ export interface Inconsistency {
   field: string;
   found: string | number | null;
   expected: string | number | null;
-  /** The row to fix, as `rowOf` selects it; null where it cannot be fixed. */
+  /** The row to fix, as `rowOf` selects it; null if it cannot be fixed. */
   target: string | null;
 }
 
@@ -44,8 +47,9 @@ interface Comparison {
   /** For values that cannot be fixed. */
   remedy?: string;
   /**
-   * Selects an `Inconsistency` without its namespace for each wrong value. One statement, so that it is correct while a
-   * server writes. Its parameters are `tenantId`, null for all stores, and `days`, which may have dedup keys of views.
+   * Selects an `Inconsistency` without its namespace for each wrong value. It is one statement, so that it is correct
+   * while a server writes. Its parameters are `tenantId`, null for all stores, and `days`, for which dedup keys of
+   * views may exist.
    */
   select: SQL;
   fix?(subject: RecordSubject, row: Inconsistency): Promise<unknown>;
@@ -73,7 +77,7 @@ export function recordCheck({ id, remedy = foreign, select, fix = setValue }: Co
   return { id, run };
 }
 
-/** Sets a value unless it has changed meanwhile, and creates a row that is missing. */
+/** Sets a value unless it has changed meanwhile. Creates a missing row. */
 async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expected, target }: Inconsistency) {
   const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
   const names = ["tenant_id", ...Object.keys(key)];
@@ -92,13 +96,13 @@ async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expec
   throw new Error("another process has changed the record meanwhile");
 }
 
-/** SQL for the row of a table that can be fixed: the columns that name it within its store. */
+/** SQL for a row that can be fixed: the columns that identify it within its store. */
 export function rowOf(table: Table, ...columns: string[]): SQL {
   const key = columns.map((column) => `'${column.replace(/^\w+\./, "")}', ${column}`);
   return sql.raw(`json_array('${getTableName(table)}', json_object(${key}))`);
 }
 
-/** Selects an `Inconsistency` for each field of `compared` whose `<field>` is not its `right_<field>`. */
+/** Selects an `Inconsistency` for each field of `compared` that differs from its `right_<field>`. */
 export function differences(compared: string, fields: readonly string[], target: SQL = sql`null`): SQL {
   const ofField = (field: string) =>
     sql`${sql.raw(`select tenant_id, record, '${field}' as field, ${field} as found,
@@ -106,7 +110,10 @@ export function differences(compared: string, fields: readonly string[], target:
   return sql.join(fields.map(ofField), sql` union all `);
 }
 
-/** The same for a table whose fields should be those of `right` for its `tenant_id` and `id`, or 0 where it has no row. */
+/**
+ * As `differences`, for a table whose fields should equal those of `right` for its `tenant_id` and `id`, or 0 without a
+ * row.
+ */
 export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
   const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
   return sql`

@@ -8,10 +8,10 @@ import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
 const key = sql.raw("tenant_id, resource_type, resource_id");
-/** The views of a resource yesterday and today are the numbers of its dedup keys. */
+/** Checks that the views of a resource yesterday and today are the numbers of its dedup keys. */
 export const dayCounts = recordCheck({
   id: "days",
-  // The dedup keys of earlier days are deleted.
+  // Dedup keys of earlier days are deleted.
   select: sql`
     select m.tenant_id, m.resource_id || ' on ' || m.day as record, 'views' as field, d.views as found,
       m.views as expected, ${rowOf(viewDays, "m.resource_type", "m.resource_id", "m.day")} as target
@@ -23,7 +23,7 @@ export const dayCounts = recordCheck({
     where d.views is not m.views`,
 });
 
-/** The counts of a resource are the numbers of its likes and bookmarks, and the sum of its daily views. */
+/** Checks that counts of a resource are the numbers of its likes and bookmarks, and the sum of its daily views. */
 export const resourceTotals = recordCheck({
   id: "resources",
   select: sql`
@@ -39,7 +39,7 @@ export const resourceTotals = recordCheck({
     ${differences("compared", ["likes", "bookmarks", "views"], rowOf(resourceCounts, "resource_type", "resource_id"))}`,
 });
 
-/** The likes and views of a product are the counts of its resource. */
+/** Checks that the likes and views of a product are the counts of its resource. */
 export const productCounts = recordCheck({
   id: "counts",
   select: differencesFrom(
@@ -53,7 +53,7 @@ export const productCounts = recordCheck({
 
 const shows = (alias: string) => sql`${inScope(alias)} and deleted_at is null and instr(images, '"media_id"')`;
 
-/** The uses of a picture are the number of products and variants that show it. */
+/** Checks that the uses of a picture are the products and variants that use it. */
 export const pictureUses = recordCheck({
   id: "pictures",
   select: differencesFrom(

@@ -6,7 +6,10 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { countOf, finding, type RecordCheck } from "../finding.ts";
 import { differences, differencesFrom, findInStores, inScope, recordCheck, rowOf } from "./check.ts";
 
-/** Whether the statuses and times of an order are consistent. The right status of others is unknown: they fix no values. */
+/**
+ * SQL for whether the status and times of an order agree. If not, the right status is unknown, so such orders fix no
+ * values.
+ */
 export function isCoherent(alias: string): SQL {
   const of = (column: string) => sql.raw(`${alias}.${column}`);
   const isNeverPaid = sql`${of("payment_status")} = 'unpaid' and ${of("paid_at")} is null`;

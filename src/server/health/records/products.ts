@@ -8,7 +8,9 @@ import { isCoherent } from "./orders.ts";
 
 const counted = sql`${orders} o join ${orderLines} l on l.order_id = o.id where l.is_counted and ${inScope("o")}`;
 
-/** SQL for the items of a table whose reserved stock is not that of the orders that `isHolder` selects from `held`. */
+/**
+ * SQL for items of a table whose reserved stock differs from that of the orders that `isHolder` selects from `held`.
+ */
 function wrongStock(table: typeof products | typeof productVariants, isHolder: SQL, target: SQL): SQL {
   // An order with contradicting statuses may or may not reserve stock.
   return sql`select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,
@@ -61,7 +63,7 @@ const staleReplies = (table: typeof products | typeof productVariants, json: SQL
     null as target
   from ${table} i where deleted_at is null and rendered is not ${json} and ${inScope("i")}`;
 
-// Which side is damaged is not known.
+// It is unknown which side is damaged.
 export const storedReplies = recordCheck({
   id: "replies",
   remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
@@ -73,7 +75,7 @@ const indexProduct = statement(sql`
 const removeWords = statement(sql`
   delete from product_search where rowid = ${param("row")}
     and not exists (select 1 from ${products} where row_number = ${param("row")} and deleted_at is null)`);
-// The index stores no texts; only its table of lengths has a row for each product.
+// The index stores no texts. Only its table of lengths has a row for each product.
 const indexed = sql.raw("product_search_docsize");
 
 export const searchIndex = recordCheck({

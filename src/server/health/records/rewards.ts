@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { differences, inScope, recordCheck, rowOf } from "./check.ts";
 
-/** Balances and the remaining points of lots are the sums of the ledger, which is never negative. */
+/** Checks that balances and the remaining points of lots are the sums of the ledger, which is never negative. */
 export const rewards = recordCheck({
   id: "rewards",
   remedy:
