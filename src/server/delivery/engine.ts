@@ -182,16 +182,20 @@ export class DeliveryEngine<Task extends Claim> {
 
   async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {
     const ms = this.#scheduler.circuits.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new TimedOut(ms)), ms);
-    const signal = AbortSignal.any([timeout.signal, this.#halt.signal]);
+    // Not `AbortSignal.any`, which keeps the listeners of each attempt for as long as the engine lives.
+    const controller = new AbortController();
+    const { signal } = controller;
+    const halt = () => controller.abort();
+    const timer = setTimeout(() => controller.abort(new TimedOut(ms)), ms);
+    this.#halt.signal.addEventListener("abort", halt);
     try {
-      signal.throwIfAborted();
+      this.#halt.signal.throwIfAborted();
       this.attempts += 1;
-      // A hanging name resolver ignores the signal.
+      // A name resolver that hangs ignores the signal.
       return await withSignal(send(signal), signal);
     } finally {
       clearTimeout(timer);
+      this.#halt.signal.removeEventListener("abort", halt);
     }
   }
 }

@@ -31,7 +31,7 @@ export function createHttp2Connection(origin: string, ca?: string) {
     const { session, ready } = connectOnce();
     try {
       await withSignal(ready, signal);
-      return await exchange(session.request({ ":method": "POST", ":path": path, ...headers }), body, signal);
+      return await request(session.request({ ":method": "POST", ":path": path, ...headers }), body, signal);
     } catch (error) {
       // A connection without an answer in time may be dead.
       if (signal.aborted) session.close();
@@ -42,7 +42,7 @@ export function createHttp2Connection(origin: string, ca?: string) {
   return { post, close: () => current?.session.destroy() };
 }
 
-function exchange(stream: ClientHttp2Stream, body: string, signal: AbortSignal): Promise<Http2Answer> {
+function request(stream: ClientHttp2Stream, body: string, signal: AbortSignal): Promise<Http2Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Http2Answer>();
   const abort = () => {
     stream.close();
