@@ -1,6 +1,7 @@
-import { type AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
+import { type AppError, invalidAppCredentials, invalidTokenParams, namespaceMissing } from "../errors.ts";
 import { allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
+import type { Body } from "./body.ts";
 
 /** Parameters that the query or the body may contain; the query takes precedence. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
@@ -121,4 +122,19 @@ export function extractCredentials(
   const beside = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : inBody;
   const user = { user_id: user_id ?? beside?.user_id, token: token ?? beside?.token };
   return { common, app: ignoresCredentials(route.access) ? null : key, key, user };
+}
+
+/**
+ * Throws the error of credentials that were sent without a namespace (specification, section 7), else namespaceMissing.
+ */
+export function requireNamespace(
+  { common: { namespace }, app, user }: RequestCredentials,
+  body: Body | undefined,
+): string {
+  if (namespace) return namespace;
+  // An unreadable body may contain the namespace, so its own error is more helpful.
+  if (namespace === undefined && body?.error) throw body.error;
+  if (app !== null) throw invalidAppCredentials("`namespace` is missing.");
+  if (user.user_id !== undefined || user.token !== undefined) throw invalidTokenParams("`namespace` is missing.");
+  throw namespaceMissing();
 }

@@ -2,7 +2,7 @@ import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
-import { invalidAppCredentials, invalidTokenParams, namespaceMissing, storeNotFound } from "../errors.ts";
+import { storeNotFound } from "../errors.ts";
 import { allowsAnonymous } from "../http/access.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
@@ -54,6 +54,8 @@ interface Found {
   known?: ResolvedCredentials;
   tenant?: Tenant;
   actor?: Actor;
+  /** Of an attempt. */
+  counting?: Promise<void>;
   authenticatedAt?: number;
   failure?: unknown;
 }
@@ -121,14 +123,19 @@ async function answer(found: Found, incoming: RouteRequest, sources: Sources): P
 }
 
 /** Reads the credentials that were sent, and looks up the store and the key. */
-async function identify(found: Found, { request, route }: RouteRequest, { receive, find }: Sources) {
+async function identify(found: Found, incoming: RouteRequest, { receive, find }: Sources) {
+  const { request, route } = incoming;
   const { query, common } = parseQuery(request.url, route.query);
   const authorization = request.headers.get("authorization");
   if (bodyMayCarryCredentials(route, common, authorization)) found.body = await receive();
   const sent = extractCredentials(route, common, authorization, found.body?.value);
   found.sent = sent;
   const namespace = requireNamespace(sent, found.body);
-  const app = request.headers.has("x-client-address") ? sent.key : sent.app;
+  const isForwarded = request.headers.has("x-client-address");
+  // The store is looked up meanwhile, which saves a trip to a database server; only attempts at active stores count.
+  if (isAttempt(route) && !isForwarded) found.counting = countAttempt(found.deps, incoming, namespace);
+  found.counting?.catch(() => {});
+  const app = isForwarded ? sent.key : sent.app;
   const known = await find(namespace, app && "value" in app ? app.value.appId : undefined);
   found.known = known;
   const tenant = requireActive(known);
@@ -136,23 +143,30 @@ async function identify(found: Found, { request, route }: RouteRequest, { receiv
   return { sent, query, namespace, known, tenant };
 }
 
+const isAttempt = (route: Route) => route.isAttempt ?? route.path.startsWith("/auth/");
+
+function countAttempt(deps: PipelineDeps, { request, requestId }: RouteRequest, namespace: string): Promise<void> {
+  return deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
+}
+
 /** Counts an attempt, checks credentials and origin, and whether the caller may use the route. */
 async function admit(
   found: Found,
-  { request, requestId, route }: RouteRequest,
+  incoming: RouteRequest,
   {
     namespace,
     ...claim
   }: { sent: RequestCredentials; namespace: string; tenant: Tenant; key: ResolvedCredentials["key"] },
 ): Promise<Actor> {
-  const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
+  const { request, requestId, route } = incoming;
+  const isCounted = isAttempt(route);
   const attempt = { request, requestId, origin: request.headers.get("origin"), isCounted, ...claim };
   if (isCounted || actsForVisitors(route)) {
     const address = forwardedAddress(found.deps, attempt);
     if (address !== null) found.deps = { ...found.deps, clientIpOf: () => address };
   }
   const { deps } = found;
-  if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
+  if (isCounted) await (found.counting ?? countAttempt(deps, incoming, namespace));
   const actor = await authenticate(deps, route.access, attempt);
   found.actor = actor;
   if (deps.logFrom === 0) found.authenticatedAt = performance.now();
@@ -184,18 +198,6 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
   const { bytes, ms } = deps.bodyLimits;
   const limits = { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
   return readBody(request, limits, deps.bodyMemory, route.plainText);
-}
-
-/**
- * Throws the error of credentials that were sent without a namespace (specification, section 7), else namespaceMissing.
- */
-function requireNamespace({ common: { namespace }, app, user }: RequestCredentials, body: Body | undefined): string {
-  if (namespace) return namespace;
-  // An unreadable body may contain the namespace, so its own error is more helpful.
-  if (namespace === undefined && body?.error) throw body.error;
-  if (app !== null) throw invalidAppCredentials("`namespace` is missing.");
-  if (user.user_id !== undefined || user.token !== undefined) throw invalidTokenParams("`namespace` is missing.");
-  throw namespaceMissing();
 }
 
 function requireActive({ tenant }: ResolvedCredentials): Tenant {
