@@ -22,9 +22,7 @@ const output: CittyPlugin = {
   },
 };
 
-/**
- * Fills in the store of the environment or of bodega.env, or the only one. If there are several, an error names them.
- */
+/** Fills in the store of the environment or of bodega.env, or the only one. Of several, an error names them. */
 const store: CittyPlugin = {
   name: "store",
   async setup({ data }) {

@@ -43,10 +43,7 @@ export interface Auth {
   session(): Promise<Session | null>;
   /** Changes the password of the signed-in user, which replaces the token. */
   changePassword: Method<"POST /users/me/password/">;
-  /**
-   * Starts a sign-up: the owner of the address gets a code by mail. The reply does not say whether the address has an
-   * account.
-   */
+  /** Starts a sign-up by mailing a code. The reply does not say whether the address has an account. */
   signUp: Method<"POST /users/sign-up/">;
   /** Creates the account with the mailed code and the password of the sign-up. */
   verify: Method<"POST /users/verify/">;

@@ -36,10 +36,7 @@ export function findCommand(tree: CommandGroup, argv: string[]) {
   return { path, target, rest: argv.filter((_, index) => !places.has(index)), isHelp };
 }
 
-/**
- * Returns the word of a token; undefined for a shared flag. `--version` is the command. Errors: UsageError for other
- * flags.
- */
+/** Returns the word of a token; undefined for a shared flag. `--version` is a command. Errors: UsageError. */
 function wordOf(token: Exclude<Token, { kind: "option-terminator" }>, isFirst: boolean): string | undefined {
   if (token.kind !== "option") return token.value;
   if (token.name === "version" && isFirst) return token.name;

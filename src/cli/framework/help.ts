@@ -107,10 +107,7 @@ export function labelArg(name: string, arg: Arg): string {
   return `${short}${flagForms(name, arg).join(", ")}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
-/**
- * The description of an argument, with its default and in brackets whether it is required or repeatable, and its
- * variable.
- */
+/** The description of an argument, its default, whether it is required or repeatable, and its variable. */
 export function explainArg(arg: Arg): string {
   const notes: string[] = [];
   if (arg.required) notes.push("required");

@@ -69,10 +69,7 @@ function describeProblem(error: unknown, run: Run): Problem {
   return { exit, kind, message, remedy, details };
 }
 
-/**
- * The flag or positional argument of a service's field: `currency_sign` is `--currency-sign`, `origins.1` is
- * `<origin...>`.
- */
+/** The argument of a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
 function findArg(field: string, { command, values }: Run): string | undefined {
   const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
   const args = Object.entries(command?.args ?? {});
@@ -81,10 +78,7 @@ function findArg(field: string, { command, values }: Run): string | undefined {
   return found && formatArg(...found);
 }
 
-/**
- * Describes an unexpected error in one line, without paths: the innermost cause, because Drizzle's messages contain
- * SQL.
- */
+/** Describes an unexpected error in one line, without paths. It is the innermost cause: Drizzle's contain SQL. */
 export function findReason(error: unknown): string {
   if (error instanceof AppError) return error.message;
   let innermost = error;

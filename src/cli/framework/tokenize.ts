@@ -3,9 +3,7 @@ import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type CommandArgs, flagForms, flagsOf } from "./args.ts";
 
-/**
- * A piece of a command line. `rawName` is a flag as typed, `flag` its name in the definition: `input` for `--no-input`.
- */
+/** A piece of a command line. `rawName` is a flag as typed, `flag` its name: `input` for `--no-input`. */
 export type Token = ReturnType<typeof tokenize>[number];
 
 export function tokenize(argv: string[], args: CommandArgs) {

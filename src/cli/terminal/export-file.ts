@@ -12,10 +12,7 @@ import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { invalidFlag, UsageError } from "./usage-error.ts";
 
-/**
- * Determines the format of an export, and asks before it replaces a file. Errors: UsageError for `--json` with standard
- * output.
- */
+/** Returns the format of an export; asks before it replaces a file. Errors: UsageError for `--json` with stdout. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
   const path = resolve(args.output);
@@ -41,10 +38,7 @@ interface Export<T> {
   render(page: readonly T[]): string;
 }
 
-/**
- * Writes pages with a progress bar. A file gets a temporary name and is renamed when complete; pipes and devices are
- * written directly.
- */
+/** Writes pages with a progress bar. A file is renamed when complete; pipes and devices are written directly. */
 export async function writeExport<T>(
   console: Console,
   { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,

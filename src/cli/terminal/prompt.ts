@@ -6,10 +6,7 @@ import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
 
-/**
- * Asks before a dangerous command runs, unless `--yes` is given. `signal` ends the question. Errors: UsageError naming
- * `--yes`.
- */
+/** Asks before a dangerous command runs, unless `--yes` is given. `signal` ends the question. Errors: UsageError. */
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
   if (console.assumeYes) return;
   if (!console.canAsk) throw needsFlag("--yes", question);
@@ -71,10 +68,7 @@ export function askYesNo(message: string, suggestion: boolean, signal?: AbortSig
   );
 }
 
-/**
- * Asks twice for a new password, after printing the rules; null to generate one. `check` throws AppError before the
- * second time.
- */
+/** Asks twice for a new password; null to generate one. `check` throws AppError before the second time. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {

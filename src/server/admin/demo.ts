@@ -39,10 +39,7 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/**
- * Pictures by file name, in base64, drawn in `tools/demo-pictures`. Further views are parts of a drawing, named in its
- * `details.json`.
- */
+/** Pictures by file name, in base64. Further views are parts of a drawing, named in its `details.json`. */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 

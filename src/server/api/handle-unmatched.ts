@@ -5,10 +5,7 @@ import { dropBody } from "./body.ts";
 import { allowOrigin, requestIdOf } from "./headers.ts";
 import type { PipelineDeps } from "./pipeline.ts";
 
-/**
- * Answers a request that matches no route: with routeNotFound, methodNotAllowed, the reply to OPTIONS, or a page
- * outside the API.
- */
+/** Answers requests without a route: routeNotFound, methodNotAllowed, OPTIONS, or a page outside the API. */
 export async function handleUnmatched(
   deps: PipelineDeps,
   request: Request,

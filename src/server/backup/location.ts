@@ -43,9 +43,7 @@ export function makeBackupsFolder(dataDir: string): string {
   return folder;
 }
 
-/**
- * Parses `-`, a directory, a file that ends in `.tar.gz`, `s3://bucket/prefix`, or an object. Throws validationFailed.
- */
+/** Parses `-`, a directory, a `.tar.gz` file, `s3://bucket/prefix`, or an object. Throws validationFailed. */
 export function parseDestination(given: string, source: string): BackupLocation {
   if (given === "") throw invalidOption(source, "must not be empty");
   const place = given === "-" ? given : (backupDestination({ value: given, source }) as string);

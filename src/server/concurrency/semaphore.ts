@@ -84,9 +84,7 @@ export class Semaphore {
     this.#held--;
   }
 
-  /**
-   * Refuses the latest caller of the member with the most waiting. Returns false if that is the caller's own member.
-   */
+  /** Refuses the latest caller of the member with the most waiting. Returns false if that is the caller's own. */
   #makeRoom(own: Waiter[]): boolean {
     let longest: Waiter[] = [];
     for (const members of this.#parties.values()) {

@@ -37,10 +37,7 @@ export function removeIfPossible(path: string): void {
   attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
-/**
- * Writes to a temporary name and renames it, so that nobody reads half of it. `isNew` keeps an existing file. Throws
- * unavailable.
- */
+/** Writes to a temporary name and renames it, so that nobody reads half. `isNew` keeps a file. Throws unavailable. */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;

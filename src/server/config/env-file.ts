@@ -35,9 +35,7 @@ export function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
-/**
- * Keeps variables that are already set; `kept` lists those with another value. Throws validationFailed or unavailable.
- */
+/** Keeps variables that are set; `kept` lists those with another value. Throws validationFailed, unavailable. */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
   const before = readEnvFile(dataDir);

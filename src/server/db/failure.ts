@@ -22,9 +22,7 @@ export function damageRemedy(kind: "file" | "server", command: CommandLine): str
     : "Stop all servers, and restore the last backup into a new, empty database with: bodega db restore BACKUP --database-url NEW";
 }
 
-/**
- * Adds the name of the database and a remedy to an internal error, for the terminal. Returns other errors unchanged.
- */
+/** Adds the database's name and a remedy to an internal error, for the terminal. Returns other errors unchanged. */
 export function locateFailure(error: unknown, place: Place, command: CommandLine = (words) => `bodega ${words}`) {
   if (!(error instanceof AppError && error.isInternal) || error.remedy !== undefined) return error;
   const remedy = remedyFor(error.message, place, command);

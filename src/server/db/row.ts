@@ -7,10 +7,7 @@ export type RowMaker = (values: Values) => Row;
 
 const valuesOf = Symbol("values");
 
-/**
- * Builds the row maker for these columns. Of two columns with one name, the name returns the first; indexes return
- * both.
- */
+/** Builds the row maker. Of two columns with one name, the name returns the first; indexes return both. */
 export function createRowMaker(columns: string[]): RowMaker {
   const plain =
     new Set(columns).size === columns.length && !columns.some((name) => name === "length" || /^\d+$/.test(name));

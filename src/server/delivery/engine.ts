@@ -38,10 +38,7 @@ export class DeliveryEngine<Task extends Claim> {
     this.#scheduler = new Scheduler(policy, deps.now);
   }
 
-  /**
-   * Polls until it is stopped, without waiting for attempts. @param effect what a database without an answer means:
-   * `mail stays queued`.
-   */
+  /** Polls until it is stopped. @param effect what a database without an answer means: `mail stays queued`. */
   start({ kind }: Database, effect: string): { stop(): Promise<void> } {
     let isFailing = false;
     let timer: Timer | undefined;

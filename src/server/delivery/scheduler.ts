@@ -31,10 +31,7 @@ export class Scheduler {
     for (const source of sources) this.#asking.set(source.key, source);
   }
 
-  /**
-   * Removes the next source from the queue. Returns it, and how many deliveries it may claim; undefined if none may
-   * now.
-   */
+  /** Removes and returns the next source, and how many deliveries it may claim; undefined if none may now. */
   next(): { source: Source; max: number } | undefined {
     let next: Source | undefined;
     let fewest = Number.POSITIVE_INFINITY;

@@ -61,10 +61,7 @@ interface Check<Subject> {
 
 export type RecordCheck = Check<RecordSubject>;
 
-/**
- * Checks run concurrently, so none may depend on another. A check that `reads` stores also runs for a single one
- * (`-n`).
- */
+/** Checks run concurrently, so none may depend on another. Those that `reads` stores also run for one (`-n`). */
 export type EnvironmentCheck =
   | (Check<CheckSubject> & { reads?: undefined })
   | (Check<StoreSubject> & { reads: "database" | "stores" });

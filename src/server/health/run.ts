@@ -28,9 +28,7 @@ export const recordChecks: readonly RecordCheck[] = [
   ...[orderPoints, dayCounts, resourceTotals, productCounts, pictureUses, searchIndex, dueOrders],
 ];
 
-/**
- * `findings` begins with the worst, `passed` are the checks without findings, `worst` is the worst remaining severity.
- */
+/** `findings` begins with the worst; `passed` has no findings; `worst` is the worst remaining severity. */
 export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {

@@ -22,10 +22,7 @@ export const ownToken: Access = { kind: "token", own: true };
 /** Verifies credentials if some are sent. */
 export const publicAccess: Access = { kind: "public" };
 
-/**
- * Ignores credentials (specification, section 4, rule 2). Clients send them with every call, and an old token must not
- * prevent a new login.
- */
+/** Ignores credentials (specification, section 4, rule 2): an old token must not prevent a new login. */
 export const noAuth: Access = { kind: "public", noAuth: true };
 
 // Called several times per request, so these functions are created once.

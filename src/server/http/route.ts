@@ -43,9 +43,7 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   isAttempt?: true;
   /** The request contains a secret, so the reply is not stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
-  /**
-   * Does slow work, such as hashing, before the handler, which may run in a transaction and would block all writers.
-   */
+  /** Does slow work, such as hashing, before the handler, whose transaction would block all writers. */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
   /**
    * Reads a text that changes with the reply; undefined if nothing is found. With this, the reply has a weak `ETag` and

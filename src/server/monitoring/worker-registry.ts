@@ -60,10 +60,7 @@ export class WorkerRegistry {
     };
   }
 
-  /**
-   * Kills workers that have been silent for too many calls. Each call counts once, because time also passes while the
-   * machine sleeps.
-   */
+  /** Kills workers that were silent for too many calls. Calls are counted, because time passes during sleep. */
   checkSilence(): void {
     const { notice } = this.#options;
     for (const worker of this.#workers) {

@@ -12,9 +12,7 @@ const partBytes = 16 * 1024 * 1024;
 /** How long to wait for Bun, which aborts a multipart upload in the background without reporting the end. */
 const abortMs = 1000;
 
-/**
- * Backups within `dataDir` get its owner, even if root makes them. Throws validationFailed for S3 without an account.
- */
+/** Backups in `dataDir` get its owner, even from root. Throws validationFailed for S3 without an account. */
 export function openStorage(
   address: string,
   { s3, dataDir }: Pick<Config, "s3"> & { dataDir?: string },

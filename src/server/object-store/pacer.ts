@@ -6,10 +6,7 @@ const pauseRatio = 3;
 const minPauseMs = 5;
 const maxPauseMs = 50;
 
-/**
- * Flushes and pauses regularly. Otherwise the system would collect hundreds of megabytes, and commits would wait until
- * they are written.
- */
+/** Flushes and pauses regularly, so that commits do not wait for hundreds of collected megabytes. */
 export function createPacer(signal: AbortSignal) {
   let waiting = 0;
   let startedAt = performance.now();

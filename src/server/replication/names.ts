@@ -39,10 +39,7 @@ export function parseSegmentIds(names: readonly string[]): SegmentId[] {
   });
 }
 
-/**
- * Omits segments that a server wrote after another one had taken over. From its first segment on, a later generation
- * replaces the earlier one.
- */
+/** Omits segments written after another server had taken over: a later generation replaces the earlier one. */
 export function mainChain(ids: readonly SegmentId[]): SegmentId[] {
   const chain: SegmentId[] = [];
   let next = Number.POSITIVE_INFINITY;

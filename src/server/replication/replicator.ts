@@ -30,10 +30,7 @@ interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
   pollMs?: number;
 }
 
-/**
- * Sends commits as segments, which follow a snapshot. It makes one call at a time, and a failing place delays nothing
- * else.
- */
+/** Sends commits as segments after a snapshot. It makes one call at a time; a failing place delays nothing else. */
 export class Replicator {
   readonly #db: FileDatabase;
   readonly #options: ReplicatorOptions;

@@ -30,9 +30,7 @@ export class SnapshotCopy {
   isCopied = false;
   readonly #earlier: SnapshotHeader["parts"];
 
-  /**
-   * `link` is the last segment that is certainly in the file. Parts that equal those of `earlier` are not sent again.
-   */
+  /** `link` is the last segment certainly in the file. Parts that equal those of `earlier` are not sent again. */
   constructor(place: ReplicaTarget, databasePath: string, id: ClaimedSegmentId, earlier?: SnapshotCopy) {
     this.#place = place;
     this.id = id;

@@ -138,10 +138,7 @@ export class Standby {
     return parseSegmentIds(snapshots).at(-1);
   }
 
-  /**
-   * Whether the replica is still the one that the copy follows. Throws unavailable if it is gone, wrongState for that
-   * of another shop.
-   */
+  /** Whether this is still the replica of the copy. Throws unavailable if it is gone, wrongState for another shop's. */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;

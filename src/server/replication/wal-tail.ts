@@ -27,9 +27,7 @@ export interface WalRead {
   isAll: boolean;
 }
 
-/**
- * Each read returns the commits after those that were sent. When the WAL is emptied, unsent commits are kept in memory.
- */
+/** Each read returns the commits that were not sent. When the WAL is emptied, they are kept in memory. */
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #onEmptied: (isWhole: boolean) => void;

@@ -6,9 +6,7 @@ import { formatDuration } from "../values/duration.ts";
 
 const maxSkewMs = 60_000;
 
-/**
- * Jobs expire and delete rows by age. So they do not run while the clock is behind the newest row or has just jumped.
- */
+/** Jobs expire rows by age, so they do not run while the clock is behind the newest row or has just jumped. */
 export function createClockCheck(
   db: Database,
   now: () => number,

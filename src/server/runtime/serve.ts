@@ -170,10 +170,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   }
 }
 
-/**
- * Closes the database. This removes the WAL by name, which may belong to another file if the database file was
- * replaced.
- */
+/** Closes the database. This removes the WAL by name, unless the file was replaced and the name is another's. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();
   const aside = db.quarantineWal();

@@ -12,9 +12,7 @@ interface WorkerOptions extends Pick<JobOptions, "command" | "env" | "log"> {
 
 /** A worker that ends within this time of its start is replaced with a growing delay. */
 const minUptimeMs = 10_000;
-/**
- * A supervisor that stops the whole group may stop a worker first; within this delay, the parent gets the signal too.
- */
+/** A supervisor that stops the group may reach a worker first; within this delay, it reaches the parent too. */
 const minDelayMs = 100;
 const maxDelayMs = 10_000;
 

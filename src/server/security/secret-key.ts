@@ -65,10 +65,7 @@ export function closedVault(cause: AppError): Vault {
   });
 }
 
-/**
- * Makes the present key the key of the database; values sealed with the older key become unreadable. Returns whether
- * there was another key.
- */
+/** Adopts the present key; values sealed with an older one become unreadable. Returns whether there was one. */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;
   const value = fingerprintOf(readSecret(config, true));

@@ -1,7 +1,4 @@
-/**
- * A cache with two generations. A hit costs one lookup, while a strict least-recently-used order would rewrite the map
- * at every read.
- */
+/** Two generations cost one lookup on a hit; a strict least-recently-used order would rewrite the map at each read. */
 export class LruCache<T> {
   readonly #half: number;
   #young = new Map<string, T>();

@@ -15,10 +15,7 @@ const sizeErrors = new Set([
   ValueErrorType.ObjectMaxProperties,
 ]);
 
-/**
- * Names every field at fault and repeats no value. `root` names the value itself. Throws validationFailed with
- * `details`.
- */
+/** Names every invalid field but repeats no value. `root` names the value itself. Throws validationFailed. */
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
   let check = compiled.get(schema);
   if (!check) {

@@ -53,10 +53,7 @@ export default defineCommand({
   },
 });
 
-/**
- * Finds this machine's server or standby: its address, the command that starts it, and its status, unless flags name an
- * address.
- */
+/** Finds this machine's server or standby: address, start command, and status unless flags name an address. */
 async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
   const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");

@@ -96,9 +96,7 @@ export function readSender(args: InitArgs, console: Console): string | undefined
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }
 
-/**
- * Returns the settings from flags, as environment variables of the server, except the mail server and a random port.
- */
+/** Returns the settings from flags, as environment variables, except the mail server and a random port. */
 export function readSettings(args: InitArgs): Record<string, string> {
   const flags = { ...initFlags, "database-url": sharedArgs["database-url"] };
   const entries = Object.entries(flags).flatMap(([name, arg]) => {

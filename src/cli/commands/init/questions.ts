@@ -56,9 +56,7 @@ export async function resolveStore(
   return { title: name, currency: checks.currency(currency), language: checks.language(language) };
 }
 
-/**
- * Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty for a title without ASCII letters and digits.
- */
+/** Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty without ASCII letters and digits. */
 export function suggestNamespace(title: string): string {
   const plain = slugFrom(title, "de").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const letters = spellPlainly(plain).replaceAll(/[^a-z0-9-]/g, "");

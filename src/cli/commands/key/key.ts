@@ -160,9 +160,7 @@ export function deliverKey(
   );
 }
 
-/**
- * Asks before a change stops or opens a key in use. Scripts are not asked, so that they can stop a leaked key at once.
- */
+/** Asks before a change stops or opens a key in use. Scripts are not asked, so they can stop a leaked key at once. */
 export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
   const state = keyState(key, Date.now());
   if (key.last_used_at === null || state !== "published" || !console.canAsk) return;

@@ -23,9 +23,7 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { printProduct, product } from "./commands.ts";
 import { readTranslations, translationArgs } from "./translations.ts";
 
-/**
- * Reads `12.50` and `12,50`. Errors: UsageError for a possible thousands separator, and for anything that is no number.
- */
+/** Reads `12.50` and `12,50`. Errors: UsageError for a possible thousands separator, and for other texts. */
 function parsePrice(flag: string, text: string): number {
   const ambiguous = ambiguousAmount(text, false);
   if (ambiguous !== undefined) throw invalidFlag(flag, ambiguous);
@@ -184,9 +182,7 @@ const restore = defineCommand({
   },
 });
 
-/**
- * Returns the id of a product that is named by id, slug or its own SKU. Errors: UsageError for the SKU of a variant.
- */
+/** Returns the id of a product named by id, slug or its own SKU. Errors: UsageError for the SKU of a variant. */
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
   const { productId, variantId } = await product.find(ctx, name);
   if (variantId === null) return productId;

@@ -67,9 +67,7 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
-/**
- * A percentile in milliseconds, interpolated within its bucket; the last bound for longer times, null without requests.
- */
+/** A percentile in milliseconds, interpolated in its bucket; the last bound for longer times, null without requests. */
 export function percentileOf({ bounds_ms, counts }: LatencyHistogram, share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

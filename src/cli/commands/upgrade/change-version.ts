@@ -21,10 +21,7 @@ const readyMs = 300_000;
 /** The path of the previous version's executable. */
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/**
- * Compares the SHA-256 of a file with `given`, or with SHA256SUMS beside it. Errors: notFound without either,
- * validationFailed.
- */
+/** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound, validationFailed. */
 export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
   if (!attempt(() => fs.statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
@@ -71,10 +68,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   return { version, pending, unknown: migrations.find(({ known }) => !known)?.name };
 }
 
-/**
- * Returns the copy of the database that another version needs; null if it needs none. Errors: wrongState if there is
- * none.
- */
+/** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */
 export function findCopy(
   { pending, unknown }: Awaited<ReturnType<typeof inspectVersion>>,
   isBack: boolean,
@@ -185,10 +179,7 @@ function findMainProcess(unit: string): number {
   return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 }
 
-/**
- * Returns the unit if it runs the server of the data directory; null if no server runs. Errors: wrongState for another
- * server.
- */
+/** Returns the unit if it runs the data directory's server; null without a server. Errors: wrongState for another. */
 export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Promise<string | null> {
   const status = await readServerStatus(dataDir);
   if (status === null) return null;

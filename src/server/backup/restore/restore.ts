@@ -108,9 +108,7 @@ async function swap(
   }
 }
 
-/**
- * Lets pending signals be handled, which are delayed while native code blocks the process. Throws the signal's reason.
- */
+/** Lets pending signals be handled, which native code delays. Throws the signal's reason. */
 export async function stopIfAborted(signal: AbortSignal | undefined): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   signal?.throwIfAborted();

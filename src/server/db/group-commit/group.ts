@@ -121,10 +121,7 @@ class Group {
     if (!this.#isCommitted) await this.#commitAfter([]);
   }
 
-  /**
-   * Throws the error of the first of `stmts` that fails, which loses nothing else; otherwise the error that ended the
-   * transaction.
-   */
+  /** Throws the first error of `stmts`, which loses nothing else; otherwise the error that ended the transaction. */
   async #commitAfter(stmts: readonly InStatement[]): Promise<Result[] | undefined> {
     const { reads, finish } = this.#beforeCommit;
     const { results, found } = await this.#writer.commit(stmts, reads);

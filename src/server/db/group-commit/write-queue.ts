@@ -79,9 +79,7 @@ export class WriteQueue {
     return this.#push({ work });
   }
 
-  /**
-   * Runs `work` outside any transaction, before the waiting writes. For example a checkpoint, which needs the writer.
-   */
+  /** Runs `work` outside any transaction, before the waiting writes. An example is a checkpoint. */
   exclusive<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#push({ stmts: [] }, work);
   }
@@ -90,10 +88,7 @@ export class WriteQueue {
     return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
-  /**
-   * Begins a transaction in the work of `exclusive`, which must end it. Returns false if the lock is not released in
-   * time.
-   */
+  /** Begins a transaction that the work of `exclusive` must end. Returns false if the lock is not released in time. */
   async beginExclusive(): Promise<boolean> {
     const deadline = performance.now() + this.#options.lockDeadlineMs;
     while (!(await this.#writer.begin(deadline))) {

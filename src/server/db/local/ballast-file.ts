@@ -6,10 +6,7 @@ import { chownLike } from "../../config/data-dir.ts";
 import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/bytes.ts";
 
-/**
- * The database may grow by this much while the WAL is emptied, which starts at a quarter of this, or at all of it if
- * writes wait.
- */
+/** The database may grow by this much while the WAL is emptied. */
 const wantedBytes = 16 * MiB;
 /** The maximum part of the free space, for small disks. */
 const maxShare = 1 / 4;

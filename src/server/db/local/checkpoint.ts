@@ -4,9 +4,7 @@ import type { FileDatabase } from "./file-database.ts";
 
 /** Up to this size it is normal that readers delay emptying the WAL. */
 export const largeWalBytes = 64 * MiB;
-/**
- * Pauses after an attempt that waited for another program's reader: longest for a small WAL, shortest for a large one.
- */
+/** Pauses after an attempt that waited for another program: longest for a small WAL, shortest for a large one. */
 const longPauses = { most: 300_000, least: 10_000 };
 const leastPauseMs = 250;
 /** With less free space, the next write may find the disk full. */

@@ -22,9 +22,7 @@ interface Kept {
   statement: EngineStatement;
   columns: string[];
   makeRow: RowMaker | null;
-  /**
-   * A second statement for `first`: the engine's `get` binds no arguments to a statement that another call has stepped.
-   */
+  /** A second statement for `first`: `get` binds no arguments to a statement that another call has stepped. */
   getter: EngineStatement | undefined;
 }
 

@@ -56,10 +56,7 @@ export class ServerConnection {
     this.#address = address;
   }
 
-  /**
-   * Returns the kept stream, or a new one if it has ended. Errors: those of the network; a server that refuses the
-   * token.
-   */
+  /** Returns the kept stream, or a new one if it has ended. Errors: those of the network, a refused token. */
   async openStream(kept: KeptStream | undefined): Promise<KeptStream> {
     const isDoubtful =
       performance.now() - this.#usedAt > maxIdleMs ||

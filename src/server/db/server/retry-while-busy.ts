@@ -1,8 +1,6 @@
 import { isBusy, mapServerError } from "../db-errors.ts";
 
-/**
- * Repeats work that found the database locked and did nothing, with short pauses, until the deadline. Errors: mapped.
- */
+/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: mapped. */
 export async function retryWhileBusy<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -24,10 +24,7 @@ import {
   savepoint,
 } from "./statements.ts";
 
-/**
- * After this time, a server lets others take the lock of a transaction. If a COMMIT must be looked up, a write takes
- * twice as long.
- */
+/** After this time, a server lets others take the lock. Looking up a COMMIT takes as long again. */
 const tripTimeoutMs = 5000;
 /** For the first message of a group whose first unit has waited long. */
 const minLockMs = 500;
@@ -55,10 +52,7 @@ export class ServerWriter implements Writer {
   #unsent: Bound[] = [];
   /** Index of the current unit's first unsent statement; undefined once it was sent. */
   #unitAt: number | undefined;
-  /**
-   * The reads before the commit. They are sent behind the statements of a unit that may be the last, which saves a
-   * trip.
-   */
+  /** The reads before the commit. The unit that may be the last carries them, which saves a trip. */
   #ahead: Bound[] = [];
   #foundAhead: Result[] | undefined;
   readonly #calls = new GatheredCalls((stmts) => this.#send(stmts));
@@ -154,10 +148,7 @@ export class ServerWriter implements Writer {
     return this.#unsent[0] === begin;
   }
 
-  /**
-   * Sends the waiting statements and these, and returns the results of these. Errors: of the first that fails;
-   * unavailable.
-   */
+  /** Sends the waiting statements and these; returns the results of these. Throws the first error, or unavailable. */
   async #send(stmts: Bound[]): Promise<Result[]> {
     const isRead = stmts.every(({ sql }) => shapeOf(sql).reads);
     const all = isRead ? stmts : [...stmts, ...this.#ahead];
@@ -171,10 +162,7 @@ export class ServerWriter implements Writer {
     return own as Result[];
   }
 
-  /**
-   * Sends statements that end with COMMIT. Returns undefined if they were committed but the answer was lost. Errors: as
-   * `commit`.
-   */
+  /** Sends statements up to COMMIT. Returns undefined if committed without an answer. Errors: as `commit`. */
   async #sendCommit(stmts: Bound[], mayRepeat = this.#isUnsent): Promise<Outcome[] | undefined> {
     const before = this.#unsent;
     try {
@@ -195,10 +183,7 @@ export class ServerWriter implements Writer {
     return isOwnFailure(failure) && own.includes(failure) ? mapServerError(failure) : this.#lose(failure);
   }
 
-  /**
-   * Sends the waiting statements and these; each runs only if the previous one succeeded. The first message takes the
-   * lock.
-   */
+  /** Sends the waiting statements and these, each only after a success. The first message takes the lock. */
   async #trip(stmts: Bound[]): Promise<Outcome[]> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
     const isFirst = this.#isUnsent;
@@ -217,10 +202,7 @@ export class ServerWriter implements Writer {
     }
   }
 
-  /**
-   * Sends the first message of a group until the lock is free. It is repeated once over a new connection, because
-   * nothing was committed.
-   */
+  /** Sends the first message until the lock is free. Nothing was committed, so it may use a second connection. */
   async #takeLock(steps: Bound[]): Promise<Outcome[]> {
     const deadline = this.#lockDeadline;
     let isKept = this.#connection.isOpen(this.#stream);

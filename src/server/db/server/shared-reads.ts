@@ -24,10 +24,7 @@ const minTimeoutMs = 500;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 /** How long reads are gathered while a trip is under way. */
 const gatherMs = 3;
-/**
- * If a trip took longer than this plus a millisecond per statement, its statements, such as searches, get trips of
- * their own.
- */
+/** If a trip takes longer than this plus a millisecond per statement, its statements get trips of their own. */
 const slowMs = 15;
 
 /**
@@ -143,9 +140,7 @@ function mergeEqual(reads: Read[]) {
   return { positions: reads.map((read) => read.stmts.map(place)), stmts };
 }
 
-/**
- * Whether the server refused a batch because of its content: a statement that it cannot parse, or too large an answer.
- */
+/** Whether the server refused a batch for its content: an invalid statement, or too large an answer. */
 function isOfBatch(error: unknown): boolean {
   return isOwnFailure(error) || (error as { code?: string }).code === "RESPONSE_TOO_LARGE";
 }

@@ -4,9 +4,7 @@ import { DeliveryFailure } from "./attempt-failure.ts";
 
 export type Lookup = (name: string) => Promise<string[]>;
 
-/**
- * Resolves names as the machine does, with its hosts file. IPv4 comes first, because many machines have no IPv6 route.
- */
+/** Resolves names as the machine does. IPv4 comes first, because many machines have no IPv6 route. */
 export const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
@@ -40,10 +38,7 @@ export function isPublicHost(host: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
-/**
- * Whether an address is public. An address that embeds an IPv4 address (mapped, 6to4, NAT64, Teredo) is not, because
- * that one may be private.
- */
+/** Whether an address is public. One that embeds IPv4 (mapped, 6to4, NAT64, Teredo) is not: that may be private. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);

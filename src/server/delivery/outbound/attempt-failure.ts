@@ -16,10 +16,7 @@ export function describeFailure(error: unknown): string {
   return `${code ?? "failed"}: ${message}`.slice(0, maxLength);
 }
 
-/**
- * Whether the receiver is down, so that other messages would fail too. A refusal (4xx, a redirect) may concern one
- * message only.
- */
+/** Whether the receiver is down. A refusal (4xx, a redirect) may concern one message only. */
 export function isDown(status: number | null): boolean {
   return status === null || status >= 500 || status === 429 || status === 408;
 }

@@ -33,10 +33,7 @@ export async function checkTexts(query: DatabaseReader["query"], command: Comman
   return findings;
 }
 
-/**
- * Yields the texts of each row as bytes, in pages. `key` is SQL for the key of a table without row numbers, which is
- * read at once.
- */
+/** Yields the texts of each row as bytes, in pages. Tables without row numbers are read at once, by `key`. */
 async function* readTexts(
   query: DatabaseReader["query"],
   { table, columns, key }: { table: unknown; columns: string[]; key: string | null },

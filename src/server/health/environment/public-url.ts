@@ -13,9 +13,7 @@ import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from 
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
-/**
- * Checks that the public URL leads to this server, over trusted TLS, through a proxy that sends the client's address.
- */
+/** Checks that the public URL leads to this server over trusted TLS, and that a proxy sends the client's address. */
 export const publicUrl = {
   id: "address",
   async run(subject) {

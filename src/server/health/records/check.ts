@@ -11,10 +11,7 @@ const overdueMs = 3_600_000;
 const lateMailMs = 15 * 60_000;
 const foreign = "Another program has changed the database. Compare the record with a backup.";
 
-/**
- * SQL for whether a row is to be checked, given its alias or the column of its store. `tenantId` is null for all
- * stores.
- */
+/** SQL for whether to check a row, given its alias or store column. `tenantId` is null for all stores. */
 export function inScope(of: string | SQLiteColumn): SQL {
   const column = typeof of === "string" ? sql.raw(`${of}.tenant_id`) : of;
   return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
@@ -110,10 +107,7 @@ export function differences(compared: string, fields: readonly string[], target:
   return sql.join(fields.map(ofField), sql` union all `);
 }
 
-/**
- * As `differences`, for a table whose fields should equal those of `right` for its `tenant_id` and `id`, or 0 without a
- * row.
- */
+/** As `differences`, for a table whose fields should equal those of `right` for its ids, or 0 without a row. */
 export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
   const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
   return sql`

@@ -6,10 +6,7 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { countOf, finding, type RecordCheck } from "../finding.ts";
 import { differences, differencesFrom, findInStores, inScope, recordCheck, rowOf } from "./check.ts";
 
-/**
- * SQL for whether the status and times of an order agree. If not, the right status is unknown, so such orders fix no
- * values.
- */
+/** SQL for whether status and times of an order agree. Orders for which they do not fix no values. */
 export function isCoherent(alias: string): SQL {
   const of = (column: string) => sql.raw(`${alias}.${column}`);
   const isNeverPaid = sql`${of("payment_status")} = 'unpaid' and ${of("paid_at")} is null`;

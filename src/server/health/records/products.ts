@@ -8,9 +8,7 @@ import { isCoherent } from "./orders.ts";
 
 const counted = sql`${orders} o join ${orderLines} l on l.order_id = o.id where l.is_counted and ${inScope("o")}`;
 
-/**
- * SQL for items of a table whose reserved stock differs from that of the orders that `isHolder` selects from `held`.
- */
+/** SQL for items whose reserved stock differs from that of the orders that `isHolder` selects from `held`. */
 function wrongStock(table: typeof products | typeof productVariants, isHolder: SQL, target: SQL): SQL {
   // An order with contradicting statuses may or may not reserve stock.
   return sql`select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,

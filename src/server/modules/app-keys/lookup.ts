@@ -39,9 +39,7 @@ const selectRevision = statement((q) => q.select({ value: revision.value }).from
 /** Cached stores and keys. Unknown names may be guesses, so their number is limited. */
 const minKept = 5000;
 
-/**
- * The store and key of a request; null if they do not exist. `stored` is the text of their rows on a database server.
- */
+/** The store and key of a request, or null. `stored` is the text of their rows on a database server. */
 export interface ResolvedCredentials {
   tenant: ResolvedTenant | null;
   key: ResolvedKey | null;

@@ -19,10 +19,7 @@ export function keyState(key: Stated, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-/**
- * Whether an old secret was used after the newest one was created, or the newest one was never used. Uses are recorded
- * once a minute.
- */
+/** Whether an old secret was used after the newest one was created, or the newest one never was. */
 export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
   return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);
 }

@@ -9,9 +9,7 @@ export interface OriginPattern {
   port: string | null;
 }
 
-/**
- * Longer than any host with scheme and port. Without a limit, converting a long name in another script would take long.
- */
+/** Longer than any host with scheme and port. Converting a long name in another script takes long. */
 const maxLength = 300;
 const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 

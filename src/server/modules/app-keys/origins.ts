@@ -25,10 +25,7 @@ const allowNoOrigin = sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`;
 const enforcement = { ...params("enforceOrigins", "updatedAt"), allowNoOrigin };
 const setEnforcement = statement((q) => q.update(appKeys).set(enforcement).where(isKey));
 
-/**
- * Adds origins, and enforces the allowlist from now on. Errors: notFound, wrongState for a revoked key,
- * validationFailed.
- */
+/** Adds origins, and enforces the allowlist. Errors: notFound, wrongState for a revoked key, validationFailed. */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
@@ -40,10 +37,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/**
- * Issues a key. Without origins and `allowNoOrigin`, its allowlist is not enforced. Errors: those of `issueKey` and
- * `setOrigins`.
- */
+/** Issues a key. Without origins and `allowNoOrigin`, all origins may use it. Errors: `issueKey`, `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
@@ -78,9 +72,7 @@ export function setOrigins(
   });
 }
 
-/**
- * Whether the key accepts a request with this `Origin` (specification, section 5), the reason, and the matching entry.
- */
+/** Whether the key accepts this `Origin` (specification, section 5), the reason, and the matching entry. */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,

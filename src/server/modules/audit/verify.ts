@@ -23,10 +23,7 @@ export interface AuditVerdict {
   intact: boolean;
   rows: number;
   first: { seq: number; at: string } | null;
-  /**
-   * The last valid row. A copy of its `seq` and hash in another place can later prove that no row before it was
-   * changed.
-   */
+  /** The last valid row. A copy of its `seq` and hash elsewhere can later prove that nothing before it was changed. */
   last: { seq: number; at: string; hash: string } | null;
   broken_at?: number;
   problem?: string;

@@ -61,10 +61,7 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
   });
 }
 
-/**
- * SQL for the id of the store's newest event. For the public, only of events that it sees, so that nobody can count
- * orders.
- */
+/** SQL for the id of the store's newest event; for the public, of those it sees, so that nobody can count orders. */
 export const newestEvents = {
   staff: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
   public: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
@@ -73,10 +70,7 @@ export const newestEvents = {
 const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
 const selectState = { staff: stateFrom(newestEvents.staff), public: stateFrom(newestEvents.public) };
 
-/**
- * Returns the state of a store's catalogue for lists: its newest event. Every change of a product has an event; likes
- * and views have none.
- */
+/** Returns a catalogue's state for lists: the newest event. Views and likes have no events. */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   const select = selectState[isCatalogOnly(ctx) ? "public" : "staff"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };

@@ -139,9 +139,7 @@ export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "w
   return row.hash === values.hash ? "right" : "wrong";
 }
 
-/**
- * Counts a wrong try for the subject's codes and for the day, in one transaction. Returns false without a valid code.
- */
+/** Counts a wrong try for the subject's codes and the day, in one transaction. Returns false without a valid code. */
 export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
   if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
   const { account, address } = subjectsOf(tx, codeTry);

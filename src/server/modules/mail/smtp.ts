@@ -48,9 +48,7 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
   });
 }
 
-/**
- * Returns the credentials of a URL, to be removed from texts; those of three characters or fewer would match any text.
- */
+/** Returns the credentials of a URL, to remove them from texts; not those of three characters or fewer. */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);

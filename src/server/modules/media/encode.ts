@@ -18,10 +18,7 @@ export async function encodePicture(bytes: Uint8Array, width: number, height = w
   return { bytes: encoded, width: image.width, height: image.height };
 }
 
-/**
- * Removes a long colour profile, in which a file can hide anything and which Bun keeps. The encoder writes it behind
- * the extended header.
- */
+/** Removes a long colour profile, which could hide anything. It follows the extended header. */
 function withoutLongProfile(webp: Buffer): Buffer {
   if (webp.toString("latin1", 30, 34) !== "ICCP") return webp;
   const length = webp.readUInt32LE(34);

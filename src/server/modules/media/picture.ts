@@ -43,10 +43,7 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
   if (format === "jpeg" && !hasEndMarker(upload)) throw damaged();
 }
 
-/**
- * Scales a stored picture down. `read` is called only when its turn comes, so that waiting calls hold no large data.
- * Errors: unavailable.
- */
+/** Scales a stored picture down. `read` is called only when its turn comes, to save memory. Errors: unavailable. */
 export async function scalePicture(read: () => Promise<Uint8Array>, width: number, party: string): Promise<Uint8Array> {
   // A narrow picture can be higher than wide.
   return (await widths.run(async () => encodePicture(await read(), width, maxDecodedSide), party)).bytes;

@@ -109,10 +109,7 @@ const removeOld = statement(sql`
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/**
- * Decodes an upload, unless the store already has the file. With S3, writes it there. Errors: as `readPicture`;
- * wrongState.
- */
+/** Decodes an upload unless the store has the file; writes it to S3 if used. Errors: as `readPicture`; wrongState. */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;
@@ -163,8 +160,8 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
 const inWork = new Map<string, Promise<Uint8Array>>();
 
 /**
- * Returns a picture as WebP, at most `width` pixels wide; 0 as stored. Each width is created at its first use. Errors:
- * notFound, unavailable.
+ * Returns a picture as WebP of this maximum width, created at its first use; 0 as stored. Errors: notFound,
+ * unavailable.
  */
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;

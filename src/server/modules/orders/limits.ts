@@ -27,9 +27,7 @@ const selectExcess = statement<{ position: number; most: number }>(sql`
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);
 
-/**
- * The buyer whose limits an order counts towards; null for staff, and for guests without an address from the backend.
- */
+/** The buyer whose limits an order counts towards; null for staff, and for guests without an address. */
 export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
   const { actor } = ctx;
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;

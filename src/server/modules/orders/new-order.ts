@@ -12,10 +12,7 @@ const insert = statement(sql`
     image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted) values `).sql;
 const marks = `(${Array(18).fill("?")})`;
 
-/**
- * Returns the statement that inserts all lines. There is one per number of lines, because a libSQL server parses JSON
- * paths more slowly.
- */
+/** Returns the statement that inserts all lines: one per number of lines, because JSON paths are slow on a server. */
 export function insertLines(
   { tenantId, id }: Record<"tenantId" | "id", string>,
   lines: readonly NewLine[],

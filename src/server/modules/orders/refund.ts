@@ -102,9 +102,7 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
   return orderStateError(id, state.status, "paid orders can be refunded");
 }
 
-/**
- * Reverses earned points that the customer still has. Spent ones are reversed by a later refund or return of points.
- */
+/** Reverses earned points that the customer still has. A later refund or return reverses spent ones. */
 async function movePoints(
   tx: Ctx,
   refundId: string,
@@ -129,10 +127,7 @@ type Row = typeof orderLines.$inferSelect;
 export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
   Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
 
-/**
- * Plans a refund of these lines, or of everything `left` (minor units) with shipping. Errors: validationFailed,
- * wrongState.
- */
+/** Plans a refund of these lines, or of all that is `left` (minor units). Errors: validationFailed, wrongState. */
 export function planRefund(
   lines: readonly PaidLine[],
   left: number,

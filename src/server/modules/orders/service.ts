@@ -67,10 +67,7 @@ export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null)
   return change(ctx, cancelling, { id, ifMatch }, (tx, order) => releaseOrder(tx, order, "cancel"));
 }
 
-/**
- * Pays an order. Repeating a reference changes nothing. Errors: as fulfillOrder; conflict for another order's
- * reference.
- */
+/** Pays an order; repeating a reference changes nothing. Errors: as fulfillOrder; conflict. */
 export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, ifMatch: number | null = null) {
   requireStore(ctx);
   const reference =

@@ -79,10 +79,7 @@ const proveUser = statement(sql`
     addresses = '[]', phone = null, pending_email = null, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and is_unproven`);
 
-/**
- * Gives an account that a stranger may have created to the owner of its address. Removes the stranger's data and
- * password.
- */
+/** Gives an account that a stranger may have created to the owner of its address, without the stranger's data. */
 export async function claimAccount(tx: Ctx, id: string): Promise<void> {
   await run(tx.db, proveUser, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
   await removeTwoFactor(tx, id);

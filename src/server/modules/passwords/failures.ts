@@ -15,10 +15,7 @@ const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-in
 /** Marks the cause of a refusal that does not count, because nothing was guessed. */
 const notGuessed = Symbol("not guessed");
 
-/**
- * The refusal of a right one-time code that is used up, for example by a form that is sent twice. It does not count as
- * a failure.
- */
+/** The refusal of a one-time code that is used up, as by a form sent twice. It does not count as a failure. */
 export function codeUsedUp(): AppError {
   return invalidLogin(undefined, { cause: notGuessed });
 }
@@ -63,10 +60,7 @@ export async function limitFailures<T, A = void>(
   );
 }
 
-/**
- * Checks the failures again in the transaction of a success, because other processes may have counted some. Errors:
- * tooManyAttempts.
- */
+/** Checks the failures again in the transaction, because other processes may have counted. Errors: tooManyAttempts. */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
   if (waitMs > 0) throw attemptsExhausted(waitMs);

@@ -47,10 +47,7 @@ const maxPadded = 1000;
 /** 49,000 passwords in half a megabyte, loaded at the first use: JSON texts in lower case, the most common first. */
 let lists: { all: string; top: string } | undefined;
 
-/**
- * Whether a password is common. Ignores case, leetspeak, repetition and surrounding symbols; for the most common
- * thousand, also digits.
- */
+/** Whether a password is common, ignoring case, leetspeak, repetition, symbols and, for the top, digits. */
 export function isCommonPassword(password: string): boolean {
   if (!lists) {
     const all = readFileSync(listPath, "latin1");

@@ -33,10 +33,7 @@ const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}
 const selectOpen = statement(sql`
   select number from ${orders} indexed by orders_by_user where ${ofUser} and status in ('pending', 'paid') order by +number limit 1`);
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
-/**
- * In this order: refunds are found by the order's user, and notes of the ledger cannot be changed while the user
- * exists.
- */
+/** Ordered: refunds are found by the order's user, and notes of the ledger cannot change while the user exists. */
 const erasures = [
   sql`update ${orderRefunds} set reason = null where reason is not null and order_id in (select id from ${orders} where ${ofUser})`,
   sql`update ${orders} set user_id = null, buyer = null, shipping_address = null, note = null, version = version + 1,

@@ -105,9 +105,7 @@ function codeKey(user: SignInUser, emailKey: string): CodeKey {
   return { purpose: "email", subject: `${user.id}:${emailKey}` };
 }
 
-/**
- * Mails a code to an address to verify. If another user has it, that user gets a mail instead; the caller cannot tell.
- */
+/** Mails a code to an address to verify. If another user has it, that user gets a mail instead. */
 async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
   const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);

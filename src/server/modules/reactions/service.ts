@@ -73,10 +73,7 @@ const addReaction = forEachKind((kind) =>
 const removeReaction = statement(sql`
   delete from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
-/**
- * Likes or bookmarks a resource; a new caller gets a visitor token. Errors: validationFailed, tooManyRequests,
- * notFound, wrongState.
- */
+/** Likes or bookmarks a resource. Errors: validationFailed, tooManyRequests, notFound, wrongState. */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
@@ -94,10 +91,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
 }
 
-/**
- * Removes a like or bookmark, even if the resource is no longer public. Errors: validationFailed, tooManyRequests,
- * notFound.
- */
+/** Removes a like or bookmark, even of a hidden resource. Errors: validationFailed, tooManyRequests, notFound. */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
@@ -168,10 +162,7 @@ const moveReactions = statement(
   sql`update ${reactions} set actor = ${param("actor")} where ${ofBatch} and ${hasActor}`,
 );
 
-/**
- * Moves a visitor's reactions to a user, in batches, without duplicates. After an interruption, the next login moves
- * the rest.
- */
+/** Moves a visitor's reactions to a user, in batches. After an interruption, the next login moves the rest. */
 export async function transferReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: ctx.tenant.id, visitorId, actor: userId, isUser: 1 };
   for (let moved = 1; moved > 0; ) {

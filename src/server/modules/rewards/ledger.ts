@@ -57,10 +57,7 @@ const debited = { balance: sql`balance - ${param("points")}`, version: sql`versi
 const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
 const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
 const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
-/**
- * Lots in the order of spending, with the sum of the earlier ones. A reversal begins with the points that expire with
- * those of its order.
- */
+/** Lots in the order of spending, with the sum of earlier ones. A reversal begins with the expiry of its order. */
 const openLots = sql`(select sequence, remaining, expires_at,
     sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
       from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
@@ -97,10 +94,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/**
- * Returns points to lots with the lifetime that they had left, the last spent first; `earlier` points were returned
- * before.
- */
+/** Returns points to lots with their remaining lifetime, the last spent first; `earlier` were returned before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }

@@ -49,9 +49,7 @@ export const rewardEntries = sqliteTable(
 /** Lots are spent in the order of expiry; those without an expiry come last. */
 export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence");
 
-/**
- * Points not spent yet; a user's lots add up to the balance. Points with the same expiry are in one lot, the newest.
- */
+/** Points not spent yet; a user's lots add up to the balance. Points with the same expiry are in one lot. */
 export const rewardLots = sqliteTable(
   "reward_lots",
   {

@@ -159,9 +159,7 @@ function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry
   return { issued, statements: login };
 }
 
-/**
- * Returns the user, unchanged since the proof was verified. Errors: invalidLogin, tooManyAttempts, twoFactorRequired.
- */
+/** Returns the user, unchanged since the proof. Errors: invalidLogin, tooManyAttempts, twoFactorRequired. */
 async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> {
   const find = findSignInUser(tx.db, tx.tenant.id, user.emailKey);
   const [found] = await Promise.all([find, requireFailuresLeft(tx, user.emailKey), requireCallsLeft(tx)]);
@@ -181,9 +179,7 @@ function isSamePassword(now: SignInUser, { passwordHash, passwordChangedAt }: Si
   return now.passwordHash === passwordHash || isReplaced;
 }
 
-/**
- * Replaces an imported hash by our own. Called after the login, or the time would reveal that the password was right.
- */
+/** Replaces an imported hash. Called after the login, or the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, password: string): Promise<void> {
   if (from === null || !needsRehash(from)) return;
   try {
@@ -220,9 +216,7 @@ function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string)
   return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
-/**
- * Throws invalidLogin, which counts as a failure only if a code waits; tooManyAttempts if the code has no tries left.
- */
+/** Throws invalidLogin, a failure only if a code waits; tooManyAttempts if the code has no tries left. */
 async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict === "wrong") throw invalidLogin();

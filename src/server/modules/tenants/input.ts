@@ -7,9 +7,7 @@ import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/**
- * As in its table, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency, such as 0.01.
- */
+/** As in its table, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
 const rateDigits = 3;
@@ -17,10 +15,7 @@ const highestRate = 1000;
 /** In minor units. With this limit, the value of all balances is an exact sum. */
 const highestValue = 1_000_000;
 
-/**
- * Parses all fields but the value of a point, which depends on the currency. A new currency also sets its sign. Errors:
- * validationFailed.
- */
+/** Parses all fields but the value of a point, which depends on the currency. Errors: validationFailed. */
 export function readFields<Input extends TenantInput>(input: Input): Input {
   const given: TenantInput = { ...input, pointValue: undefined };
   if (given.title !== undefined) requireText("title", given.title, 200);

@@ -143,10 +143,7 @@ export async function getStore({ db, tenant }: Ctx): Promise<Store> {
   return row;
 }
 
-/**
- * Returns the store as front ends see it, which is also its state for tags. Errors: storeNotFound if it was just
- * deleted.
- */
+/** Returns the store as front ends see it, also its state. Errors: storeNotFound if it was just deleted. */
 export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();

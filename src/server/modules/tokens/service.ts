@@ -45,10 +45,7 @@ export interface OwnToken {
   tokenId: string;
 }
 
-/**
- * Issues a token and ends the previous one as replaced (specification, section 3), in the transaction that
- * authenticates the user.
- */
+/** Issues a token and replaces the previous one (specification, section 3), in the transaction of the login. */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { issued, statements } = bindToken(tx, userId);
   await tx.db.batch(statements);

@@ -57,10 +57,7 @@ export async function beginTwoFactor(
   return { secret, otpauth_uri: uri, qr_svg: await drawQrCode(uri) };
 }
 
-/**
- * Confirms an enrolment, and returns ten recovery codes, which are never shown again. Errors: wrongState; those of
- * `verifyThenAct`.
- */
+/** Confirms an enrolment and returns ten recovery codes, once. Errors: wrongState; those of `verifyThenAct`. */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
   const user = await requireEnrolling(ctx, userId);
   const makeKey = () => ({ tenantId: ctx.tenant.id, userId: user.id, since: toTimestamp(ctx.now() - begunMs) });

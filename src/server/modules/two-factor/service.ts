@@ -32,10 +32,7 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
   return (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
 }
 
-/**
- * Returns the caller's second factor; an unconfirmed enrolment is not enabled. Errors: forbidden for callers that are
- * not users.
- */
+/** Returns the caller's second factor; an unconfirmed enrolment is not enabled. Errors: forbidden. */
 export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
   const row = await get(ctx.db, selectState, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx) });
   const confirmedAt = row?.confirmedAt ?? null;
@@ -59,9 +56,7 @@ export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promis
   return true;
 }
 
-/**
- * Removes the second factor of a user who has lost it, and mails them. Returns false if there was none, not even begun.
- */
+/** Removes the lost second factor of a user, and mails them. Returns false if there was none, not even begun. */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
     const wasOn = await isTwoFactorOn(tx.db, tx.tenant.id, userId);

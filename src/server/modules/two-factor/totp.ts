@@ -14,10 +14,7 @@ export async function makeSecret(): Promise<string> {
   return new Secret({ size: 20 }).base32;
 }
 
-/**
- * Returns the time step of a code: the current one or a neighbour (RFC 6238, section 5.2), the latest if several match;
- * null for none.
- */
+/** Returns the time step of a code (RFC 6238, section 5.2): the latest that matches; null for none. */
 export async function matchStep(secret: string, digits: string, epochMs: number): Promise<number | null> {
   const { HOTP, Secret } = await loadTotp();
   const key = Secret.fromBase32(secret);

@@ -68,10 +68,7 @@ function addressesText(addresses: readonly Address[]): string {
   return JSON.stringify(checked);
 }
 
-/**
- * Returns a validated postal address with its fields in a fixed order; orders use the same form. Errors:
- * validationFailed.
- */
+/** Returns a validated postal address with its fields in a fixed order. Errors: validationFailed. */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
   const nameOf = (name: string) => `${field}.${name}`;
   const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {

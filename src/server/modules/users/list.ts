@@ -41,10 +41,7 @@ const readFew = keysetList({
   },
 });
 
-/**
- * Lists users. `q` matches the beginning of an address or a name, ignoring case. Errors: malformedRequest,
- * validationFailed.
- */
+/** Lists users. `q` matches the beginning of an address or name. Errors: malformedRequest, validationFailed. */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const { email, ids } = query;
   const q = query.q === undefined ? undefined : nameKey(requireText("q", query.q, 100));

@@ -53,10 +53,7 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
-/**
- * Adds a user. Without a hash, the user logs in after a password reset. Errors: conflict for a taken address,
- * validationFailed.
- */
+/** Adds a user. Without a hash, they first reset their password. Errors: conflict, validationFailed. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -82,10 +79,7 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
   return row.user;
 }
 
-/**
- * Deletes a user. Errors: notFound; forbidden, also for the actor; preconditionFailed; wrongState for the last active
- * owner.
- */
+/** Deletes a user. Errors: notFound; forbidden, also for the actor; preconditionFailed; wrongState. */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
@@ -110,9 +104,7 @@ export async function removeUser(
   await recordUserEvent(tx, "user.deleted", stored);
 }
 
-/**
- * Sets a password without the old one, and revokes the token. Errors: notFound, forbidden, weakPassword, unavailable.
- */
+/** Sets a password without the old one; revokes the token. Errors: notFound, forbidden, weakPassword, unavailable. */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   const to = await preparePassword(password, ctx.tenant.id);
   await inTransaction(ctx, async (tx) => {

@@ -22,10 +22,7 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
   }
 }
 
-/**
- * The caller of a write. Creates a visitor with a token if there is none. Errors: unavailable without the database's
- * key.
- */
+/** The caller of a write. Creates a visitor if there is none. Errors: unavailable without the database's key. */
 export function requireActor(
   { actor, vault, tenant }: Ctx,
   visitor: string | undefined,

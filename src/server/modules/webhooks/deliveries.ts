@@ -35,9 +35,7 @@ const selectBehind = statement((q) =>
 );
 const isWanted = sql`exists(select 1 from json_each(w.types)
   where value in ('*', e.type, substr(e.type, 1, instr(e.type, '.')) || '*'))`;
-/**
- * SQL that creates deliveries of events to the webhook `webhookId`. The caller appends what to do with existing ones.
- */
+/** SQL that creates deliveries of events to the webhook `webhookId`. The caller appends the conflict clause. */
 const insertRows = (someEvents: SQL, condition: SQL) => sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
   select ${deliveryId}, w.tenant_id, w.id, e.sequence, 'waiting', ${param("now")}, ${param("now")}
@@ -53,10 +51,7 @@ const movePosition = statement(sql`
   update ${webhooks} set position = coalesce((select max(sequence) from ${newEvents}), position)
   where id = ${param("webhookId")}`);
 
-/**
- * Creates the deliveries of new events. The same transaction moves the position, so that none is skipped or created
- * twice.
- */
+/** Creates the deliveries of new events and moves the position, so that none is skipped or created twice. */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const now = toTimestamp(ctx.now());
   // One batch for each at a time, so that a store with many events does not delay the others.

@@ -25,10 +25,7 @@ export const schedule: RetrySchedule = {
 const maxAgeMs = 3 * 86_400_000;
 const attemptMs = 10_000;
 
-/**
- * Quick receivers get four messages at once, others one. Bun sends at most 256 requests at once, including those to a
- * database.
- */
+/** Quick receivers get four messages at once, others one. Bun sends at most 256 requests at once. */
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, receiver: 1 },

@@ -13,10 +13,7 @@ const selectAll = statement((q) =>
     .orderBy(webhooks.id),
 );
 
-/**
- * Finds a webhook by id or whole address. Errors: notFound with the most similar address, conflict for an address of
- * several webhooks.
- */
+/** Finds a webhook by id or address. Errors: notFound with the most similar one, conflict for several. */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectAll, { tenantId });

@@ -115,9 +115,7 @@ export function removeWebhook(ctx: Ctx, id: string) {
   });
 }
 
-/**
- * Replaces a webhook's signing secret, which is shown only here. Further attempts use the new one. Errors: notFound.
- */
+/** Replaces a webhook's signing secret, which is shown once. Further attempts use it. Errors: notFound. */
 export function rotateWebhook(ctx: Ctx, id: string) {
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {

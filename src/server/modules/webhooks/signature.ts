@@ -8,9 +8,7 @@ export function newSigningSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
-/**
- * Returns the headers that sign a message. `id` is the event's, the same in every attempt; `at` is epoch milliseconds.
- */
+/** Returns the headers that sign a message. `id` is the event's, in every attempt; `at` is epoch milliseconds. */
 export function signatureHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice(prefix.length), "base64");

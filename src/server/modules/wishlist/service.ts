@@ -124,10 +124,7 @@ export type ItemKey = Record<"customerId" | "subject", string | undefined> & { p
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
-/**
- * Adds a product at its current price, or returns the existing item. Errors: validationFailed, wrongState for a full
- * list, notFound.
- */
+/** Adds a product at its current price, or returns the item. Errors: validationFailed, wrongState, notFound. */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,

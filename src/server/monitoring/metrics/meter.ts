@@ -75,10 +75,7 @@ export class Meter {
     return meter;
   }
 
-  /**
-   * Returns the meters of a route for any method. Unknown methods share the name `other`, so that callers cannot add
-   * series.
-   */
+  /** Returns the meters of a route for any method. Unknown methods share `other`, so nobody can add series. */
   anyMethod(route: string): (method: string) => RouteMeter {
     return (method) => this.route(knownMethods.has(method) ? method : "other", route);
   }

@@ -17,10 +17,7 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/**
- * The rows that one statement scans, and those whose columns it returns. Other requests wait for milliseconds
- * meanwhile.
- */
+/** The rows that one statement scans, and those whose columns it returns. Others wait for milliseconds. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order; fewer if it looks up each row's words in the search index. */
 export const rowsOf = (plan: ListPlan) => (hasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200);

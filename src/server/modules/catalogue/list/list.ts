@@ -23,10 +23,7 @@ export type ProductDocument = Static<typeof Product>;
 
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
-/**
- * In the reply, `language` has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden for
- * drafts.
- */
+/** `language` in the reply has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden. */
 export async function listProducts(
   ctx: Ctx,
   query: ProductListQuery,

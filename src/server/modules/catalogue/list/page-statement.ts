@@ -67,10 +67,7 @@ export function afterPosition(column: SQL, descending: boolean, isContinued: boo
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
-/**
- * Conditions on a range of a column, or on the status. No index is used for `passed`, the bound that the cursor has
- * passed.
- */
+/** Conditions on a range of a column, or on the status. No index is used for `passed`, the cursor's bound. */
 export function rangeConditions(filters: ProductFilters, column: string, passed?: "from" | "to" | "both"): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   const name = (end: "from" | "to") => sql.raw((passed === end || passed === "both" ? "+" : "") + column);
@@ -94,10 +91,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/**
- * The search index finds only the rarest filter, and does not know which options belong to one variant. These
- * conditions check the rest.
- */
+/** Checks what the search index does not: all but the rarest filter, and which options are of one variant. */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,

@@ -33,9 +33,7 @@ const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
 
-/**
- * Finds a page. Few matches of a filter are sorted; otherwise batches of a few thousand rows are scanned in sort order.
- */
+/** Finds a page. Few matches of a filter are sorted; otherwise batches are scanned in sort order. */
 export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
   const { filters } = plan;
   const named = uniqueFilter(filters);
@@ -69,9 +67,7 @@ function readPage(ctx: Ctx, plan: ListPlan, source: Source, values: Values): Pro
   return get(ctx.db, pageStatement(plan, source), values);
 }
 
-/**
- * Sorts the matches of a search whose order the search index does not have. Returns undefined if there are too many.
- */
+/** Sorts the matches of a search in an order that the index does not have. Returns undefined for too many. */
 async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: boolean) {
   const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
   const { found, isWhole, matches } = await scan(ctx, plan.filters, options);

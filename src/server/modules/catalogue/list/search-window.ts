@@ -81,10 +81,7 @@ export async function nextWindow(
 
 const boundsAt = (lastRow: number, titleOffset: number) => ({ lastRow, scanCursor: cursorAt(lastRow + titleOffset) });
 
-/**
- * The last window extends to the end of the index. After the windows of titles, products without all words in a title
- * follow.
- */
+/** The last window extends to the end of the index. After those of titles, the other products follow. */
 function lastBounds(descending: boolean, isInTitles: boolean) {
   return {
     lastRow: descending ? 0 : firstTitlePosition,

@@ -20,15 +20,10 @@ const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
 
-/**
- * Texts are folded in chunks, because one character can become eighteen. A chunk ends between words, unless a word is
- * longer.
- */
+/** Texts are folded in chunks, because one character can become eighteen. Chunks end between words if possible. */
 const chunk = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
-/**
- * More marks than any language puts on a letter. Sorting them takes time that grows with the square of their number.
- */
+/** More marks than any language puts on a letter. The time to sort them grows with the square. */
 const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
 
 function foldText(text: string): string {
@@ -55,10 +50,7 @@ const kinds = {
 } as const;
 export type TermKind = Exclude<keyof typeof kinds, "stem" | "title" | "block">;
 
-/**
- * The token of a product with this tag, category, option, SKU, status, or on sale. Its length does not depend on the
- * value.
- */
+/** The token for a tag, category, option, SKU, status or sale. Its length does not depend on the value. */
 export function termToken(tenantId: string, kind: TermKind, value: string): string {
   return tagOf(tenantId) + kinds[kind] + Bun.SHA256.hash(value, "hex").slice(0, 20);
 }
@@ -83,10 +75,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/**
- * Every prefix of each word, and its stem; in scripts without spaces, pairs of characters. Stems in titles have tokens
- * of their own.
- */
+/** Every prefix of each word, and its stem; in scripts without spaces, pairs. Stems in titles have own tokens. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {

@@ -86,9 +86,7 @@ function tags(values: readonly string[]): string {
 
 type Texts = { title?: string | null; description?: string | null };
 
-/**
- * Returns the JSON text of translations with canonical language codes. In a PATCH, null removes a language or a text.
- */
+/** Returns the JSON text of translations with canonical codes. In a PATCH, null removes a language or text. */
 function translationsText(input: Record<string, Texts | null>): string {
   const names = Object.keys(input);
   if (names.filter((name) => input[name] !== null).length > maxLanguages)

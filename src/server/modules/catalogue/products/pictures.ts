@@ -90,10 +90,7 @@ async function listFiles(folder: string): Promise<string[]> {
     .toSorted(compare);
 }
 
-/**
- * Finds the product or variant by SKU: the name of the file's folder, or the file's own name without a number. Errors:
- * notFound.
- */
+/** Finds the item by SKU: the name of the file's folder, or the file's name without a number. Errors: notFound. */
 function findItem(ctx: Ctx, folder: string, path: string): Promise<StockItem> {
   const parent = resolve(path, "..");
   if (parent !== resolve(folder)) return resolveStockItem(ctx, basename(parent));

@@ -10,10 +10,7 @@ const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/**
- * SQL for a new version. The public does not see changes of stock above the shown maximum, so that nobody can count
- * sales.
- */
+/** SQL for a new version. It hides changes above the shown maximum stock, so that nobody can count sales. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -34,10 +31,7 @@ export const productJson = sql.raw(`json_object(
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
-/**
- * SQL for how many bytes of a product's stored JSON every caller sees. The key `allow_backorder`, which begins the
- * rest, occurs once.
- */
+/** SQL for how many bytes of the stored JSON every caller sees. `allow_backorder` begins the rest. */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 export const variantJson = sql.raw(`json_object(

@@ -124,10 +124,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return served;
 }
 
-/**
- * Returns the state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown
- * slug.
- */
+/** Returns the state that `getProduct` would show; undefined without one. Errors: notFound for an unknown slug. */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
   return get(ctx.db, states[audienceOf(ctx)], { tenantId: ctx.tenant.id, id });
@@ -152,10 +149,7 @@ export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatc
   );
 }
 
-/**
- * Deletes a product. Its rows remain, because orders refer to them. Returns the id. Errors: notFound,
- * preconditionFailed.
- */
+/** Deletes a product. Its rows remain for orders. Returns the id. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {

@@ -109,10 +109,7 @@ function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem)
   return shortage(tx, `${field}.quantity`, message);
 }
 
-/**
- * Returns the outOfStock error for a quantity. For callers who do not see the exact stock, the message does not depend
- * on it.
- */
+/** The outOfStock error. For callers who do not see the exact stock, its message does not depend on it. */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }

@@ -38,10 +38,7 @@ export const localizedLanguage = sql<string>`case when translations = '{}' then 
 export const localizedTitle = sql<string>`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
-/**
- * SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise in the language of
- * creation.
- */
+/** SQL for a product's JSON with each text in the first of the `languages` that has it, else the original. */
 export const localizedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (

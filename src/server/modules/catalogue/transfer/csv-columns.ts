@@ -6,9 +6,7 @@ import { ambiguousAmount } from "../../../values/money.ts";
 import type { Image } from "../products/image-model.ts";
 import { isSame } from "./import-changes.ts";
 
-/**
- * The cell that removes a field; an empty cell leaves it unchanged. The text `-` itself is written with an apostrophe.
- */
+/** The cell that removes a field; an empty one leaves it unchanged. The text `-` itself gets an apostrophe. */
 export const noValue = "-";
 
 /** A cell that cannot be read. The message is appended to the column's name. */
@@ -86,9 +84,7 @@ function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, C
   return Object.entries(fields).map(([field, format]) => ({ name: prefix + field, field, of, ...format }));
 }
 
-/**
- * Returns the column with this name; `option:size` is the option `size` of a variant. Undefined for an unknown name.
- */
+/** Returns the column; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
 export function findColumn(given: string): CsvColumn | undefined {
   const name = given.trim();
   const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];

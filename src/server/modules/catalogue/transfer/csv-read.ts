@@ -20,10 +20,7 @@ const delimiters = [",", ";", "\t"] as const;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
-/**
- * Reads a CSV file. Reports what is not imported from an export of Shopify or WooCommerce. Errors: validationFailed for
- * a bad header.
- */
+/** Reads a CSV file. Reports what it omits from a shop's export. Errors: validationFailed for a bad header. */
 export async function* readCsv(
   text: AsyncIterable<string>,
   delimiter?: string,

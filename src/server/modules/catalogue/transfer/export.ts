@@ -38,10 +38,7 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
 
-/**
- * Creates the CSV format. The columns always include the ids, so that imports find the records. Errors:
- * validationFailed for unknown names.
- */
+/** Creates the CSV format. It always includes ids, so that imports find the records. Errors: validationFailed. */
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
   if (unknown !== undefined)

@@ -41,9 +41,7 @@ const selectCategory = statement((q) =>
 /** The title and, for an update, the changed fields, named as in `importVariants`. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
-/**
- * Records a key of the item's product. Throws validationFailed, which names the field, if an earlier item has the key.
- */
+/** Records a key of the item's product. Throws validationFailed if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
 
 /** Imports a product; id, SKUs, slug or title find an existing one. Errors: those of `claim`, creates and changes. */
@@ -118,9 +116,7 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
   );
 }
 
-/**
- * Returns the fields that identify an item without an id. Another item with one of them would change the same product.
- */
+/** Returns the fields that identify an item without an id. An item with the same would change the same product. */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);

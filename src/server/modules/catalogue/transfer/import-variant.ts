@@ -16,10 +16,7 @@ export type ExistingProduct = Fields &
   };
 type ExistingVariant = Fields & Pick<Static<typeof Variant>, "id" | "sku" | "options" | "currency" | "has_own_price">;
 
-/**
- * Returns a variant of a file as input for a new product. Errors: validationFailed for another currency than the
- * store's.
- */
+/** Returns a variant of a file as input for a new product. Errors: validationFailed for another currency. */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
   const prefix = `variants.${index}.`;
   const { fields, currency = tx.tenant.currency } = readVariant(document, [productPrice], prefix);
@@ -72,10 +69,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/**
- * A variant follows the product's price (null) if it says so, and its price is missing or is a known price of the
- * product.
- */
+/** A variant follows the product's price (null) if it says so and its price is missing or known of the product. */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");

@@ -44,10 +44,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/**
- * Writes each product completely or not at all. Errors: ImportFailure for a reason outside the file, validationFailed
- * for a header.
- */
+/** Writes each product completely or not at all. Errors: ImportFailure, validationFailed for a header. */
 export async function importProducts(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,

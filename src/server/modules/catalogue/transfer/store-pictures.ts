@@ -7,10 +7,7 @@ import { readPictureFile } from "../products/pictures.ts";
 import { type Fields, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
-/**
- * Stores files before the transaction, because others would wait. Paths are relative to `folder`; a dry run only
- * checks.
- */
+/** Stores files before the transaction. Paths are relative to `folder`; a dry run only checks. */
 export async function* storePictures(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,

@@ -100,10 +100,7 @@ const insertRows = statement<Rendered>(sql`
     and (select count(*) from ${productVariants} where product_id = p.id and deleted_at is null)
       + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
-/**
- * Returns the columns of a new product's variants. Errors: validationFailed, conflict for two with the same SKU or
- * options.
- */
+/** Returns the columns of a new product's variants. Errors: validationFailed, conflict for duplicates. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   const rows = inputs.map((input, index) => {
     const prefix = `variants.${index}.`;

@@ -143,10 +143,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   });
 }
 
-/**
- * Replaces a variant. Without a price, it follows the product's. Errors: notFound, preconditionFailed,
- * validationFailed, conflict.
- */
+/** Replaces a variant; without a price, it follows the product's. Errors: as `patchVariant`. */
 export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
   const columns = variantColumns(ctx, input);
   const { has_own_price: isOwn, price_minor: minor }: Record<string, unknown> = input;

@@ -71,10 +71,7 @@ export type MessageRequest = MessageInput & { subject?: string | undefined; lang
 
 export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
-/**
- * Checks a message and counts its devices. Runs before the transaction, because it takes time. Errors:
- * validationFailed, notFound.
- */
+/** Checks a message and counts its devices, before the transaction. Errors: validationFailed, notFound. */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;

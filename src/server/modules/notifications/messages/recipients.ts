@@ -5,9 +5,7 @@ import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";
 import { type pushMessages, pushRegistrations, pushTopics } from "../table.ts";
 
-/**
- * Conditions for the recipients of a message; null matches all. `lang` (BCP 47) also matches its regional varieties.
- */
+/** Conditions for the recipients of a message; null matches all. `lang` also matches regional varieties. */
 export type Recipients = Pick<typeof pushMessages.$inferSelect, "topic" | "userId" | "lang">;
 
 /** The registrations `r` of a message `m`; `id` is the column that orders them. */

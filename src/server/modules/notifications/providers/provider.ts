@@ -45,9 +45,7 @@ export function explainPush(answer: {
 export interface PushProvider {
   /** The service of a target, such as the endpoint's host, if targets have different ones. Each has its own circuit. */
   serviceOf?(target: Target): string;
-  /**
-   * Makes one attempt. RefusedAddress is final; other errors are retried, even DeliveryFailure for a rejected account.
-   */
+  /** Makes one attempt. RefusedAddress is final; other errors are retried, even of a rejected account. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
   stop?(): Promise<void> | void;
 }

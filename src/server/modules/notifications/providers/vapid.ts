@@ -18,10 +18,7 @@ const insertKeys = statement((q) =>
 
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
-/**
- * Returns the keys, the private one sealed, and creates them if missing. Of several starting processes, one creates
- * them.
- */
+/** Returns the keys, the private one sealed. Creates missing ones, even if several processes start at once. */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   const kept = await get(db, selectKeys);
   if (kept) return kept;
@@ -30,9 +27,7 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   return get(db, selectKeys);
 }
 
-/**
- * Returns the keys, and creates them if missing. Errors: unavailable without the server's key, wrongState with another.
- */
+/** Returns the keys; creates missing ones. Errors: unavailable without the server's key, wrongState with another. */
 export async function ensureVapidKeys(ctx: VapidCtx) {
   const kept = await makeVapidKeys(ctx);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);

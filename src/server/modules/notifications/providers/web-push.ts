@@ -22,10 +22,7 @@ export interface WebPushDeps {
   ca?: string | undefined;
 }
 
-/**
- * Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Strangers choose endpoints, so each attempt checks the
- * address.
- */
+/** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Each attempt checks the address. */
 export function createWebPush(deps: WebPushDeps): PushProvider {
   const { lookup = lookupAddresses, contact = noContact } = deps;
   const tokens = new LruCache<{ header: string; until: number }>(minTokens);

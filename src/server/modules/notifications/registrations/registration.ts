@@ -186,10 +186,7 @@ export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string
   await withOwn(ctx, id, secret, (tx) => run(tx.db, remove, { tenantId: tx.tenant.id, id }));
 }
 
-/**
- * Runs work on a registration in a transaction, if the secret is right. An unknown id and a wrong secret give the same
- * error.
- */
+/** Runs work on a registration if the secret is right. An unknown id gives the same error as a wrong secret. */
 async function withOwn<T>(
   ctx: Ctx,
   id: string,

@@ -45,8 +45,7 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
 }
 
 /**
- * Counts a write for the address, and for the user or else the device, because one key may write for many. Errors:
- * tooManyRequests.
+ * Counts a write for the address and the user, else the device: one key may write for many. Errors: tooManyRequests.
  */
 export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);

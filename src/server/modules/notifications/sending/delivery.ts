@@ -89,9 +89,7 @@ function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom
 }
 
 const attemptMs = 10_000;
-/**
- * The first attempt gets this part of the timeout, if neither the registration nor its service ever accepted a message.
- */
+/** The first attempt gets this part of the timeout if neither registration nor service has ever accepted anything. */
 const hurried = 0.4;
 export interface PushDeps extends ChannelDeps {
   providers: Partial<Record<PushPlatform, PushProvider>>;

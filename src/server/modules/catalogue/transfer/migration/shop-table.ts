@@ -61,10 +61,7 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
   return { columns, read, amount, stock, leaveOut, noteUnused };
 }
 
-/**
- * Yields the products of another system's file. The whole file is read first, because rows of one product can be
- * anywhere.
- */
+/** Yields another system's products. The file is read first, because rows of a product can be anywhere. */
 export async function* readShop(
   header: Row,
   rows: AsyncIterable<Row>,
