@@ -170,7 +170,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   }
 }
 
-/** Closes the database. This removes the WAL by name, unless the file was replaced and the name is another's. */
+/** Closes the database. If its file was replaced, that would remove another file's WAL, so it is kept aside. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();
   const aside = db.quarantineWal();

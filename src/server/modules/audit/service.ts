@@ -51,7 +51,7 @@ export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number>
 export interface AuditEntry {
   event: AuditEvent;
   subject?: string | undefined;
-  /** Only for a context without a tenant. */
+  /** For acts outside a store: the namespace that the act is about. */
   namespace?: string | undefined;
   error?: ErrorKind | undefined;
   details?: Record<string, unknown> | undefined;

@@ -5,7 +5,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import type { Resource } from "../resources/registry.ts";
 
 const maxAgent = 512;
-/** Base64 characters of 128 bits of a hash. */
+/** 128 bits in base64. */
 const keyLength = 22;
 
 const keys = new WeakMap<Vault, { day: string; hasher: Bun.CryptoHasher }>();
