@@ -92,17 +92,9 @@ export function hashAddress(salt: string, address: string): string {
 }
 
 function actorId(actor: SystemCtx["actor"]): string | null {
-  switch (actor.kind) {
-    case "app":
-      return actor.appId;
-    case "user":
-      return actor.userId;
-    case "terminal":
-      return actor.account ?? null;
-    case "visitor":
-    case "server":
-      return null;
-  }
+  if (actor.kind === "app") return actor.appId;
+  if (actor.kind === "user") return actor.userId;
+  return actor.kind === "terminal" ? (actor.account ?? null) : null;
 }
 
 const acts = {

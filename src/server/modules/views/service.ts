@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick } from "../../db/columns.ts";
 import type { Session } from "../../db/session.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
@@ -25,15 +25,6 @@ import { viewDays, viewDedupKeys } from "./table.ts";
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
   and resource_id = ${param("resourceId")}`;
-
-const selectCount = forEachKind((kind) =>
-  statement((q) =>
-    q
-      .select({ views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofResource}), 0)` })
-      .from(sql`(select 1)`)
-      .where(isShown(kind)),
-  ),
-);
 
 const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
 const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->> 2 as resource_type,
@@ -101,19 +92,15 @@ export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewStat
   const resource = readInput(input);
   const buffer = ctx.memory?.views;
   if (!buffer) throw new Error("Views are counted by a server.");
-  const { kind, type, id } = resource;
-  const found = await get(ctx.db, selectCount[kind], { tenantId: tenant.id, type, resourceId: id });
-  if (!found) throw noSuchResource(resource);
-  const count = found.views;
-  if (isBot(ctx.client?.userAgent ?? "")) return { active: false, count };
+  const [state] = await readStates(ctx, [resource], input.visitor);
+  if (!state) throw noSuchResource(resource);
+  const { active, count } = state;
+  if (active || isBot(ctx.client?.userAgent ?? "")) return { active, count };
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
   const dedupKey = dedupKeyOf(ctx, resource, day, actorId);
-  if (!buffer.isKnown(dedupKey)) {
-    const counted = countPublicWrite(ctx, actorId);
-    if (counted) await counted;
-    buffer.add({ tenantId: tenant.id, resourceType: type, resourceId: id, day, dedupKey });
-  }
+  await countPublicWrite(ctx, actorId);
+  buffer.add({ tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey });
   return { active: true, count };
 }
 
