@@ -23,6 +23,7 @@ import {
   extractCredentials,
   popCommonParams,
   type RequestCredentials,
+  requireNamespace,
 } from "./credentials.ts";
 import { allowOrigin, clientOf, requestIdOf } from "./headers.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
@@ -54,7 +55,6 @@ interface Found {
   known?: ResolvedCredentials;
   tenant?: Tenant;
   actor?: Actor;
-  /** Of an attempt. */
   counting?: Promise<void>;
   authenticatedAt?: number;
   failure?: unknown;
