@@ -167,15 +167,11 @@ test("a cache drops the entries not used lately", () => {
 describe("errors", () => {
   const coded = (code: string, message = code) => Object.assign(new Error(message), { name: "SqliteError", code });
 
-  test.each([
-    "SQLITE_BUSY",
-    "SQLITE_BUSY_SNAPSHOT",
-    "SQLITE_LOCKED",
-    "SQLITE_FULL",
-    "SQLITE_IOERR_WRITE",
-    "SQLITE_CANTOPEN",
-    "SQLITE_READONLY",
-  ])("%s is 5001 and says nothing of SQL or paths", (code) => {
+  test.each(
+    `SQLITE_BUSY SQLITE_BUSY_SNAPSHOT SQLITE_LOCKED SQLITE_FULL SQLITE_IOERR_WRITE SQLITE_CANTOPEN SQLITE_READONLY`.split(
+      /\s+/,
+    ),
+  )("%s is 5001 and says nothing of SQL or paths", (code) => {
     const mapped = mapDbError(coded(code, "/secret/path: SELECT")) as Error;
     expect(mapped).toMatchObject({ code: 5001, retryAfter: 1 });
     expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
