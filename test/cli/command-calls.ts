@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { quoteWords } from "../../src/cli/terminal/command-line.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
 import { command as program, type Step } from "./run-bodega.ts";
@@ -184,7 +184,6 @@ export const commandCalls: Record<string, CommandCall> = {
   "product image add": list(({ pictureFile }) => ["LAMP-1", pictureFile, ...demo]),
   "product image list": list(() => ["LAMP-1", ...demo]),
   "product image remove": list(() => ["LAMP-1", "https://example.com/1.png", ...demo], { quiet: /2\.png$/ }),
-  "product image import": record(({ pictureFile }) => [dirname(pictureFile), ...demo], { quiet: /^$/ }),
   "product stock": record(() => ["LAMP-1", "-2", ...demo]),
   "product import": record(({ productFile }) => [productFile, ...demo], { quiet: /^$/ }),
   "product export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "exported.csv")], quiet: /,/ }),

@@ -4,12 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import {
-  addPictures,
-  importPictures,
-  listPictures,
-  removePictures,
-} from "../../src/server/modules/catalogue/products/pictures.ts";
+import { addPictures, listPictures, removePictures } from "../../src/server/modules/catalogue/products/pictures.ts";
 import { resolveStockItem } from "../../src/server/modules/catalogue/products/resolve.ts";
 import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
@@ -50,35 +45,6 @@ const kindOf = async (work: Promise<unknown>) => ((await failureOf(work)) as App
 const altsOf = (images: { alt: string }[]) => images.map(({ alt }) => alt);
 
 onEachDatabase((suite) => {
-  test("the files of a folder are added to the products and variants that they name by SKU, once", async () => {
-    const ctx = await openStore(suite);
-    await createProduct(ctx, { title: "Mug", price: 1, sku: "MUG-1" });
-    await createProduct(ctx, { title: "Shirt", price: 1, variants: [{ title: "S", sku: "TS-S" }] });
-    const folder = folderOf({
-      "MUG-1.png": newPng(),
-      "MUG-1_2.PNG": newPng(),
-      "MUG-1_10.png": newPng(),
-      "TS-S/front.png": newPng(),
-      "TS-S/notes.txt": new Uint8Array(3),
-      "UNKNOWN.png": newPng(),
-      "MUG-1-3.jpg": new TextEncoder().encode("no picture"),
-    });
-    const expected = {
-      products: 2,
-      files: 4,
-      errors: [
-        { file: "MUG-1-3.jpg", message: "The file is not a picture of a supported format." },
-        { file: "UNKNOWN.png", message: expect.stringContaining('"UNKNOWN" not found') },
-      ],
-    };
-    for (const _ of ["first", "again"]) {
-      expect(await importPictures(ctx, folder, () => {})).toEqual(expected);
-      expect((await listPictures(ctx, await resolveStockItem(ctx, "MUG-1"))).length).toBe(3);
-      expect((await listPictures(ctx, await resolveStockItem(ctx, "TS-S"))).length).toBe(1);
-    }
-    expect(await kindOf(importPictures(ctx, join(dir, "none"), () => {}))).toBe("validationFailed");
-  });
-
   test("a wrong number of uses is found and fixed", async () => {
     const ctx = await openStore(suite);
     const { id } = await addPicture(ctx, newPng());

@@ -60,7 +60,7 @@ export const commandTree: CommandGroup = {
         ...fromModule(() => import("./product/change.ts"), "create update delete restore stock"),
         image: {
           meta: { description: "Manage the pictures of products" },
-          subCommands: fromModule(() => import("./product/image.ts"), "add list remove import"),
+          subCommands: fromModule(() => import("./product/image.ts"), "add list remove"),
         },
       },
     },

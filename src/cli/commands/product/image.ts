@@ -2,11 +2,10 @@ import type { Ctx } from "../../../server/context.ts";
 import type { Image } from "../../../server/modules/catalogue/products/image-model.ts";
 import type { StockItem } from "../../../server/modules/catalogue/products/stock.ts";
 import { withPictures } from "../../context/context.ts";
-import { requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, info, printJson, printList, warn } from "../../terminal/output.ts";
-import { withProgress } from "../../terminal/progress.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
 import { product } from "./commands.ts";
 
 async function withPicturesOf(
@@ -64,30 +63,4 @@ const remove = defineCommand({
   },
 });
 
-const importFolder = defineCommand({
-  description: "Add a folder of pictures to the products that the files name by SKU",
-  args: {
-    folder: { type: "positional", required: true, completes: "directory", description: "Folder of pictures" },
-    namespace: requiredNamespaceArg,
-  },
-  examples: ["bodega product image import -n demo pictures"],
-  notes: [
-    "Each file is added to the product or variant whose SKU is its name: LAMP-1.jpg, LAMP-1_2.jpg and so on, or any files " +
-      "in a folder LAMP-1. The exit code is 1 when a file has an error; the others are added.",
-  ],
-  async run(args, console) {
-    const { importPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
-    const result = await withProgress(console, undefined, (show) =>
-      withPictures(args, console, (ctx) =>
-        importPictures(ctx, args.folder, (done, total) => show(done, `${done} of ${total} pictures`)),
-      ),
-    );
-    const { products, files, errors } = result;
-    if (console.json) await printJson(console, result);
-    else for (const { file, message } of errors) await warn(console, `${file}: ${message}`);
-    await info(console, `Pictures: ${files} of ${products} products, ${errors.length} with errors.`);
-    return errors.length > 0 ? 1 : 0;
-  },
-});
-
-export default { add, list, remove, import: importFolder };
+export default { add, list, remove };
