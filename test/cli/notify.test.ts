@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { closePushServices } from "../support/pushes.ts";
 import type { Serving } from "../support/serving.ts";
-import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { openCli } from "./run-bodega.ts";
 
-const { environment, json, failure, run } = openCli();
+const { json, failure, run } = openCli();
 const running: Serving[] = [];
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const msgId = expect.stringMatching(/^msg_[0-9a-z]{26}$/);
@@ -80,21 +80,6 @@ test("a message can go to one user, given by id or email", async () => {
   expect((await run(line)).stderr).toContain("No device matches.");
   const unknown = await failure("notify", "send", "-n", "demo", ...text, "--user", "eve@example.com");
   expect(unknown).toMatchObject({ code: 3, error: { code: 5301 } });
-});
-
-test("a message to everyone asks first, and without a terminal names --yes", async () => {
-  const line = ["notify", "send", "-n", "demo", ...text, "--everyone"];
-  expect(await failure(...line)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
-  expect((await run([...line, "--yes", "-q"])).stdout).toMatch(/^msg_[0-9a-z]{26}\n$/);
-  const before = (await json<unknown[]>("notify", "list", "-n", "demo")).length;
-  const no = await runAtTerminal(line, [["Send the notification to 0 devices of store demo?", "n\r"]], {
-    env: environment(),
-  });
-  expect([no.code, stripEscapes(no.screen)]).toEqual([
-    130,
-    expect.stringContaining("Send the notification to 0 devices of store demo?"),
-  ]);
-  expect(await json<unknown[]>("notify", "list", "-n", "demo")).toHaveLength(before);
 });
 
 test("a dry run checks and counts, does not ask, and sends nothing", async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 import { useSharedTerminal } from "./shared-terminal.ts";
@@ -83,64 +83,9 @@ test("an empty password generates one, which is shown once", async () => {
   expect(outcome.screen).toContain("Save this password now. It won't be shown again.");
 });
 
-describe("leaving is exit code 130, and nothing is done", () => {
-  test.each([
-    ["ctrl-C at once", [["New password", ctrlC]]],
-    ["ctrl-D at once", [["New password", ctrlD]]],
-    [
-      "ctrl-C at the second",
-      [
-        ["New password", `${password}\r`],
-        ["Repeat the password", ctrlC],
-      ],
-    ],
-  ] as [string, [string, string][]][])("%s", async (_what, steps) => {
-    const outcome = await createAtTerminal(steps);
-    expect([outcome.code, outcome.exists]).toEqual([130, false]);
-    expect(outcome.screen).not.toContain(password);
-  });
-});
-
-test("--no-input never asks, and with --json standard output has only the result", async () => {
-  expect(await createAtTerminal([], "--no-input")).toMatchObject({ code: 2, exists: false });
-  const wrapper = ["sh", "-c", '"$0" "$@" > answer && tr -d "\\n" < answer'];
-  const email = newEmail();
-  const steps: [string, string][] = [
-    ["New password", `${password}\r`],
-    ["Repeat the password", `${password}\r`],
-  ];
-  const line = ["user", "create", "-n", "demo", "--email", email, "--json"];
-  const { screen } = await runAtTerminal(line, steps, { env, wrapper });
-  expect(JSON.parse(screen.slice(screen.lastIndexOf('{"user_id"')))).toMatchObject({ email });
-});
-
 test("--password-stdin at a terminal asks once, and hides the password", async () => {
   const outcome = await createAtTerminal([["Password", `${password}\r`]], "--password-stdin");
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   expect(outcome.screen).not.toContain(password);
   expect(await createAtTerminal([], "--password-stdin", "--no-input")).toMatchObject({ code: 2, exists: false });
-});
-
-test("a changed password is asked for like a new one", async () => {
-  const email = newEmail();
-  await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
-  const steps: [string, string][] = [
-    ["New password", `${password}\r`],
-    ["Repeat the password", `${password}\r`],
-  ];
-  const { code, screen } = await answerHere(["user", "set-password", "-n", "demo", email], steps, env);
-  expect(code).toBe(0);
-  expect(stripEscapes(screen)).not.toContain(password);
-});
-
-test("a user is deleted once the email is typed", async () => {
-  const email = newEmail();
-  await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
-  const line = ["user", "delete", "-n", "demo", email];
-  const answer = (text: string) => answerHere(line, [[`Type ${email} to continue:`, text]], env);
-  expect(await answer(ctrlC)).toMatchObject({ code: 130 });
-  expect(await answer("yes\r")).toMatchObject({ code: 2 });
-  expect(await exists(email)).toBe(true);
-  expect(await answer(`${email}\r`)).toMatchObject({ code: 0 });
-  expect(await exists(email)).toBe(false);
 });

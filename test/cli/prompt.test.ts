@@ -20,18 +20,6 @@ beforeEach(async () => {
   await cli.json("tenant", "create", "other");
 });
 
-test("missing arguments are prompted for one after the other", async () => {
-  const steps: [string, string][] = [
-    ["(--namespace)", "demo\r"],
-    ["(--name)", "web\r"],
-    ["What is the key for?", `${down}\r`],
-  ];
-  const { code, screen } = await answerHere(["key", "issue", "--publish"], steps, env);
-  expect(code).toBe(0);
-  expect(stripEscapes(screen)).toMatch(/\nApp secret +\S{40,}\n/);
-  expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([{ name: "web", published: true }]);
-});
-
 test("the store is asked for first, and a few existing names are listed above the prompt", async () => {
   await cli.json("user", "create", "-n", "demo", "--email", "ada@example.com", "--name", "Ada", "--no-password");
   const steps: [string, string][] = [
@@ -207,31 +195,6 @@ describe("a command that needs one of several flags asks which one, and then for
       expect(code).toBe(2);
     }
   });
-
-  test("token revoke, notify send, mail retry and webhook replay", async () => {
-    const all: [string, string][] = [
-      ["Choose one", `${down}${down}\r`],
-      ["Revoke every user token", "y\r"],
-    ];
-    expect(await answerHere(["token", "revoke", "-n", "demo"], all, env)).toMatchObject({ code: 0 });
-    const send: [string, string][] = [
-      ["Choose one", `${down}${down}\r`],
-      ["Send the notification to 0 devices of store demo?", "y\r"],
-    ];
-    const message = ["notify", "send", "-n", "demo", "--title", "Sale", "--body", "Lamps"];
-    expect(await answerHere(message, send, env)).toMatchObject({ code: 0 });
-    const mail: [string, string][] = [["Choose one", `${down}\r`]];
-    expect(await answerHere(["mail", "retry"], mail, env)).toMatchObject({ code: 0 });
-    const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
-    const { webhook_id } = await cli.json<{ webhook_id: string }>("webhook", "add", "-n", "demo", ...hook);
-    const replay = ["webhook", "replay", webhook_id, "-n", "demo"];
-    expect(await answerHere(replay, [["Choose one", "\r"]], env)).toMatchObject({
-      code: 0,
-    });
-    expect(await answerHere(replay, [["Choose one", ctrlC]], env)).toMatchObject({
-      code: 130,
-    });
-  });
 });
 
 test("prompts go to standard error, so that standard output has only the result", async () => {
@@ -254,13 +217,6 @@ describe("a dangerous command asks for confirmation", () => {
     expect(outcome.code).toBe(code);
     expect(await status()).toBe(after);
   });
-
-  test("--yes answers it, and --no-input does not ask", async () => {
-    expect(await runAtTerminal(["tenant", "suspend", "demo", "--no-input"], [], { env })).toMatchObject({ code: 2 });
-    expect(await status()).toBe("active");
-    expect(await runAtTerminal(["tenant", "suspend", "demo", "--yes"], [], { env })).toMatchObject({ code: 0 });
-    expect(await status()).toBe("suspended");
-  });
 });
 
 describe("an irreversible action requires typing the name", () => {
@@ -275,21 +231,6 @@ describe("an irreversible action requires typing the name", () => {
     expect(outcome.code).toBe(code);
     expect((await cli.run(["tenant", "show", "demo"])).code).toBe(code === 0 ? 3 : 0);
   });
-});
-
-test("ctrl-C at a prompt is exit code 130, and nothing is done", async () => {
-  expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlC]], { env })).toMatchObject({ code: 130 });
-  expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlD]], { env })).toMatchObject({ code: 130 });
-  expect(await cli.json<unknown[]>("tenant", "list")).toHaveLength(2);
-});
-
-test("leaving a choice restores the cursor", async () => {
-  for (const key of [ctrlC, ctrlD]) {
-    const { code, screen } = await runAtTerminal(["completion"], [["<shell>", key]], { env });
-    expect(code).toBe(130);
-    expect(screen).toContain("\u001b[?25l");
-    expect(screen.lastIndexOf("\u001b[?25h")).toBeGreaterThan(screen.lastIndexOf("\u001b[?25l"));
-  }
 });
 
 test("prompts have no colours with --no-color", async () => {

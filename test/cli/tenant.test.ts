@@ -195,30 +195,6 @@ describe("text instead of a number is a usage error", () => {
   });
 });
 
-test("an update without changes is a usage error", async () => {
-  const { run } = openCli();
-  const { code, stderr } = await run(["tenant", "update", "demo"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("--title, --domain");
-});
-
-describe("without a terminal, a dangerous command does nothing without --yes", () => {
-  const { json, run } = openCli();
-  test.each([
-    [["tenant", "suspend", "demo"], "--yes"],
-    [["tenant", "delete", "demo"], "--confirm demo"],
-    [["tenant", "delete", "demo", "--yes"], "--confirm demo"],
-    [["tenant", "delete", "demo", "--confirm", "dem"], "does not match"],
-    [["tenant", "delete", "demo", "--confirm", "DEMO"], "does not match"],
-  ])("%j", async (line, told) => {
-    await json("tenant", "create", "demo").catch(() => {});
-    const { code, stdout, stderr } = await run(line);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(told);
-    expect(await json("tenant", "show", "demo")).toMatchObject({ status: "active" });
-  });
-});
-
 test.each([
   ["Deutsch", "such as de, en or pt-BR"],
   ["xx", "a known language, such as de, en or pt-BR"],

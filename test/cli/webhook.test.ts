@@ -113,15 +113,6 @@ for (const [command, ...args] of [
   });
 }
 
-test("remove and rotate ask first, and without a terminal name --yes", async () => {
-  const { webhook_id } = await add(...loopback);
-  for (const command of ["remove", "rotate"]) {
-    const refused = await failure("webhook", command, "-n", "demo", webhook_id);
-    expect(refused).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
-  }
-  await remove(webhook_id);
-});
-
 test("replay requires exactly one choice, and an event that is not purged", async () => {
   const { webhook_id } = await add(...loopback);
   for (const choice of [[], ["--failed", "--after", unknownEvent]]) {

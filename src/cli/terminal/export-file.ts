@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { open, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, realpath, rename, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
 import { countOf } from "../../server/health/finding.ts";
@@ -72,30 +72,33 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
+/** A file under a temporary name until it is complete; a pipe or device is written directly. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() === false) throw invalidFlag("--output", `is not a file: ${path}`);
-  const partial = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`);
-  const file = await open(partial, "wx", found === undefined ? mode : found.mode & 0o777).catch((error) => {
+  if (found?.isDirectory()) throw invalidFlag("--output", `is a directory: ${path}`);
+  const isPlain = found === undefined || found.isFile();
+  const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
+  const file = await open(place, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode).catch((error) => {
     throw invalidFlag("--output", `cannot be created (${error.code}): ${path}`);
   });
-  const stopCleanUp = onExit(() => rmSync(partial, { force: true }));
+  const remove = () => isPlain && rmSync(place, { force: true });
+  const stopCleanUp = onExit(remove);
   const failed = (cause: NodeJS.ErrnoException) => {
     throw internalError(`${path} could not be written (${cause.code}).`, { cause });
+  };
+  const publish = async () => {
+    if (isPlain) await file.sync();
+    await file.close();
+    if (isPlain) await rename(place, path);
   };
   return {
     path,
     write: (text: string) => file.writeFile(text).catch(failed),
-    async finish() {
-      await file.sync().catch(failed);
-      await file.close();
-      await rename(partial, path).catch(failed);
-      stopCleanUp();
-    },
+    finish: () => publish().then(stopCleanUp, failed),
     async discard() {
       await file.close().catch(() => {});
-      await rm(partial, { force: true });
+      remove();
       stopCleanUp();
     },
   };

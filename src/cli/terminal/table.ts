@@ -93,11 +93,11 @@ export function truncateText(text: string, width: number): string {
   return width < 1 ? "" : `${kept}…`;
 }
 
-/** Cut ids and first columns are useless, so other columns are cut or hidden instead. */
+/** The first column, ids and timestamps are useless when cut, so other columns are cut or hidden instead. */
 function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, index: number) {
   const texts = rows.map((row) => escapeControls(value(row)));
   const width = Math.max(...[header, ...texts].map((text) => Bun.stringWidth(text)));
-  const isWhole = index === 0 || texts.some((text) => /^[a-z]+_[a-z0-9]{26}\b/.test(text));
+  const isWhole = index === 0 || texts.some((text) => /^(?:[a-z]+_[a-z0-9]{26}\b|\d{4}-\d\d-\d\dT)/.test(text));
   return { header, texts, width, isWhole, minWidth: isWhole ? width : Math.min(width, narrowestColumn) };
 }
 
