@@ -479,19 +479,6 @@ test("findings fit the terminal, the worst first, and a summary follows", async 
   expect(stdout).toContain("\n    > bodega mail retry --all -n demo\n");
 });
 
-test("a command that is wrapped to several lines is the same for a shell", async () => {
-  const { stdout } = await runHere(["doctor", "-n", "demo"], {
-    env: { ...copyShop().env, NO_COLOR: "1" },
-    columns: 40,
-  });
-  const [line] = /bodega user create(?:.*\\\n)+.*/.exec(stdout) ?? [""];
-  const child = Bun.spawn(["sh", "-c", `bodega() { printf '%s\\n' "$@"; }; ${line}`], { stdout: "pipe" });
-  expect((await child.stdout.text()).split("\n")).toEqual([
-    ..."user create -n demo --role owner --random-password --email you@example.com".split(" "),
-    "",
-  ]);
-});
-
 test("remedies name the database as the command line did", async () => {
   const shop = copyShop();
   const { BODEGA_DATA_DIR: _, ...env } = shop.env;

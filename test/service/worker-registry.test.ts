@@ -7,7 +7,6 @@ import { createChannel, type IpcRequest } from "../../src/server/monitoring/proc
 import { type ProcessFigures, RecentRequests } from "../../src/server/monitoring/process-monitor.ts";
 import { readStatus } from "../../src/server/monitoring/read-status.ts";
 import { WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
-import { createClock } from "../support/clock.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 /** Two ends of a pipe; messages arrive later, as between processes. */
@@ -175,9 +174,8 @@ test("a hanging worker is logged once, and again when it answers; after ten seco
   expect(killed).toEqual([3, 1]);
 });
 
-test("requests of the doctor are kept for a minute, at most a hundred", () => {
-  const clock = createClock();
-  const recent = new RecentRequests(clock.now);
+test("a hundred requests of the doctor are kept", () => {
+  const recent = new RecentRequests();
   const note = (request_id: string) =>
     recent.record({ request_id, at: "", peer: null, client: null, protocol: "http", host: null, forwarded: {} });
   note("doctor-first");
@@ -185,6 +183,4 @@ test("requests of the doctor are kept for a minute, at most a hundred", () => {
   for (let number = 0; number < 100; number++) note(`doctor-${number}`);
   expect([recent.find("doctor-first"), recent.find("doctor-none")]).toEqual([null, null]);
   expect(recent.find("doctor-0")).not.toBeNull();
-  clock.advance(60_000);
-  expect(recent.find("doctor-99")).toBeNull();
 });

@@ -24,7 +24,7 @@ export function monitorProcess(db: Database) {
   checking?.unref();
   return {
     meter,
-    recentRequests: new RecentRequests(Date.now),
+    recentRequests: new RecentRequests(),
     read() {
       const { user, system } = process.cpuUsage();
       return {
@@ -70,27 +70,19 @@ function measureLag() {
   return { longest: () => Math.max(...samples), stop: () => clearInterval(timer) };
 }
 
-const keptMs = 60_000;
-/** Anyone may send such requests, so their number is limited. */
+/** Anyone may send such requests, so only this many are kept. */
 const maxKept = 100;
 
 export class RecentRequests {
-  readonly #now: () => number;
-  readonly #kept = new Map<string, { request: RecentRequest; until: number }>();
-
-  /** @param now epoch milliseconds. */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  readonly #kept = new Map<string, RecentRequest>();
 
   record(request: RecentRequest): void {
-    this.#kept.set(request.request_id, { request, until: this.#now() + keptMs });
+    this.#kept.set(request.request_id, request);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   find(requestId: string): RecentRequest | null {
-    const found = this.#kept.get(requestId);
-    return found !== undefined && found.until > this.#now() ? found.request : null;
+    return this.#kept.get(requestId) ?? null;
   }
 }

@@ -174,7 +174,7 @@ function nameStore({ namespace, title }: { namespace: string; title: string }): 
   return `${namespace} (${title})`;
 }
 
-function renderComparison({ columns, color }: Console, { fetched, present }: RestorePlan): string {
+function renderComparison({ color }: Console, { fetched, present }: RestorePlan): string {
   const { manifest, inspection } = fetched;
   const nameStores = (stores: RestorePlan["fetched"]["inspection"]["tenants"] = []) =>
     formatValue(stores.slice(0, maxNamed).map(nameStore)) + (stores.length > maxNamed ? ", …" : "");
@@ -190,7 +190,8 @@ function renderComparison({ columns, color }: Console, { fetched, present }: Res
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
     return { header, value: (row: string[]) => row[index] ?? "" };
   });
-  return layOutTable(rows, table, { width: columns, color }).text;
+  // Not cut or hidden on a narrow terminal: a person decides by it.
+  return layOutTable(rows, table, { width: undefined, color }).text;
 }
 
 function summarize(from: string, { fetched, present, key, warnings }: RestorePlan) {

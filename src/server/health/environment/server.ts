@@ -99,23 +99,37 @@ const newestRows = sql`(
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`;
 export const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
 
+/** The clock of this machine agrees with the data, the database server, the public URL and S3. */
 export const clock = {
   id: "clock",
   async run(subject) {
     const { ctx, config, now } = subject;
     const { publicUrl, s3, databaseUrl } = config;
+    const behindMs = async (name: string, at: Promise<string | undefined>) => {
+      return { name, ms: Date.parse((await at) ?? "") - now() };
+    };
     const bucket = s3 && (s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
     const urls = [publicUrl && `${publicUrl}/health/live`, bucket].filter((url) => url !== undefined);
-    const compared = urls.map((url) => compareClock(new URL(url).origin, now, () => readDate(url, subject)));
+    const compared = urls.map((url) => behindMs(new URL(url).origin, readDate(url, subject)));
     if (ctx && databaseUrl !== undefined) {
-      compared.push(compareClock("the database server", now, async () => (await get(ctx.db, selectNow))?.at));
+      compared.push(
+        behindMs(
+          "the database server",
+          get(ctx.db, selectNow).then((row) => row?.at),
+        ),
+      );
     }
     const newest = ctx && (await get(ctx.db, selectNewest))?.at;
     // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
     if (newest && Date.parse(newest) - now() > 60_000) {
-      compared.push(compareClock(`the newest data (${newest})`, now, async () => newest));
+      compared.push(behindMs(`the newest data (${newest})`, Promise.resolve(newest)));
     }
-    return (await Promise.all(compared)).flat();
+    return (await Promise.all(compared)).flatMap(({ name, ms }) => {
+      if (!(Math.abs(ms) > minSkewMs)) return [];
+      const message = `The clock of this machine is ${formatDuration(ms)} ${ms > 0 ? "behind" : "ahead of"} ${name}. One-time codes and signed requests fail.`;
+      const severity = Math.abs(ms) > severeSkewMs ? "error" : "warning";
+      return [finding(severity, "clock", message, "timedatectl set-ntp true")];
+    });
   },
 } satisfies EnvironmentCheck;
 
@@ -125,16 +139,4 @@ async function readDate(url: string, { timeoutMs }: CheckSubject): Promise<strin
   // If it cannot be reached, the checks of the address and of the backups report it.
   const reply = await fetch(url, { method: "HEAD", redirect: "manual", ...untrusted }).catch(() => null);
   return reply?.headers.get("date") ?? undefined;
-}
-
-/** Compares this machine's clock with another one, which is read between two readings of this one. */
-async function compareClock(name: string, now: () => number, read: () => Promise<string | undefined>) {
-  const before = now();
-  const theirs = Date.parse((await read()) ?? "");
-  const after = now();
-  const skew = theirs > after ? theirs - after : theirs < before ? theirs - before : 0;
-  if (Math.abs(skew) < minSkewMs) return [];
-  const way = skew > 0 ? "behind" : "ahead of";
-  const message = `The clock of this machine is ${formatDuration(skew)} ${way} ${name}. One-time codes and signed requests fail.`;
-  return [finding(Math.abs(skew) > severeSkewMs ? "error" : "warning", "clock", message, "timedatectl set-ntp true")];
 }
