@@ -9,8 +9,6 @@ import { hideSubject } from "./service.ts";
 
 /** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently used are dropped. */
 const minSubjects = 50_000;
-/** Subjects whose hash is cached, because hashing takes microseconds. */
-const minHashes = 10_000;
 
 /**
  * Counts a public write of the caller before its work; counts nothing outside a server. A server that writes for
@@ -36,16 +34,13 @@ export function createWriteLimiter(deps: {
 }) {
   const { vault, now } = deps;
   const counts = new LruCache<HitBucket[]>(minSubjects);
-  const subjects = new LruCache<string>(minHashes);
   const isShared = hideSubject(vault, "") !== null;
   const sync = new CounterSync({ ...deps, onPulled: (subject, bucket) => addHits(counts, subject, bucket) });
 
   /** The same in every process with the server's key. */
   function subjectOf(tenant: Tenant, name: string): string {
-    return subjects.getOrMake(`${tenant.id} ${name}`, () => {
-      const text = `${tenant.id} ${addressGroup(name)}`;
-      return hideSubject(vault, `write ${text}`) ?? text;
-    });
+    const text = `${tenant.id} ${addressGroup(name)}`;
+    return hideSubject(vault, `write ${text}`) ?? text;
   }
 
   function check(tenant: Tenant, address: string | null, actor: string | null): void {
