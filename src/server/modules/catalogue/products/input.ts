@@ -26,13 +26,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.description !== undefined)
     columns.description = input.description && requireSafeText("description", input.description);
   if (input.status !== undefined) columns.status = input.status;
-  if (input.price !== undefined) {
-    columns.currency = ctx.tenant.currency;
-    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
-    columns.priceMinor = parseMoney("price", input.price, columns.currencyDigits);
-  }
-  if (input.compare_at_price !== undefined)
-    columns.compareAtMinor = compareAtMinor(ctx, "compare_at_price", input.compare_at_price);
+  Object.assign(columns, priceColumns(ctx, input));
   if (input.sku !== undefined) columns.sku = skuText("sku", input.sku);
   if (input.stock !== undefined) columns.stock = stockCount("stock", input.stock);
   if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
@@ -42,6 +36,15 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   if (input.translations !== undefined) columns.translations = translationsText(input.translations);
   return columns;
+}
+
+function priceColumns(ctx: Ctx, { price, compare_at_price: before }: ProductPatch): ProductColumns {
+  const { currency } = ctx.tenant;
+  const digits = currencyDigits(currency);
+  return {
+    ...(price !== undefined && { currency, currencyDigits: digits, priceMinor: parseMoney("price", price, digits) }),
+    ...(before !== undefined && { compareAtMinor: compareAtMinor(ctx, "compare_at_price", before) }),
+  };
 }
 
 export function columnsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {

@@ -47,17 +47,20 @@ export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: 
   } catch (error) {
     if (error instanceof AppError) throw error;
     const unique = uniques.find(({ column }) => isUniqueViolation(error, column));
-    if (!unique) throw explained(error);
-    const skus = unique.column === "product_variants.sku" ? given.skus : undefined;
-    const values = skus ?? [given[unique.field]];
-    const found = await get(ctx.db, unique.find, { tenantId: ctx.tenant.id, values: JSON.stringify(values) });
-    const isShown = found && mayRead(ctx, "products:read");
-    const field = skus ? `variants.${found?.place ?? 0}.sku` : unique.field;
-    const message = isShown
-      ? `${JSON.stringify(values[found.place])} is taken by ${unique.kind} ${found.slug}`
-      : `is taken by another ${unique.kind}`;
-    throw fieldError(conflict, field, message, { id: isShown ? found.other : undefined, cause: error });
+    throw unique ? await explainTaken(ctx, given, unique, error) : explained(error);
   }
+}
+
+async function explainTaken(ctx: Ctx, given: UniqueValues, unique: (typeof uniques)[number], cause: unknown) {
+  const skus = unique.column === "product_variants.sku" ? given.skus : undefined;
+  const values = skus ?? [given[unique.field]];
+  const found = await get(ctx.db, unique.find, { tenantId: ctx.tenant.id, values: JSON.stringify(values) });
+  const field = skus ? `variants.${found?.place ?? 0}.sku` : unique.field;
+  if (!found || !mayRead(ctx, "products:read")) {
+    return fieldError(conflict, field, `is taken by another ${unique.kind}`, { cause });
+  }
+  const message = `${JSON.stringify(values[found.place])} is taken by ${unique.kind} ${found.slug}`;
+  return fieldError(conflict, field, message, { id: found.other, cause });
 }
 
 function explained(error: unknown): unknown {

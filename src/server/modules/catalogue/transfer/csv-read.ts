@@ -29,7 +29,6 @@ export async function* readCsv(
   const [header, whole] = await peekHeader(text);
   const separator = delimiter ?? detectDelimiter(header);
   const rows = readRows(whole, separator);
-  let current: { item: ImportItem; cells: string[] } | undefined;
   try {
     const { value: names } = await rows.next();
     if (!names) throw validationFailed("The file is empty. Its first line must name the columns.");
@@ -38,7 +37,17 @@ export async function* readCsv(
     const isOf = (one: ShopFormat) => one.needs.every((name) => columnsOf(names, one).includes(name));
     const shop = [shopify, wooCommerce].find(isOf);
     if (shop) return yield* readShop(names, rows, shop, report);
-    const table = { columns: readHeader(names.cells), decimalComma: separator === ";" };
+    yield* groupRows({ columns: readHeader(names.cells), decimalComma: separator === ";" }, rows);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield unreadableItem({ line: Number(error.line), message: explainCsv(error) }, true);
+  }
+}
+
+/** Joins the rows of each product. Throws the errors of `rows`. */
+async function* groupRows(table: Table, rows: AsyncGenerator<Row>): AsyncGenerator<ImportItem> {
+  let current: { item: ImportItem; cells: string[] } | undefined;
+  try {
     for await (const row of rows) {
       if (row.cells.every((cell) => cell === "")) continue;
       if (current && continuesProduct(table, current.cells, row.cells)) {
@@ -49,10 +58,9 @@ export async function* readCsv(
       current = { item: readProductRow(table, row), cells: row.cells };
     }
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
     // The unreadable row may belong to a product with variants, which must not be written in part.
     if (current?.item.variants.length === 0) yield current.item;
-    return yield unreadableItem({ line: Number(error.line), message: explainCsv(error) }, true);
+    throw error;
   }
   if (current) yield current.item;
 }

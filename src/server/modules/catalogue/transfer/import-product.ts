@@ -46,7 +46,7 @@ type Claim = (field: string, key: string) => void;
 
 /** Imports a product; id, SKUs, slug or title find an existing one. Errors: those of `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
-  const { id: _, currency, lang: givenLang, ...given } = item.document;
+  const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   if (givenLang != null && typeof givenLang !== "string")
     throw invalidField("lang", "must be a language code, such as en or pt-BR");
   const lang = givenLang == null ? undefined : parseLanguage("lang", givenLang);
@@ -57,15 +57,25 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
     refuseOwnStock(fields.stock, item, existing);
     delete fields.stock;
   }
-  if (!existing) {
-    requireCurrency(currency, tx.tenant.currency);
-    const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
-    const input = variants.length > 0 ? { ...fields, variants } : fields;
-    const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
-    const { id, title } = JSON.parse(json);
-    claim("row", `id:${id}`);
-    return { title, fields: null };
-  }
+  if (existing) return changeProduct(tx, item, { existing, fields, lang });
+  const { id, title } = await addProduct(tx, item, fields, lang);
+  claim("row", `id:${id}`);
+  return { title, fields: null };
+}
+
+async function addProduct(tx: Ctx, item: ImportItem, fields: Fields, lang: string | undefined) {
+  requireCurrency(item.document.currency, tx.tenant.currency);
+  const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
+  const input = variants.length > 0 ? { ...fields, variants } : fields;
+  const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
+  return JSON.parse(json) as { id: string; title: string };
+}
+
+async function changeProduct(
+  tx: Ctx,
+  item: ImportItem,
+  { existing, fields, lang }: { existing: ExistingProduct; fields: Fields; lang: string | undefined },
+): Promise<ImportOutcome> {
   if (lang !== undefined && lang !== existing.lang) {
     throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);
   }
@@ -73,7 +83,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
   const changes = findChanges(existing, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
-  requireCurrency(currency, isPriced ? tx.tenant.currency : existing.currency);
+  requireCurrency(item.document.currency, isPriced ? tx.tenant.currency : existing.currency);
   const changed = Object.keys(changes);
   if (changed.length > 0) {
     await setProductFields(tx, existing.id, validate(ProductFields, changes, "row"), existing.lang);
@@ -82,31 +92,41 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
   return changed.length === 0 ? "unchanged" : { title: existing.title, fields: changed };
 }
 
+/** Finds a product by id, by SKU, by the SKU of a variant, or by slug. */
 async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
-  const { document, variants, isCsv } = item;
-  const find = async (select: typeof selectById, key: string) => {
-    const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
-    return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
-  };
-  const { id } = document;
-  if (id !== undefined && id !== null) {
-    const found = isId("prod", String(id)) ? await find(selectById, String(id)) : undefined;
-    if (!found) throw invalidField("id", "is not a product of this store. Omit the id to create one");
-    return found;
-  }
+  const { document, variants } = item;
+  if (document.id !== undefined && document.id !== null) return requireById(tx, String(document.id));
   const sku = searchableSku(document);
-  if (sku !== undefined) {
-    const found = await find(selectBySku, sku);
-    if (found || variants.length > 0 || !(await find(selectByVariantSku, sku))) return found;
-    throw invalidField("sku", `is a variant's SKU. Use ${isCsv ? "variant_sku" : "the sku of its variants"}`);
-  }
+  if (sku !== undefined) return findBySku(tx, item, sku);
   for (const variant of variants) {
     const variantSku = searchableSku(variant.document);
-    const found = variantSku === undefined ? undefined : await find(selectByVariantSku, variantSku);
+    const found = variantSku === undefined ? undefined : await find(tx, selectByVariantSku, variantSku);
     if (found) return found;
   }
+  return findBySlug(tx, item);
+}
+
+async function find(tx: Ctx, select: typeof selectById, key: string): Promise<ExistingProduct | undefined> {
+  const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
+  return found && { ...JSON.parse(found.json), ownSku: found.sku };
+}
+
+async function requireById(tx: Ctx, id: string): Promise<ExistingProduct> {
+  const found = isId("prod", id) ? await find(tx, selectById, id) : undefined;
+  if (!found) throw invalidField("id", "is not a product of this store. Omit the id to create one");
+  return found;
+}
+
+async function findBySku(tx: Ctx, { variants, isCsv }: ImportItem, sku: string) {
+  const found = await find(tx, selectBySku, sku);
+  if (found || variants.length > 0 || !(await find(tx, selectByVariantSku, sku))) return found;
+  throw invalidField("sku", `is a variant's SKU. Use ${isCsv ? "variant_sku" : "the sku of its variants"}`);
+}
+
+async function findBySlug(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
+  const { document } = item;
   const slug = identifyingSlug(item, tx.tenant.language);
-  const found = slug === undefined ? undefined : await find(selectBySlug, slug);
+  const found = slug === undefined ? undefined : await find(tx, selectBySlug, slug);
   // Different titles can have the same slug, such as C++ and C#.
   if (!found || document.slug || found.title === document.title) return found;
   throw invalidField(

@@ -29,33 +29,34 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
   const changed = new Set<string>();
   if (item.variants.length === 0) return changed;
   await tx.db.execute(beginBatch);
-  for (const [index, { document }] of item.variants.entries()) {
-    const fields = normalize(document);
-    const existing = findVariant(product.variants, fields);
+  for (const index of item.variants.keys()) {
     try {
-      if (existing) {
-        const changes = variantChanges(tx, existing, fields, item);
-        if (Object.keys(changes).length === 0) continue;
-        const patch = validate(VariantInput, changes, "row");
-        await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
-        for (const name of Object.keys(changes)) changed.add(`variant_${name}`);
-      } else {
-        if (fields.id !== undefined && fields.id !== null) {
-          throw invalidField("id", "is not a variant of this product. Omit the id to add one");
-        }
-        await addVariant(
-          tx,
-          product.id,
-          validate(VariantInput, newVariant(tx, fields, index, item.document.price), "row"),
-        );
-        changed.add("variants");
-      }
+      for (const name of await importVariant(tx, product, item, index)) changed.add(name);
     } catch (error) {
       throw withPlace(error, index);
     }
   }
   await tx.db.execute(endBatch);
   return changed;
+}
+
+async function importVariant(tx: Ctx, product: ExistingProduct, item: ImportItem, index: number): Promise<string[]> {
+  const fields = normalize(item.variants[index]?.document ?? {});
+  const existing = findVariant(product.variants, fields);
+  if (existing) {
+    const changes = variantChanges(tx, existing, fields, item);
+    const names = Object.keys(changes);
+    if (names.length === 0) return [];
+    const patch = validate(VariantInput, changes, "row");
+    await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
+    return names.map((name) => `variant_${name}`);
+  }
+  if (fields.id !== undefined && fields.id !== null) {
+    throw invalidField("id", "is not a variant of this product. Omit the id to add one");
+  }
+  const input = newVariant(tx, fields, index, item.document.price);
+  await addVariant(tx, product.id, validate(VariantInput, input, "row"));
+  return ["variants"];
 }
 
 function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {

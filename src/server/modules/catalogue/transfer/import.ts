@@ -51,15 +51,8 @@ export async function importProducts(
   options: ImportOptions,
 ): Promise<ImportResult> {
   const result = newResult();
-  const lines: KeyLines = new Map();
   try {
-    for await (const batch of inBatches(items)) {
-      for (let done = 0; done < batch.length && result.stopped === null; ) {
-        if (options.signal?.aborted) result.stopped = "interrupted";
-        else done += await importBatch(ctx, batch.slice(done), result, { ...options, lines });
-      }
-      if (result.stopped !== null) break;
-    }
+    await importAll(ctx, items, result, options);
   } catch (error) {
     // When the signal aborts, reading the file throws.
     if (options.signal?.aborted && (error as Error).name === "AbortError") return { ...result, stopped: "interrupted" };
@@ -67,6 +60,22 @@ export async function importProducts(
     throw new ImportFailure({ ...result, stopped: "failure" }, error);
   }
   return result;
+}
+
+async function importAll(
+  ctx: Ctx,
+  items: AsyncIterable<ImportItem>,
+  result: ImportResult,
+  options: ImportOptions,
+): Promise<void> {
+  const lines: KeyLines = new Map();
+  for await (const batch of inBatches(items)) {
+    for (let done = 0; done < batch.length; ) {
+      if (options.signal?.aborted) result.stopped = "interrupted";
+      else done += await importBatch(ctx, batch.slice(done), result, { ...options, lines });
+      if (result.stopped !== null) return;
+    }
+  }
 }
 
 async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<ImportItem[]> {
@@ -101,21 +110,26 @@ async function importBatch(
   });
   for (const { item, outcome } of all) {
     result.last_line = item.line;
-    if (!Array.isArray(outcome)) {
-      if (outcome === "unchanged") result.unchanged++;
-      else if (++result[outcome.fields ? "updated" : "created"] <= maxChanges)
-        result.changes.push({ line: item.line, ...outcome });
-      continue;
+    if (!Array.isArray(outcome)) recordOutcome(result, item.line, outcome);
+    else {
+      recordErrors(result, outcome, options.isDryRun ? maxErrors.dryRun : maxErrors.import);
+      if (isLast(item)) result.stopped = "error";
     }
-    result.failed++;
-    const max = options.isDryRun ? maxErrors.dryRun : maxErrors.import;
-    const shown = outcome.slice(0, max - result.errors.length);
-    result.errors.push(...shown);
-    result.errors_omitted += outcome.length - shown.length;
-    if (isLast(item)) result.stopped = "error";
   }
   options.onProgress?.(result);
   return all.length;
+}
+
+function recordOutcome(result: ImportResult, line: number, outcome: ImportOutcome): void {
+  if (outcome === "unchanged") result.unchanged++;
+  else if (++result[outcome.fields ? "updated" : "created"] <= maxChanges) result.changes.push({ line, ...outcome });
+}
+
+function recordErrors(result: ImportResult, errors: RowError[], max: number): void {
+  result.failed++;
+  const shown = errors.slice(0, max - result.errors.length);
+  result.errors.push(...shown);
+  result.errors_omitted += errors.length - shown.length;
 }
 
 /** The lines of the keys that identify products. A second product with the same key would change the first. */
