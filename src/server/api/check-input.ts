@@ -1,11 +1,31 @@
 import { Kind, type TObject } from "@sinclair/typebox";
+import type { Ctx } from "../context.ts";
 import { invalidField, malformedRequest, preconditionFailed } from "../errors.ts";
-import type { Route } from "../http/route.ts";
+import type { Call, Route } from "../http/route.ts";
+import { parseLanguage } from "../modules/tenants/input.ts";
 import { validate, validateQuery } from "../values/validate.ts";
+import type { Body } from "./body.ts";
 import { type Common, commonParameters } from "./credentials.ts";
 
+/** Validates the parts of a call against the schemas of its route. */
+export function checkCall(
+  { route, params }: { route: Route; params: Record<string, string> },
+  ctx: Ctx,
+  { query, body, common }: { query: Query; body: Body | undefined; common: Common },
+): Call {
+  return {
+    ctx,
+    params: checkParams(route, params),
+    query: checkQuery(route, query),
+    body: checkBody(route, body?.value),
+    lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
+    subject: ctx.actor.kind === "app" ? common.user_id : undefined,
+    ifMatch: null,
+  };
+}
+
 /** Throws malformedRequest for invalid encoding, validationFailed. */
-export function checkParams(route: Route, params: Record<string, string>) {
+function checkParams(route: Route, params: Record<string, string>) {
   if (!route.params) return {};
   for (const name in route.params.properties) {
     // The router omits parameters that it cannot decode.
@@ -15,14 +35,14 @@ export function checkParams(route: Route, params: Record<string, string>) {
 }
 
 /** Without a schema the query must be empty. Throws validationFailed. */
-export function checkQuery(route: Route, query: Query) {
+function checkQuery(route: Route, query: Query) {
   if (route.query) return validateQuery(route.query, query);
   for (const name in query) return refuseUnknown(name);
   return {};
 }
 
 /** Without a schema the body must be empty. Throws validationFailed. */
-export function checkBody(route: Route, value: Record<string, unknown> | undefined) {
+function checkBody(route: Route, value: Record<string, unknown> | undefined) {
   if (route.upload) return value?.file;
   if (route.body) return validate(route.body, value ?? {}, "body");
   for (const name in value) return refuseUnknown(name);

@@ -5,10 +5,9 @@ import type { Database } from "../db/session.ts";
 import { storeNotFound } from "../errors.ts";
 import { allowsAnonymous } from "../http/access.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
-import type { Call, Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
-import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { KiB } from "../values/bytes.ts";
@@ -16,7 +15,7 @@ import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
-import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./check-input.ts";
+import { checkCall, parseQuery } from "./check-input.ts";
 import {
   actsForVisitors,
   bodyMayCarryCredentials,
@@ -218,22 +217,6 @@ function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest,
     push: deps.push,
     media: deps.media,
     client: clientOf(deps.clientIpOf, request),
-  };
-}
-
-function checkCall(
-  { route, params }: RouteRequest,
-  ctx: Ctx,
-  { query, body, common }: { query: Query; body: Body | undefined; common: RequestCredentials["common"] },
-): Call {
-  return {
-    ctx,
-    params: checkParams(route, params),
-    query: checkQuery(route, query),
-    body: checkBody(route, body?.value),
-    lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
-    subject: ctx.actor.kind === "app" ? common.user_id : undefined,
-    ifMatch: null,
   };
 }
 
