@@ -175,32 +175,6 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => revokeTokens(tx, userId, "revoked"))).toBe(0);
   });
 
-  suite.testOnFile("the list shows valid tokens, newest first, and with all states the others too", async () => {
-    const { clock } = suite.app;
-    const { ctx, userId, shop, issue } = await openHolder();
-    clock.advance(1000);
-    const latest = await issue();
-    clock.advance(1000);
-    const neighbour = await openHolder(shop);
-    const list = await listTokens(ctx);
-    expect(list.map(({ token_id }) => token_id)).toEqual([neighbour.own.tokenId, latest.tokenId]);
-    expect(list[1]).toEqual({
-      token_id: latest.tokenId,
-      user_id: userId,
-      email: expect.stringContaining("@"),
-      state: "active",
-      created_at: new Date(clock.now() - 1000).toISOString(),
-      expires_at: latest.expiresAt,
-      ended_at: null,
-    });
-    expect(await listTokens(ctx, { userId })).toHaveLength(1);
-    expect(await listTokens(ctx, { allStates: true, limit: 2 })).toHaveLength(2);
-    expect(await statesOf(ctx, userId)).toEqual(["active", "replaced", "replaced"]);
-    clock.advance(30 * day);
-    expect(await listTokens(ctx)).toEqual([]);
-    expect(await statesOf(ctx, userId)).toEqual(["expired", "replaced", "replaced"]);
-  });
-
   suite.testOnFile("an expired token is distinguished from an unknown one for 400 days", async () => {
     const { clock } = suite.app;
     const { ctx, issued, codeOf } = await openHolder();

@@ -8,7 +8,6 @@ import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
 import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { updateUser } from "../../src/server/modules/users/change.ts";
 import { changePasswordHash, findSignInUserById, type SignInUser } from "../../src/server/modules/users/credentials.ts";
-import { listUsers } from "../../src/server/modules/users/list.ts";
 import { resolveUserId } from "../../src/server/modules/users/resolve.ts";
 import { createUser, deleteUser, getUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
@@ -74,25 +73,6 @@ onDatabase("file", (suite) => {
     for (const name of ["", "find.me", "nobody@example.com", "usr_01h455vb4pex5vsknk084sn02q", `${id}x`]) {
       expect(await failureOf(resolveUserId(ctx, name))).toMatchObject({ code: 5301 });
     }
-  });
-
-  test("from the terminal the last owner can be demoted, disabled and deleted, once a person has agreed", async () => {
-    const asked = await tenantContext(await suite.shop());
-    const { id } = await createUser(asked, { email: "owner@example.com", role: "owner" });
-    for (const change of [
-      () => updateUser(asked, id, { role: "customer" }, null),
-      () => updateUser(asked, id, { status: "disabled" }, null),
-      () => deleteUser(asked, id, null),
-    ]) {
-      expect(await failureOf(change())).toMatchObject({ code: 5306 });
-    }
-    const terminal: Ctx = { ...asked, actor: { kind: "terminal", endsOwners: true } };
-    expect((await updateUser(terminal, id, { role: "customer" }, null)).role).toBe("customer");
-    await updateUser(terminal, id, { role: "owner" }, null);
-    expect((await updateUser(terminal, id, { status: "disabled" }, null)).status).toBe("disabled");
-    await updateUser(terminal, id, { status: "active" }, null);
-    await deleteUser(terminal, id, null);
-    expect((await listUsers(terminal, {})).json).toBe("[]");
   });
 
   test("a new password ends the session and resets the failures; only it is valid from then on", async () => {

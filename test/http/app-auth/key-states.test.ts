@@ -64,12 +64,6 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
   });
 
-  suite.testOnFile("a rotation without overlap ends the old secret at once", async (shop) => {
-    expect(await codeOf(shop)).toBeUndefined();
-    const rotated = await rotateKey(suite.app.system, { appId: shop.key.app_id, overlapMs: 0 });
-    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
-  });
-
   suite.testOnFile(
     "a second rotation with a shorter overlap shortens that of the first, and never lengthens it",
     async () => {
