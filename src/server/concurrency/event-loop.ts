@@ -8,7 +8,7 @@ const checks = new Semaphore(options);
 const healthParty = "/health/";
 /** When a turn of the event loop has taken this many milliseconds, further requests wait for the next one. */
 const budgetMs = 10;
-/** After a long turn, the loop turns idly once per this many milliseconds, because Bun handshakes little per turn. */
+/** A long turn is followed by idle ones, one per this many milliseconds: Bun completes few TLS handshakes a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];

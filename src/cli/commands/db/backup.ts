@@ -44,7 +44,7 @@ export default defineCommand({
   notes: [
     "A backup is a compressed archive that `tar xzf` opens, with a consistent copy of the database, its checksum and its " +
       "schema. It gets its final name after it is verified. Restore it with `bodega db restore`.",
-    "It does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
+    "The backup does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
       "second factors, queued mail and webhook secrets in the backup cannot be decrypted.",
     "For S3, set BODEGA_S3_ACCESS_KEY_ID, BODEGA_S3_SECRET_ACCESS_KEY and BODEGA_S3_REGION, and BODEGA_S3_ENDPOINT unless " +
       "the bucket is at Amazon. `bodega serve --backup-every 24h` makes backups regularly.",

@@ -18,7 +18,7 @@ export default defineCommand({
     "At a terminal it asks for what the flags leave open, and writes nothing before the last answer. Elsewhere it needs " +
       "--title or --namespace, and --owner-email with a password, or --no-owner. The key stays unpublished without --publish.",
     passwordNote,
-    "It can be repeated: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +
+    "You can run it again: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +
       "creates no second key. The mail server and the flags of the server are saved in bodega.env in the data directory, " +
       "which the server and every command read; environment variables and flags take precedence.",
   ],

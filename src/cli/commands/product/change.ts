@@ -205,7 +205,9 @@ const stock = defineCommand({
   },
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2 --dry-run"],
   done: "Changed the stock of product {title}.",
-  notes: ["Stock that unpaid orders reserve cannot be taken away, but = sets any number, and begins to count."],
+  notes: [
+    "Stock that unpaid orders reserve cannot be removed, but = sets any number, and stock is counted from then on.",
+  ],
   async run(args, console) {
     const isDryRun = args["dry-run"];
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");

@@ -26,7 +26,7 @@ export default defineCommand({
     "bodega standby promote --yes",
   ],
   notes: [
-    "It restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
+    "The standby restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
       "bodega.env of the server there first. /health/live answers 200 and /health/ready 503 with the lag.",
     "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends " +
       "its last changes and ends with exit code 4. If it fails, repeat it.",
