@@ -8,9 +8,8 @@ import { findMissing, questions } from "./framework/questions.ts";
 import { reportError } from "./framework/report-error.ts";
 import { strictness } from "./framework/strictness.ts";
 import { asksForHelp } from "./framework/tokenize.ts";
-import { type Console, createConsole } from "./terminal/console.ts";
 import { info, printJson } from "./terminal/output.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { type Console, createConsole, type Terminal } from "./terminal/terminal.ts";
 import { UsageError } from "./terminal/usage-error.ts";
 
 /** Applies the shared flags: the console writes JSON, asks no questions, or has no colours. */

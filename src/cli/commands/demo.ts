@@ -7,8 +7,8 @@ import { readCliConfig } from "../context/context.ts";
 import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { programName } from "../terminal/command-line.ts";
-import type { Console } from "../terminal/console.ts";
 import { info, printJson } from "../terminal/output.ts";
+import type { Console } from "../terminal/terminal.ts";
 import { describeServerProcess, serverFlags } from "./serve/serve.ts";
 
 type DemoStore = Awaited<ReturnType<typeof seedDemo>>;

@@ -5,8 +5,7 @@ import {
   type CommandDef,
   runCommand as runCittyCommand,
 } from "citty";
-import type { Console } from "../terminal/console.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { Console, Terminal } from "../terminal/terminal.ts";
 import {
   type ArgValues,
   type CommandArgs,

@@ -2,9 +2,9 @@ import { accessSync, constants, lstatSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError, conflict, errnoOf, internalError } from "../../server/errors.ts";
-import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import { info, printRecord, warn } from "../terminal/output.ts";
+import type { Console } from "../terminal/terminal.ts";
 import { invalidFlag } from "../terminal/usage-error.ts";
 
 interface SecretRecord<T> {

@@ -1,10 +1,9 @@
 import { formatBytes } from "../../server/values/bytes.ts";
 import { formatDuration } from "../../server/values/duration.ts";
 import { splitCommand } from "./command-line.ts";
-import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
-import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
-import { wrapWords } from "./wrap.ts";
+import { type Column, colorState, layOutTable, renderFields, wrapWords } from "./table.ts";
+import type { Console } from "./terminal.ts";
 
 interface ListView<Row> {
   /** Fields of the rows, or columns with other contents. The first one names the row and is never cut. */

@@ -1,7 +1,7 @@
 import { AppError } from "../../server/errors.ts";
-import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
 import { fitLines } from "./output.ts";
+import type { Console } from "./terminal.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";

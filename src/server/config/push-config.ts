@@ -22,10 +22,7 @@ const fcmName = "BODEGA_FCM_CREDENTIALS";
 const apnsForms = {
   BODEGA_APNS_KEY_ID: { form: /^[A-Z0-9]{10}$/, text: "the ten letters and digits of the key's id" },
   BODEGA_APNS_TEAM_ID: { form: /^[A-Z0-9]{10}$/, text: "the ten letters and digits of the team's id" },
-  BODEGA_APNS_TOPIC: {
-    form: /^[A-Za-z0-9][A-Za-z0-9.-]{0,154}$/,
-    text: "the app's bundle id, such as com.example.shop",
-  },
+  BODEGA_APNS_TOPIC: { form: /^[A-Za-z0-9][A-Za-z0-9.-]{0,154}$/, text: "the app's bundle id, as com.example.shop" },
 } as const;
 
 export const defaultPushOptions: PushOptions = { allowPrivate: false, platforms: ["web"] };

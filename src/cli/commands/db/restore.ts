@@ -6,12 +6,11 @@ import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/parse-values.ts";
-import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { type ShowProgress, withProgress } from "../../terminal/progress.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { layOutTable } from "../../terminal/table.ts";
-import { onExit } from "../../terminal/terminal.ts";
+import { type Console, onExit } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;

@@ -23,7 +23,7 @@ export default defineCommand({
       "which the server and every command read; environment variables and flags take precedence.",
   ],
   async run(args, console) {
-    if (args["print-unit"]) return (await import("./unit.ts")).printUnit(args, console);
+    if (args["print-unit"]) return (await import("./print.ts")).printUnit(args, console);
     const { planShop } = await import("./plan.ts");
     const { createShop } = await import("./create.ts");
     const { printOutcome } = await import("./print.ts");

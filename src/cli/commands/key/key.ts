@@ -13,7 +13,6 @@ import {
   valueArg,
 } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
-import type { Console } from "../../terminal/console.ts";
 import {
   formatRelativeTime,
   formatTime,
@@ -24,6 +23,7 @@ import {
   warn,
 } from "../../terminal/output.ts";
 import { askText, confirmAction } from "../../terminal/prompt.ts";
+import type { Console } from "../../terminal/terminal.ts";
 
 export const appIdArg = {
   type: "positional",

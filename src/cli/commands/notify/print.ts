@@ -2,8 +2,8 @@ import type {
   AcceptedMessage,
   MessageWithDeliveries,
 } from "../../../server/modules/notifications/messages/message-model.ts";
-import type { Console } from "../../terminal/console.ts";
 import { printRecord, warn } from "../../terminal/output.ts";
+import type { Console } from "../../terminal/terminal.ts";
 
 type Message = AcceptedMessage | MessageWithDeliveries;
 

@@ -3,9 +3,9 @@ import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { type FlagArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import type { Console } from "../../terminal/terminal.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatAmount, formatCustomer, order, printOrder } from "./commands.ts";
 

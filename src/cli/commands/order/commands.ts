@@ -15,9 +15,9 @@ import {
   userFilterArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import type { Console } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList, printRecord } from "../../terminal/output.ts";
+import type { Console } from "../../terminal/terminal.ts";
 import { findUser } from "../user/user.ts";
 
 export function toOrderRecord({ order, customerEmail }: OrderView) {

@@ -3,9 +3,9 @@ import type { OriginExplanation } from "../../../server/modules/app-keys/origins
 import type { PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
-import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitSentence, info, printJson, printList } from "../../terminal/output.ts";
+import type { Console } from "../../terminal/terminal.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import {
   type AppKeyDetails,

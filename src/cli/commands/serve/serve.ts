@@ -4,8 +4,8 @@ import { readCliConfig } from "../../context/context.ts";
 import { type CommandArgs, choiceArg, fileArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
-import type { Console } from "../../terminal/console.ts";
 import { printJson } from "../../terminal/output.ts";
+import type { Console } from "../../terminal/terminal.ts";
 
 export const serverFlags = {
   host: valueArg("address", "Address to listen on (default: 127.0.0.1)", { configEnv: "BODEGA_HOST" }),

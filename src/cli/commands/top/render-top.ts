@@ -1,8 +1,7 @@
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { formatDuration } from "../../../server/values/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { bold, type Column, layOutTable, truncateText } from "../../terminal/table.ts";
-import { breakWords } from "../../terminal/wrap.ts";
+import { bold, breakWords, type Column, layOutTable, truncateText } from "../../terminal/table.ts";
 import type { ServerActivity } from "./compare-status.ts";
 
 interface Canvas {

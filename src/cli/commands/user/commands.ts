@@ -11,8 +11,7 @@ import {
 } from "../../secrets/passwords.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { deleteUser, eraseUser, exportUser } from "./personal-data.ts";
-import { twoFactor } from "./two-factor.ts";
+import { deleteUser, eraseUser, exportUser, twoFactor } from "./account.ts";
 import {
   changeUser,
   deliverPassword,
