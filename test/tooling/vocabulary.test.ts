@@ -58,7 +58,7 @@ const retired: [pattern: RegExp, term: string][] = [
     "ResolvedCredentials, RequestCredentials, RouteRequest, ignoresCredentials",
   ],
   [
-    /\b(?:titleRank|compileWalk|isServed|is_cut|forEachView|viewOf\(ctx)\b/,
+    /\b(?:titleRank|compileWalk|isServed|servedSelects|noteUnused|is_cut|forEachView|viewOf\(ctx)\b/,
     "titleOffset, index-scan, isLocalized, exceeds_bytes, audience",
   ],
   [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],

@@ -41,9 +41,9 @@ export function reserveMemory(memory: BodyMemory, store?: string) {
   };
   return {
     add(bytes: number) {
-      const most = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
+      const max = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
       // A body that timed out may still be arriving.
-      if (isReleased || bytes > most) throw unavailable("Too many large bodies are being received.");
+      if (isReleased || bytes > max) throw unavailable("Too many large bodies are being received.");
       hold(bytes);
     },
     release() {

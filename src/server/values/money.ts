@@ -18,8 +18,8 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
   const [, whole = "", decimals = ""] = match ?? [];
   if (!match || decimals.length > digits) {
-    const most = digits === 0 ? "no decimals" : `at most ${digits} decimals`;
-    throw invalidField(field, `must have ${most} in this currency`);
+    const limit = digits === 0 ? "no decimals" : `at most ${digits} decimals`;
+    throw invalidField(field, `must have ${limit} in this currency`);
   }
   return Number(whole + decimals.padEnd(digits, "0"));
 }

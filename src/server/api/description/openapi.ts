@@ -130,7 +130,9 @@ const binary = { type: "string", format: "binary" };
 function operation(route: Route, schemas: Schemas): Json {
   const { data, status = 200, page, single, type } = route.reply;
   const name = `${route.id.slice(0, 1).toUpperCase()}${route.id.slice(1)}`;
-  const ways = [...new Map(route.access.flatMap(security).map((way) => [JSON.stringify(way), way])).values()];
+  const methods = [
+    ...new Map(route.access.flatMap(security).map((method) => [JSON.stringify(method), method])).values(),
+  ];
   const example: { params?: Record<string, string>; body?: unknown; reply?: unknown } =
     examples[route.id as keyof typeof examples] ?? {};
   const answer = () => {
@@ -146,7 +148,7 @@ function operation(route: Route, schemas: Schemas): Json {
     tags: [route.tag],
     summary: route.summary,
     description: `Allowed callers: ${route.access.map(describeAccess).join(", ")}.`,
-    ...(Bun.deepEquals(ways, usual) ? {} : { security: ways }),
+    ...(Bun.deepEquals(methods, usual) ? {} : { security: methods }),
     parameters: parametersOf(route, schemas, example.params),
     ...(route.upload && { requestBody: { required: true, content: uploadContent(route.upload, schemas) } }),
     ...(route.body && {

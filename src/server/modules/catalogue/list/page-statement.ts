@@ -163,7 +163,7 @@ function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
   const json = isLocalized ? localizedJson(document) : document;
-  const [ofRow, ofPage] = isLocalized
+  const [rowLanguage, pageLanguages] = isLocalized
     ? [
         sql`${localizedLanguage} as tag`,
         sql`min(tag) as first_language, max(tag) as last_language, 0 as needsLocalization`,
@@ -172,8 +172,8 @@ function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   // The size comes first, because otherwise SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
-    ${ofPage}, (${newestEvents[audience]}) as state
-    from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
+    ${pageLanguages}, (${newestEvents[audience]}) as state
+    from (select ${bounded}, octet_length(rendered) as size, ${rowLanguage} ${rows})) as page`;
 }
 
 function total(plan: ListPlan, source: Source): SQL {

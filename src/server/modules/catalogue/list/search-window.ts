@@ -43,8 +43,8 @@ async function readSpans(ctx: Ctx, expressions: readonly string[], { descending,
   const values = { expressions: JSON.stringify(expressions), size, after };
   const rows = await all(ctx.db, selectSpans(descending, after !== undefined), values);
   return rows.map(({ span }, place) => {
-    const [least, most, count] = JSON.parse(span) as [number, number, number];
-    return { place, count, begin: descending ? most : -least, end: descending ? least : -most };
+    const [min, max, count] = JSON.parse(span) as [number, number, number];
+    return { place, count, begin: descending ? max : -min, end: descending ? min : -max };
   });
 }
 

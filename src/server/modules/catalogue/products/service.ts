@@ -36,7 +36,7 @@ const selects = forEachAudience((audience) => {
   const columns = { ...productViews[audience], language: products.lang, isTranslated };
   return statement((q) => q.select(columns).from(products).where(seen[audience]));
 });
-const servedSelects = forEachAudience((audience) => {
+const localizedSelects = forEachAudience((audience) => {
   const columns = {
     ...productViews[audience],
     json: localizedJson(productViews[audience].json),
@@ -119,9 +119,9 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   const id = isId("prod", named) ? named : await findProductId(ctx, named);
   const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
   const written = await get(ctx.db, selects[audienceOf(ctx)], values);
-  const served = written?.isTranslated ? await get(ctx.db, servedSelects[audienceOf(ctx)], values) : written;
-  if (!served) throw notFound("product", named);
-  return served;
+  const localized = written?.isTranslated ? await get(ctx.db, localizedSelects[audienceOf(ctx)], values) : written;
+  if (!localized) throw notFound("product", named);
+  return localized;
 }
 
 /** Returns the state that `getProduct` would show; undefined without one. Errors: notFound for an unknown slug. */

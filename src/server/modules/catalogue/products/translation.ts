@@ -21,7 +21,7 @@ export function pathOf(tag: SQL, text?: "title" | "description"): SQL {
   return sql`'$."' || ${tag} || ${sql.raw(text ? `'".${text}'` : `'"'`)}`;
 }
 
-function served(text: "title" | "description"): SQL {
+function localizedText(text: "title" | "description"): SQL {
   const column = sql.raw(text);
   return sql`coalesce((select case when value = lang then ${column}
       else json_extract(translations, ${pathOf(sql.raw("value"), text)}) end as found
@@ -36,13 +36,13 @@ export const localizedLanguage = sql<string>`case when translations = '{}' then 
   else (select ${firstLanguage} from (select ${languages} as chain)) end`;
 
 export const localizedTitle = sql<string>`case when translations = '{}' then title
-  else (select ${served("title")} from (select ${languages} as chain)) end`;
+  else (select ${localizedText("title")} from (select ${languages} as chain)) end`;
 
 /** SQL for a product's JSON with each text in the first of the `languages` that has it, else the original. */
 export const localizedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (
-  select json_set(${document}, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
+  select json_set(${document}, '$.title', ${localizedText("title")}, '$.description', ${localizedText("description")}, '$.lang', tag,
     '$.translations', json(case when tag = lang then translations else json_remove(
       json_set(translations, ${pathOf(sql.raw("lang"))},
         json_patch('{}', json_object('title', title, 'description', description))),

@@ -53,12 +53,12 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
     // Negative stock means that more was ordered than there is.
     return Number(value) < 0 ? (leaveOut("negative stock becomes 0", row) ?? 0) : value;
   };
-  const noteUnused = (row: Row) => {
+  const recordUnused = (row: Row) => {
     for (const index of unused) {
       if (row.cells[index]?.trim() && unused.delete(index)) left_out.columns.push((cells[index] as string).trim());
     }
   };
-  return { columns, read, amount, stock, leaveOut, noteUnused };
+  return { columns, read, amount, stock, leaveOut, recordUnused };
 }
 
 /** Yields another system's products. The file is read first, because rows of a product can be anywhere. */
@@ -79,7 +79,7 @@ export async function* readShop(
     const group = groups.get(key) ?? { rows: [], faults: [] };
     group.rows.push(row);
     if (fault) group.faults.push(fault);
-    else table.noteUnused(row);
+    else table.recordUnused(row);
     groups.set(key, group);
   }
   for (const { rows, faults } of groups.values()) {
