@@ -75,7 +75,7 @@ async function sendOnce(
     if (status !== undefined)
       return new BodegaError({ ...network, message: `The reply (${status}) could not be read.`, status, cause });
     if (isAnswered) return new BodegaError({ ...network, message: "The reply broke off before its end.", cause });
-    // Browsers do not tell the cause.
+    // Browsers do not report the cause.
     const isPage = "document" in globalThis;
     const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;

@@ -73,7 +73,7 @@ export interface Ctx {
   requestId: string;
   /** Epoch milliseconds; a fake clock in tests. */
   now: () => number;
-  /** Of a request: the address, where known, and the `User-Agent`, which is never stored. */
+  /** In a request: the address, if known, and the `User-Agent`, which is never stored. */
   client?: { readonly ip: string | null; readonly userAgent?: string | null } | undefined;
   /** State that the process keeps between requests; undefined outside a server. */
   memory?: ProcessMemory | undefined;

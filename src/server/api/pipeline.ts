@@ -33,7 +33,7 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
-  /** Memory for uploads, which is held until they are answered. */
+  /** Memory for uploads, reserved until they are answered. */
   uploadMemory: BodyMemory;
   vault: Vault;
   memory: ProcessMemory;

@@ -15,7 +15,7 @@ export function readBackupConfig(options: Options) {
   return {
     /** In milliseconds; undefined makes no backups. */
     backupEveryMs: every.value === "0" ? undefined : duration(every, 1000, maxEveryMs, everyHint),
-    /** Undefined is `backups` in the data directory. */
+    /** Without it, backups go to `backups` in the data directory. */
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
     backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? 7,
     replicateTo: backupDestination(get("BODEGA_REPLICATE_TO", "replicate-to")),

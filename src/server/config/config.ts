@@ -8,7 +8,7 @@ import { readServerConfig } from "./server-config.ts";
 
 export type DatabaseConfig = ReturnType<typeof readDatabaseConfig>;
 
-/** It is parsed once and passed in. Commands read the parts that they need. */
+/** The configuration is parsed once and passed in. Commands read the parts that they need. */
 export type Config = ReturnType<typeof readOptions>;
 
 const tokenHint = "must be one line of visible ASCII characters";
@@ -43,7 +43,7 @@ export function inheritConfig(config: Config, env: Environment): Environment {
 export function readDatabaseConfig(options: Options) {
   return {
     dataDir: options.dataDir,
-    /** Undefined is the file in the data directory. */
+    /** Without it, the database is the file in the data directory. */
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: matching(options.get("BODEGA_DATABASE_AUTH_TOKEN"), /^[\x21-\x7e]+$/, tokenHint),
     /** The file is read at each connection. */

@@ -77,7 +77,7 @@ export function isBusy(error: unknown): boolean {
   return false;
 }
 
-/** The code of SQLite in an error or its causes, such as `SQLITE_BUSY`; undefined where there is none. */
+/** Returns SQLite's code in an error or its causes, such as `SQLITE_BUSY`; undefined without one. */
 export function sqliteCodeOf(error: unknown): string | undefined {
   return chainOf(error).map(baseCode).find(Boolean);
 }

@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   dataDir: string;
   /** A libSQL server (`http:`, `https:`, `libsql:`); without it, the file in `dataDir`. */
   url?: string | undefined;
-  /** Of a server; read at each connection. */
+  /** Returns the token of a libSQL server; called at each connection. */
   readToken?: (() => string | undefined) | undefined;
   /** Work that every group of writes needs once before its COMMIT. */
   beforeCommit?: GroupOptions["beforeCommit"];

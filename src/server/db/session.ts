@@ -35,13 +35,13 @@ export interface Database extends Session {
   migrate(stmts: InStatement[]): Promise<void>;
   /** A number that changes whenever anyone commits to the local file; null for a server. */
   dataVersion(): number | null;
-  /** Moves the WAL into the database file; false when busy, or where there is no WAL. */
+  /** Moves the WAL into the database file. Returns false when busy, or without a WAL. */
   checkpoint(): Promise<boolean>;
   /** If a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. */
   checkWrites(): Promise<void>;
   /** A warning for the operator, although the database works. */
   readonly warning?: string | undefined;
-  /** Size of the WAL in bytes, 0 where there is none. */
+  /** Size of the WAL in bytes; 0 without one. */
   walBytes(): number;
   /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */
   isInPlace(): boolean;

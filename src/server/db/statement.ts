@@ -32,7 +32,7 @@ export function param(name: string): SQL {
   return sql`${sql.placeholder(name)}`;
 }
 
-// It only builds queries; sessions run them.
+// This instance only builds queries; sessions run them.
 const builder = drizzle(() => Promise.reject(new TypeError("A query runs through a session.")));
 type Builder = typeof builder;
 type BuiltQuery = SQLWrapper & { _: { result: unknown } };

@@ -16,7 +16,7 @@ export interface Finding {
   namespace?: string | undefined;
   /** One or two sentences that name the subject; never a secret. */
   message: string;
-  /** A command that can be pasted, or what to do; null where there is nothing to do. */
+  /** A command that can be pasted, or what to do; null if there is nothing to do. */
   remedy: string | null;
   /** In an inconsistent record: the field, its value, and the value that follows from other records. */
   field?: string;

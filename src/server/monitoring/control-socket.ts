@@ -18,7 +18,7 @@ function controlSocket(dataDir: string): string {
   return join(dirname(databaseFile(dataDir)), "server.sock");
 }
 
-/** Asks the server of a data directory for `/status`, `/requests?id=…` or `/metrics`; null where none answers. */
+/** Requests `/status`, `/requests?id=…` or `/metrics` from the server of a data directory; null without a server. */
 export async function requestServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;

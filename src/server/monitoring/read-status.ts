@@ -15,7 +15,7 @@ interface StatusDeps {
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
   replication: () => ReplicationStatus | undefined;
-  /** Undefined where the main process answers requests. */
+  /** Undefined if the main process answers requests. */
   registry: WorkerRegistry | undefined;
 }
 

@@ -14,7 +14,7 @@ const defaultTimeoutMs = 3000;
 export interface ReadinessDeps {
   db: Database;
   isDraining: () => boolean;
-  /** Free space on the disk of the database in bytes; null where it is elsewhere. */
+  /** Returns the free bytes on the database's disk; null if the database is elsewhere. */
   freeBytes: () => number | null;
   timeoutMs?: number;
 }
@@ -43,7 +43,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | u
   };
 }
 
-/** Free space in bytes for this account on the disk of a directory; null where the system does not report it. */
+/** Returns the free bytes for this account on the disk of a directory; null if the system does not report it. */
 export function freeDiskBytes(folder: string): number | null {
   const disk = attempt(() => statfsSync(folder));
   return disk ? disk.bavail * disk.bsize : null;

@@ -42,7 +42,7 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
-/** Returns null where there is no secret. Errors: unavailable, wrongState for a file without a valid secret. */
+/** Returns null without a secret. Errors: unavailable, wrongState for a file without a valid secret. */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
 }
@@ -109,7 +109,7 @@ function secretPath(dataDir: string): string {
   return join(dataDir, "secret.key");
 }
 
-/** Returns undefined where there is no file. Errors: unavailable if unreadable, wrongState without a valid secret. */
+/** Returns undefined without a file. Errors: unavailable if unreadable, wrongState without a valid secret. */
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {

@@ -1,4 +1,4 @@
-/** Returns the result of the work; undefined where it throws, for any reason. */
+/** Returns the result of the work; undefined if it throws, for any reason. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -189,7 +189,7 @@ function renderComparison({ color }: Console, { fetched, present }: RestorePlan)
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
     return { header, value: (row: string[]) => row[index] ?? "" };
   });
-  // Not cut or hidden on a narrow terminal: a person decides by it.
+  // Never cut or hidden, even on a narrow terminal, because a person decides by this table.
   return layOutTable(rows, table, { width: undefined, color }).text;
 }
 

@@ -10,7 +10,7 @@ import { keptPrefix } from "./temp-dir.ts";
 interface Replacement {
   dataDir: string;
   path: string;
-  /** It has no WAL and is on the same disk as `path`. */
+  /** The file has no WAL and is on the same disk as `path`. */
   newPath: string;
   now: Date;
   /** Runs just before the swap. If it throws, nothing has changed. */

@@ -29,7 +29,7 @@ interface Kept {
 export interface ConnectionOptions {
   /** Refuses every change (`query_only`). */
   readOnly?: boolean;
-  /** How long a call may block the process on a lock; 0 where the caller retries. */
+  /** How long a call may block the process on a lock; 0 if the caller retries. */
   busyTimeoutMs?: number;
   cacheKiB?: number;
   /** Keeps the journal mode, for a database in memory. */

@@ -84,7 +84,7 @@ export class SharedReads {
     this.#underWay++;
     // After a lost connection, a read is repeated once; this is harmless.
     const tried = this.#trip(reads).catch((error) => (isOfBatch(error) ? Promise.reject(error) : this.#trip(reads)));
-    // It may have waited behind reads that got no answer.
+    // The read may have waited behind reads without an answer.
     const waitedMs = performance.now() - (reads[0] as Read).arrivedAt;
     await withTimeout(tried, Math.max(minTimeoutMs, readTimeoutMs - waitedMs), noAnswer).catch(async (error) => {
       if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(mapServerError(error));

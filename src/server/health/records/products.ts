@@ -61,7 +61,7 @@ const staleReplies = (table: typeof products | typeof productVariants, json: SQL
     null as target
   from ${table} i where deleted_at is null and rendered is not ${json} and ${inScope("i")}`;
 
-// It is unknown which side is damaged.
+// These findings are not fixed, because it is unknown which side is damaged.
 export const storedReplies = recordCheck({
   id: "replies",
   remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",

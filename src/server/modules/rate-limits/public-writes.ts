@@ -37,7 +37,7 @@ export function createWriteLimiter(deps: {
   const isShared = hideSubject(vault, "") !== null;
   const sync = new CounterSync({ ...deps, onPulled: (subject, bucket) => addHits(counts, subject, bucket) });
 
-  /** The same in every process with the server's key. */
+  /** Returns the stored form of a subject, which is the same in every process with the server's key. */
   function subjectOf(tenant: Tenant, name: string): string {
     const text = `${tenant.id} ${addressGroup(name)}`;
     return hideSubject(vault, `write ${text}`) ?? text;

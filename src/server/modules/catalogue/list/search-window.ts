@@ -17,7 +17,7 @@ export interface WindowOptions {
 
 export interface SearchWindow {
   match: string;
-  /** This plus the row number is the position. */
+  /** The position of a row is this plus its row number. */
   titleOffset: number;
   /** The last row number of the window. */
   lastRow: number;

@@ -30,7 +30,7 @@ export interface PushOptions {
   signal: AbortSignal;
 }
 
-/** What an answer means. @param error for operators, without targets and secrets; null for a success. */
+/** Maps a push service's reply. @param error for operators, without targets and secrets; null for a success. */
 export function explainPush(answer: {
   status: number;
   retryAfterMs: number;
