@@ -29,7 +29,7 @@ const attemptMs = 10_000;
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, receiver: 1 },
-  batch: 1,
+  batch: 4,
   circuits: { opensAfter: 1, maxRetryAfterMs: Number.POSITIVE_INFINITY },
 };
 
@@ -46,7 +46,7 @@ const selectReady = statement((q) =>
 );
 const which = sql`
   select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
-    order by next_attempt_at, event limit 1`;
+    order by next_attempt_at, event limit ${param("max")}`;
 const read = statement((q) =>
   q
     .select({
@@ -91,7 +91,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
       return rows.map(({ id, tenantId }) => ({ key: id, tenantId, receiver: id }));
     },
-    claimParams: ({ key }) => ({ webhookId: key }),
+    claimParams: ({ key }, max) => ({ webhookId: key, max }),
     prepare(task) {
       const { webhookId: id, eventId } = task;
       if (eventId === null) return { outcome: "failed", error: "the event was purged" };
