@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId } from "../../db/conditions.ts";
+import { byId, isVersion, matches } from "../../db/conditions.ts";
 import { param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, invalidLogin, preconditionFailed, tokenExpired, wrongState } from "../../errors.ts";
@@ -23,8 +23,8 @@ import { users } from "../users/table.ts";
 const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
 // Conditions that were checked before the transaction must still be true in it.
-const ownRow = sql`${byId(users)} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
-  and (${param("verifiedPassword")} = 0 or password_hash is ${param("passwordHash")})`;
+const ownRow = sql`${byId(users)} and status = 'active' and ${isVersion(users)}
+  and ${matches(users.passwordHash, "verifiedHash")}`;
 
 /**
  * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password, and
@@ -46,7 +46,7 @@ export async function updateOwnProfile(
   }
   // A form may send unchanged fields.
   if (columns.email === undefined || columns.email === user.email) {
-    return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
+    return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedHash: null }));
   }
   if (password === undefined) throw invalidField("password", "is required to change the email");
   return changeAddress(ctx, user, { columns, password, ifMatch });
@@ -64,7 +64,7 @@ function changeAddress(
       const { email, emailKey, ...others } = columns;
       const isMoved = emailKey !== user.emailKey;
       const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
-      const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedPassword: true });
+      const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedHash: user.passwordHash });
       // Otherwise a thief with token and password would get more guesses at the second factor with each change.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       if (isMoved && email !== undefined) {
@@ -77,15 +77,15 @@ function changeAddress(
   });
 }
 
-/** `verifiedPassword`: the hash of the password that was verified, which must still be stored. */
+/** `verifiedHash`: that of the password that was verified, which must still be stored. */
 async function writeOwn(
   tx: Ctx,
   user: SignInUser,
-  change: { columns: UserColumns; ifMatch: number | null; verifiedPassword: boolean },
+  { columns, ...guard }: { columns: UserColumns; ifMatch: number | null; verifiedHash: string | null },
 ): Promise<User> {
-  const { columns, ifMatch, verifiedPassword } = change;
-  const { id, passwordHash } = user;
-  const values = { tenantId: tx.tenant.id, id, ifMatch, verifiedPassword: verifiedPassword ? 1 : 0, passwordHash };
+  const { id } = user;
+  const { ifMatch } = guard;
+  const values = { tenantId: tx.tenant.id, id, ...guard };
   const changed = await writeColumns(tx, columns, { name: "own", condition: ownRow, values });
   if (changed) {
     await endVoidCodes(tx, user, columns);
