@@ -27,3 +27,26 @@ test("the files that README and guides link to exist", () => {
   );
   expect(missing).toEqual([]);
 });
+
+test("each decision in ARCHITECTURE.md has a title and at most three sentences", () => {
+  const architecture = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+  const [, decisions = ""] = /^## Decisions$([\s\S]*?)^## /m.exec(architecture) ?? [];
+  const items = decisions.split(/^- /m).slice(1);
+  expect(items.length).toBeGreaterThan(40);
+  for (const item of items) {
+    expect(item).toMatch(/^\*\*.+?\.\*\* /);
+    const [text = ""] = item.replace(/^\*\*.+?\*\* /, "").split(/\n\n/);
+    expect(text.replace(/\s+/g, " ").match(/[.!?](?= [A-Z`]|\s*$)/g)?.length, item).toBeLessThanOrEqual(3);
+  }
+});
+
+test("the source files that ARCHITECTURE.md and CONTRIBUTING.md name exist", () => {
+  const files = [...new Bun.Glob("{src,test,scripts,tools}/**/*").scanSync({ cwd: root, dot: false })];
+  const missing = ["ARCHITECTURE.md", "CONTRIBUTING.md"].flatMap((path) =>
+    [...readFileSync(join(root, path), "utf8").matchAll(/`([\w./-]+\.(?:ts|json))`/g)]
+      .map(([, name]) => name as string)
+      .filter((name) => !existsSync(join(root, name)) && !files.some((file) => file.endsWith(`/${name}`)))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
