@@ -14,20 +14,17 @@ const gzipLevel = { level: 1 } as const;
 const gzipInThread = promisify(gzip);
 
 /**
- * Reads `Accept-Encoding` (RFC 9110, section 12.5.3). Use it only for texts without secrets, because the length of a
+ * Reads the names in `Accept-Encoding`, not their order of preference. Use it only for texts without secrets, because the length of a
  * compressed text reveals repetitions in it (BREACH).
  */
 export function chooseCoding(accepted: string | null, text: string): Coding | undefined {
   if (accepted === null || text.length < minLength) return undefined;
-  const weights = new Map<string, number>();
-  for (const one of accepted.toLowerCase().split(",", 20)) {
-    const [name = "", ...parameters] = one.split(";").map((part) => part.trim());
-    const weight = parameters.find((part) => part.startsWith("q="));
-    weights.set(name, weight === undefined ? 1 : Number(weight.slice("q=".length)) || 0);
-  }
-  const weightOf = (name: string) => weights.get(name) ?? (name === "identity" ? 0 : (weights.get("*") ?? 0));
-  const best = weightOf("gzip") > weightOf("zstd") ? "gzip" : "zstd";
-  return weightOf(best) > 0 && weightOf(best) >= weightOf("identity") ? best : undefined;
+  const names = accepted
+    .toLowerCase()
+    .split(",", 20)
+    .map((one) => one.replace(/\s+/g, ""));
+  const usable = names.filter((one) => !/;q=0(?:\.0*)?$/.test(one)).map((one) => one.split(";")[0]);
+  return (["zstd", "gzip"] as const).find((name) => usable.includes(name));
 }
 
 /** Compresses a long text in a thread, so that it does not block other requests. */
