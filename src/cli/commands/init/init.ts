@@ -10,9 +10,7 @@ export default defineCommand({
   examples: [
     "bodega init",
     'bodega init --title "My shop" --owner-email ada@example.com --owner-random-password --publish --serve',
-    "bodega init --title Mugs -n mugs --currency USD --owner-email ada@example.com --owner-password-stdin --json < password",
-    "bodega init -n demo --no-owner --publish --origin shop.example.com --origin '*.example.org' --save-secret-to storefront.secret",
-    "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --replicate-to /mnt/replica",
+    "bodega init -n demo --no-owner --publish --origin shop.example.com --save-secret-to storefront.secret",
   ],
   notes: [
     "At a terminal it asks for what the flags leave open, and writes nothing before the last answer. Elsewhere it needs " +

@@ -53,9 +53,6 @@ const importProduct = defineCommand({
   args: importArgs,
   examples: [
     "bodega product import -n demo products.csv --dry-run",
-    "bodega product import -n demo products.ndjson --on-error skip --json",
-    "bodega product import -n demo products_export.csv --dry-run",
-    "bodega product import -n demo - --format csv < products.csv",
     "bodega product import -n demo --template > products.csv",
   ],
   notes: [

@@ -92,12 +92,8 @@ export default defineCommand({
     },
   },
   examples: [
-    "bodega serve",
-    "bodega serve --host 0.0.0.0 --port 80 --workers 4 --data-dir /var/lib/bodega",
-    "bodega serve --trusted-proxy 10.0.0.0/8 --log json",
-    "bodega serve --backup-every 24h --backup-to /mnt/backups --backup-keep 14",
-    "bodega serve --replicate-to s3://my-bucket/shop",
-    "bodega serve --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
+    "bodega serve --trusted-proxy 10.0.0.0/8 --workers 4 --data-dir /var/lib/bodega",
+    "bodega serve --backup-every 24h --backup-to /mnt/backups --replicate-to s3://my-bucket/shop",
   ],
   notes: [
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +

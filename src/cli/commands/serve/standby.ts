@@ -21,10 +21,7 @@ export default defineCommand({
     }),
     ...serveFlags,
   },
-  examples: [
-    "bodega standby --from s3://my-bucket/shop --host 0.0.0.0 --port 80 --data-dir /var/lib/bodega",
-    "bodega standby promote --yes",
-  ],
+  examples: ["bodega standby --from s3://my-bucket/shop --data-dir /var/lib/bodega", "bodega standby promote"],
   notes: [
     "The standby restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
       "bodega.env of the server there first. /health/live answers 200 and /health/ready 503 with the lag.",

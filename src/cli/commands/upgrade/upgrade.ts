@@ -20,11 +20,7 @@ export default defineCommand({
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
   oneOf: ["file", "back"],
-  examples: [
-    "bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run",
-    "bodega upgrade ./bodega-0.2.0-linux-x64 --data-dir /var/lib/bodega",
-    "bodega upgrade --back --data-dir /var/lib/bodega",
-  ],
+  examples: ["bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run", "bodega upgrade --back"],
   notes: [
     "It checks the file, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
       "ready, the old one runs again.",
