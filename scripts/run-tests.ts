@@ -13,8 +13,8 @@ mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
 // Half of a test's time is waiting for timers, disks and other processes.
 const workers = navigator.hardwareConcurrency * 2;
-/** Folders whose tests start processes: how long their files take, compared with others of the same length. */
-const slowness: Record<string, number> = { browser: 500, tooling: 10, binary: 5, cli: 2, db: 2 };
+/** Folders whose tests start processes, which need more of the machine than one worker. */
+const heavy = /^test\/(?:binary|browser|cluster|conformance|db|tooling)\//;
 
 interface Outcome {
   code: number;
@@ -48,12 +48,21 @@ async function runCheck(title: string, args: string[]): Promise<StepResult> {
   return { title, passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, ms: performance.now() - started };
 }
 
-/** Says which files take long, so that they start first, and no worker ends alone with one of them. */
+/**
+ * Writes the order of the files: those that start processes evenly among the others, the longest of both first, and at the
+ * end only short ones, so that no worker ends alone. Bun starts the files first that took long, so that each has a time.
+ */
 function writeTimings(): string {
-  const paths = [...new Bun.Glob("test/*/**/*.test.ts").scanSync(root)];
-  const weigh = (path: string) => Bun.file(join(root, path)).size * (slowness[path.split("/")[1] as string] ?? 1);
+  const size = (path: string) =>
+    path.includes("/browser/") ? Number.POSITIVE_INFINITY : Bun.file(join(root, path)).size;
+  const paths = [...new Bun.Glob("test/*/**/*.test.ts").scanSync(root)].toSorted((a, b) => size(b) - size(a));
+  const [others = [], starting = []] = [false, true].map((is) => paths.filter((path) => heavy.test(path) === is));
+  const between = Math.floor((0.8 * others.length) / starting.length);
+  const spread = starting.flatMap((path, index) => [path, ...others.slice(index * between, (index + 1) * between)]);
+  const ordered = [...spread, ...others.slice(starting.length * between)];
+  const files = Object.fromEntries(ordered.map((path, index) => [path, (ordered.length - index) * 1000]));
   const path = join(scratch, "timings.json");
-  writeFileSync(path, JSON.stringify({ version: 1, files: Object.fromEntries(paths.map((one) => [one, weigh(one)])) }));
+  writeFileSync(path, JSON.stringify({ version: 1, files }));
   return path;
 }
 
