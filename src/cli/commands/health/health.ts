@@ -8,15 +8,12 @@ import { fitLines, printJson } from "../../terminal/output.ts";
 import type { Console } from "../../terminal/terminal.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 
-const summaryRows = 8;
-
 export default defineCommand({
   description: "Check whether a running server is ready",
   args: {
     url: valueArg("url", "Address of the server (default: the one of the data directory)"),
     host: valueArg("address", "Host of the server", { configEnv: "BODEGA_HOST" }),
     port: valueArg("number", "Port of the server", { configEnv: "BODEGA_PORT" }),
-    verbose: { type: "boolean", description: "Also show what the server of this data directory does" },
     timeout: { ...durationArg("Time limit for the answer"), default: "5s" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
@@ -33,27 +30,20 @@ export default defineCommand({
         throw invalidFlag("--url", "must be an http or https address");
       }
     }
-    const { address, start, status } =
-      url === undefined ? await findServer(args, console, timeoutMs) : { address: url, start: null, status: null };
+    const { address, start } =
+      url === undefined ? await findServer(args, console, timeoutMs) : { address: url, start: null };
     const health = await probeHealth(address, timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
       const remedy = start && health.message === "no connection" ? `. Start it: ${start}` : "";
       const line = escapeControls(`${health.status}: ${health.message} (${health.url})${remedy}`);
       await console.write(fitLines(console, `${line}\n`));
-      if (args.verbose && status) {
-        const { compareStatus } = await import("../top/compare-status.ts");
-        const { renderTop } = await import("../top/render-top.ts");
-        const { columns = 100, color } = console;
-        const lines = renderTop(compareStatus(status, status), { columns, rows: summaryRows, color });
-        await console.write(`${lines.join("\n")}\n`);
-      }
     }
     return health.status === "ready" ? 0 : 1;
   },
 });
 
-/** Finds this machine's server or standby: address, start command, and status unless flags name an address. */
+/** Finds this machine's server or standby: its address, and the command that starts it. */
 async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
   const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
@@ -64,7 +54,7 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
   if (standby !== undefined) return { address: standby.url, start };
   const status = await readServerStatus(config.dataDir, AbortSignal.timeout(timeoutMs));
   // The running server knows its address, even if its flags differ from the settings.
-  return { address: status?.url ?? addressOf(config), start, status };
+  return { address: status?.url ?? addressOf(config), start };
 }
 
 /**
