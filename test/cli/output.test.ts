@@ -65,7 +65,7 @@ describe("a table", () => {
     };
     expect(fit(70)).toEqual(["app_1  -     NAMENAMENAMENAMENAME  published  MOREMOREMOREMOREMORE", []]);
     expect(fit(58)).toEqual(["app_1  -     NAMENAMENAMENAM…  published  MOREMOREMOREMOR…", []]);
-    expect(fit(52)).toEqual(["app_1  NAMENAMENAMENAM…  published  MOREMOREMOREMOR…", ["NOTE"]]);
+    expect(fit(48)).toEqual(["app_1  NAMENAMENAMEN…  published  MOREMOREMOREM…", ["NOTE"]]);
     expect(fit(40)).toEqual(["app_1  NAMENAMENAMENAMENAME  published", ["NOTE", "MORE"]]);
   });
 

@@ -13,7 +13,7 @@ interface Layout {
 
 const gap = 2;
 /** Shorter texts, such as states, amounts and times, are never cut. */
-const narrowestColumn = 16;
+const narrowestColumn = 12;
 const narrowestField = 16;
 const indent = "  ";
 
