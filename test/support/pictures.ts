@@ -61,6 +61,17 @@ export async function makePhoto(png: Uint8Array, orientation: number): Promise<U
   return new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), marker, exif, jpeg.subarray(2)]));
 }
 
+/** A JPEG that claims a size, and whose only scan is there many times. */
+export async function makeScans(scans: number, side: number): Promise<Uint8Array<ArrayBuffer>> {
+  const jpeg = await new Bun.Image(newPng()).jpeg().buffer();
+  const frame = jpeg.indexOf("\xff\xc0", 0, "latin1");
+  jpeg.writeUInt16BE(side, frame + 5);
+  jpeg.writeUInt16BE(side, frame + 7);
+  const [scan, end] = ["\xff\xda", "\xff\xd9"].map((marker) => jpeg.lastIndexOf(marker, jpeg.length, "latin1"));
+  const repeated = Array.from({ length: scans }, () => jpeg.subarray(scan, end));
+  return new Uint8Array(Buffer.concat([jpeg.subarray(0, scan), ...repeated, jpeg.subarray(end)]));
+}
+
 /** A GIF of one red pixel, and one with a second, blue frame. */
 const gifHead = "R0lGODlhAQABAIABAP8AAAAA/";
 export const redGif = new Uint8Array(Buffer.from(`${gifHead}yH5BAEKAAEALAAAAAABAAEAAAICRAEAOw==`, "base64"));

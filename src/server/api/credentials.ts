@@ -88,12 +88,6 @@ export interface RequestCredentials {
   user: UserCredentials;
 }
 
-/** Whether servers call a route for visitors and may send their addresses. For `/auth/` they always may. */
-export function actsForVisitors({ method, access }: Route): boolean {
-  if (access.some((one) => one.kind === "app" && one.scope === "customers:sign-up")) return true;
-  return method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
-}
-
 /** Whether the body can contain the namespace or credentials, so that it must be read before they are checked. */
 export function bodyMayCarryCredentials(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;

@@ -3,21 +3,18 @@ import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.t
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { storeNotFound } from "../errors.ts";
-import { allowsAnonymous } from "../http/access.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
-import { KiB } from "../values/bytes.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import { checkCall, parseQuery } from "./check-input.ts";
 import {
-  actsForVisitors,
   bodyMayCarryCredentials,
   extractCredentials,
   popCommonParams,
@@ -25,6 +22,7 @@ import {
   requireNamespace,
 } from "./credentials.ts";
 import { allowOrigin, clientOf, requestIdOf } from "./headers.ts";
+import { actsForVisitors, bodyLimitsOf, countRefusal } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
 import { readUpload } from "./upload.ts";
 
@@ -64,9 +62,6 @@ interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
 }
-
-/** The maximum of a public body, in bytes. */
-const publicBytes = 64 * KiB;
 
 /** Answers one request of a route: identifies store and key, admits the caller, and answers or refuses. */
 export async function answerRoute(
@@ -178,6 +173,7 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   const { deps, body, tenant } = found;
   const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
   found.failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
+  if (tenant) found.failure = await countRefusal(deps, incoming, tenant, found.failure);
   const headers = baseHeaders(requestId);
   const origin = request.headers.get("origin");
   if (origin !== null && mayReadRefusal(found, origin)) allowOrigin(headers, origin);
@@ -193,9 +189,7 @@ function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean 
 
 function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, namespace = ""): Promise<Body> {
   if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
-  const isPublic = allowsAnonymous(route.access) || actsForVisitors(route);
-  const { bytes, ms } = deps.bodyLimits;
-  const limits = { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
+  const limits = bodyLimitsOf(route, deps.bodyLimits);
   return readBody(request, limits, deps.bodyMemory, route.plainText);
 }
 

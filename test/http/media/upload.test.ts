@@ -1,7 +1,16 @@
 import { expect } from "bun:test";
 import { deflateSync, inflateSync } from "node:zlib";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
-import { makeBomb, makePhoto, makePng, newPng, redGif, type Uploaded, upload } from "../../support/pictures.ts";
+import {
+  makeBomb,
+  makePhoto,
+  makePng,
+  makeScans,
+  newPng,
+  redGif,
+  type Uploaded,
+  upload,
+} from "../../support/pictures.ts";
 import { onDatabase, onEachDatabase } from "../../support/suite.ts";
 
 const webp = (bytes: Uint8Array) => new Bun.Image(bytes).webp().bytes() as Promise<Uint8Array<ArrayBuffer>>;
@@ -154,6 +163,8 @@ onDatabase("file", (suite) => {
     ["a PNG that claims 60,000 × 60,000 pixels", makeBomb(60_000, 60_000), 5102, "40 million"],
     ["a PNG that claims one row of 39 million pixels", makeBomb(39_000_000, 1), 5102, "16383"],
     ["a GIF that claims 65,535 × 65,535 pixels", gifBomb, 5102, "40 million"],
+    ["a JPEG of 101 scans", makeScans(101, 8), 5102, "too many scans"],
+    ["a JPEG of 28 scans of 36 million pixels", makeScans(28, 6000), 5102, "too many scans"],
     ["half a PNG", png.slice(0, png.length / 2), 5102, "cut off"],
     ["half a JPEG", makePhoto(png, 1).then((file) => file.slice(0, file.length / 2)), 5102, "cut off"],
     ["half a WebP", webp(png).then((file) => file.slice(0, file.length / 2)), 5102, "cut off"],

@@ -118,6 +118,21 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("writes that are refused count, whatever is wrong with them", async () => {
+    const shop = await open({ addressWrites: 5 });
+    const address = newAddress();
+    const send = async (body: unknown, request = "POST /likes/") =>
+      answerOf(await shop.callAnonymously(request, { address, body }))[0];
+    expect(await send({ resource_type: "product" })).toBe(5102);
+    expect(await send({ ...ofProduct("prod_1"), text: "x".repeat(65_536) })).toBe(5104);
+    expect(await send({ platform: "web" }, "POST /notifications/register/")).toBe(5102);
+    expect(await send(ofProduct("prod_1"), "POST /views/")).toBe(5301);
+    expect(await send(ofProduct("prod_1"), "POST /bookmarks/")).toBe(5301);
+    for (const request of ["POST /likes/", "POST /views/", "POST /bookmarks/", "POST /notifications/register/"]) {
+      expect(await send({}, request)).toBe(5107);
+    }
+  });
+
   test("two processes share the limits, and no table but the audit log identifies callers", async () => {
     const shop = await open({ addressWrites: 6, visitorWrites: 0 });
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });

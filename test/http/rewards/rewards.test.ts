@@ -6,7 +6,6 @@ import { makeOrder, type OrderReply } from "../../support/orders.ts";
 import { checkAccount, type EntryReply, givePoints, type RewardsReply } from "../../support/rewards.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-
 onEachDatabase((suite) => {
   async function openShop(settings: { points_rate?: number; points_days?: number } = {}) {
     const shop = await suite.shop();

@@ -1,8 +1,8 @@
 import { Kind, OptionalKind, type TObject } from "@sinclair/typebox";
 import type { Route } from "../../http/route.ts";
 import { languageForm, namesForm } from "../../values/schema.ts";
-import { actsForVisitors } from "../credentials.ts";
 import { takesKey } from "../idempotency.ts";
+import { actsForVisitors } from "../public-calls.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
 /** The server refuses other values with its own error, so its schemas do not check them. */

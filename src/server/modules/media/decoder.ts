@@ -1,5 +1,7 @@
+import type { Subprocess } from "bun";
 import { ownCommand } from "../../config/own-command.ts";
 import { invalidField, unavailable } from "../../errors.ts";
+import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/bytes.ts";
 import { encodePicture, type Picture } from "./encode.ts";
 
@@ -9,26 +11,33 @@ const longestMs = 15_000;
 const maxMemory = 1024 * MiB;
 const memoryExitCode = 75;
 const watchMs = 20;
+const idleMs = 60_000;
 const simpler = "Save it again, smaller or as a PNG";
 
 type Job = { upload: Uint8Array; maxSide: number };
 
 type Answer = { picture: Picture } | { fault: string };
 
+interface Decoder {
+  process: Subprocess;
+  idle: Timer | undefined;
+  answer: (answer: Answer) => void;
+}
+
+let warm: Decoder | undefined;
+
 /**
- * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or if it
- * uses too much memory.
- * @throws validationFailed for a file that takes too long or too much memory; unavailable if the process ended for
+ * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or when it
+ * takes too much memory. The process is kept for the next file, so call this for one file at a time.
+ * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
  * another reason; an Error for a damaged file.
  */
 export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Picture> {
-  const answered = Promise.withResolvers<Answer>();
-  const child = Bun.spawn([...ownCommand, "__decode"], {
-    // The process needs no settings, and must not know secrets.
-    env: {},
-    stdio: ["ignore", "ignore", "inherit"],
-    serialization: "advanced",
-    ipc: answered.resolve,
+  const decoder = warm ?? startDecoder();
+  clearTimeout(decoder.idle);
+  const { process: child } = decoder;
+  const answered = new Promise<Answer>((resolve) => {
+    decoder.answer = resolve;
   });
   let isLate = false;
   const timer = setTimeout(() => {
@@ -36,20 +45,45 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
     child.kill("SIGKILL");
   }, deadlineMs);
   try {
-    child.send(job);
-    const answer = await Promise.race([answered.promise, child.exited]);
-    if (isLate) throw invalidField("file", `takes too long to decode. ${simpler}`);
-    if (answer === memoryExitCode) throw invalidField("file", `needs too much memory. ${simpler}`);
-    if (typeof answer === "number") throw unavailable("The process that decodes pictures ended.", { isInternal: true });
+    // It fails if the process has just ended, which `exited` tells.
+    attempt(() => child.send(job));
+    const answer = await Promise.race([answered, child.exited]);
+    if (typeof answer === "number") {
+      warm = undefined;
+      if (isLate) throw invalidField("file", `takes too long to decode. ${simpler}`);
+      if (answer === memoryExitCode) throw invalidField("file", `needs too much memory. ${simpler}`);
+      throw unavailable("The process that decodes pictures ended.", { isInternal: true });
+    }
     if ("fault" in answer) throw new Error(answer.fault);
+    decoder.idle = setTimeout(() => {
+      warm = undefined;
+      child.kill();
+    }, idleMs);
+    decoder.idle.unref();
     return answer.picture;
   } finally {
     clearTimeout(timer);
-    child.kill();
   }
 }
 
-/** The main function of that process. */
+function startDecoder(): Decoder {
+  const child = Bun.spawn([...ownCommand, "__decode"], {
+    // It needs no settings, and must not know secrets.
+    env: {},
+    stdio: ["ignore", "ignore", "inherit"],
+    serialization: "advanced",
+    ipc: (answer: Answer) => decoder.answer(answer),
+    onExit() {
+      if (warm === decoder) warm = undefined;
+    },
+  });
+  child.unref();
+  const decoder: Decoder = { process: child, idle: undefined, answer: () => {} };
+  warm = decoder;
+  return decoder;
+}
+
+/** The work of the process: answers jobs until the one that started it ends. */
 export function serveDecoder(): Promise<never> {
   process.once("disconnect", () => process.exit(0));
   process.on("message", async ({ upload, maxSide }: Job) => {
@@ -59,7 +93,7 @@ export function serveDecoder(): Promise<never> {
     );
     process.send?.(answer);
   });
-  // Pictures are decoded in Bun's thread pool, so the event loop is free for this check.
+  // Pictures are decoded in Bun's thread pool, so the event loop is free to watch.
   setInterval(() => {
     if (process.memoryUsage.rss() > maxMemory) process.exit(memoryExitCode);
   }, watchMs);

@@ -8,6 +8,9 @@ export const maxUploadBytes = 20 * 1024 * 1024;
 const maxSide = 2560;
 /** Maximum side of a WebP, and so of what the decoder accepts. */
 const maxDecodedSide = 16_383;
+/** A progressive JPEG has about ten scans, and each can be as short as 61 bytes and take 25 ms. */
+const maxScans = 100;
+const maxScannedPixels = 1_000_000_000;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
 /** Waiting and the deadline of `decodeApart` together are shorter than a connection may be idle. Stores take turns. */
 const limits = {
@@ -40,7 +43,12 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
   const { width, height, format } = await headerOf(upload);
   if (!formats.includes(format)) throw notPicture();
   if (width * height > maxPixels || Math.max(width, height) > maxDecodedSide) throw tooManyPixels();
-  if (format === "jpeg" && !hasEndMarker(upload)) throw damaged();
+  if (format !== "jpeg") return;
+  const { scans, isWhole } = readJpeg(upload);
+  if (!isWhole) throw damaged();
+  if (scans > maxScans || scans * width * height > maxScannedPixels) {
+    throw invalidField("file", "has too many scans. Save it again with fewer, or as a PNG");
+  }
 }
 
 /** Scales a stored picture down. `read` is called only when its turn comes, to save memory. Errors: unavailable. */
@@ -59,15 +67,18 @@ async function headerOf(upload: Uint8Array): Promise<Bun.Image.Metadata> {
   }
 }
 
-/** Whether a JPEG is complete. The decoder would fill missing parts with grey. */
-function hasEndMarker(bytes: Uint8Array): boolean {
+/** The scans of a JPEG, at most one more than allowed, and whether it is complete. The decoder would fill missing parts with grey. */
+function readJpeg(bytes: Uint8Array): { scans: number; isWhole: boolean } {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 2;
   // The segments before the first scan can contain a preview with markers of its own.
   while (at + 4 <= file.length && file.readUInt16BE(at) !== 0xffda) {
     at += file.readUInt16BE(at) === 0xffff ? 1 : 2 + file.readUInt16BE(at + 2);
   }
-  return file.indexOf("\xff\xd9", at, "latin1") !== -1;
+  const isWhole = file.indexOf("\xff\xd9", at, "latin1") !== -1;
+  let scans = 0;
+  for (; at !== -1 && scans <= maxScans; scans++) at = file.indexOf("\xff\xda", at + 1, "latin1");
+  return { scans, isWhole };
 }
 
 function notPicture(cause?: unknown) {

@@ -1,0 +1,48 @@
+import type { ProcessMemory, Tenant } from "../context.ts";
+import { AppError, type ErrorKind } from "../errors.ts";
+import { allowsAnonymous, ignoresCredentials } from "../http/access.ts";
+import type { Route } from "../http/route.ts";
+import { KiB } from "../values/bytes.ts";
+import type { BodyLimits } from "./body.ts";
+
+/** The maximum of a public body, in bytes. */
+const publicBytes = 64 * KiB;
+
+/** Calls of `/auth/` are counted as attempts instead. */
+const isPublicWrite = ({ method, access }: Route) =>
+  method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
+
+/** Whether servers call a route for visitors and may send their addresses. For `/auth/` they always may. */
+export function actsForVisitors(route: Route): boolean {
+  return isPublicWrite(route) || route.access.some((one) => one.kind === "app" && one.scope === "customers:sign-up");
+}
+
+export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimits {
+  const isPublic = allowsAnonymous(route.access) || actsForVisitors(route);
+  return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
+}
+
+/** These refusals come before the service counts a write. Some notFound come later and count twice. */
+const uncounted: ReadonlySet<ErrorKind> = new Set([
+  "malformedRequest",
+  "validationFailed",
+  "unsupportedMediaType",
+  "bodyTooLarge",
+  "notFound",
+] as const);
+
+/** Counts a refused public write for its address. Returns its error, or that of the limit once it is reached. */
+export async function countRefusal(
+  { memory, clientIpOf }: { memory: Pick<ProcessMemory, "writes">; clientIpOf: (request: Request) => string | null },
+  { request, route }: { request: Request; route: Route },
+  tenant: Tenant,
+  failure: unknown,
+): Promise<unknown> {
+  if (!(failure instanceof AppError && uncounted.has(failure.kind) && isPublicWrite(route))) return failure;
+  try {
+    await memory.writes.count(tenant, clientIpOf(request), null);
+    return failure;
+  } catch (error) {
+    return error;
+  }
+}
