@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { formatHead, type RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
@@ -146,6 +147,50 @@ test.concurrent.each([1, 2])(
   },
   timeoutMs,
 );
+
+// Linux alone can be told to defer connections.
+test.skipIf(process.platform !== "linux")(
+  "no connection is reset while a server restarts, also of clients that connect anew for each request",
+  async () => {
+    const binary = installBinary();
+    await openShop(binary);
+    let server = await binary.serve();
+    const { port } = server;
+    const ends = new Set<string>();
+    let isOver = false;
+    const clients = Array.from({ length: 64 }, async () => {
+      while (!isOver) ends.add(await askOnce(port));
+    });
+    for (let restart = 0; restart < 2; restart++) {
+      server.signal("SIGTERM");
+      expect(await server.exited).toBe(0);
+      server = await binary.serve("--port", String(port));
+    }
+    isOver = true;
+    await Promise.all(clients);
+    // A machine under load starts a server late.
+    ends.delete("ECONNREFUSED");
+    expect([...ends]).toEqual(["HTTP/1.1 200"]);
+    expect(await server.end()).toBe(0);
+  },
+  timeoutMs,
+);
+
+/** Asks on a connection of its own; returns the beginning of the reply, or how the connection ended without one. */
+function askOnce(port: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const head = formatHead({ head: "GET /health/live HTTP/1.1", headers: { connection: "close" } });
+  let reply = "";
+  connect(port, "127.0.0.1", function (this: { write(text: string): void }) {
+    this.write(head);
+  })
+    .on("data", (chunk) => {
+      reply += chunk;
+    })
+    .on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"))
+    .on("close", () => resolve(reply.slice(0, 12) || "no reply"));
+  return promise;
+}
 
 describe.concurrent("connections and workers that delay a stop", () => {
   test(

@@ -19,6 +19,8 @@ export const idleSeconds = 30;
 const maxHeaderBytes = 32_768;
 /** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
+/** How long before that end Linux defers new connections. In this time the open ones send their requests. */
+const deferMs = 250;
 /** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
@@ -71,7 +73,10 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     /** Asks clients to reconnect elsewhere, finishes running requests, and closes the rest after `graceMs`. */
     async stop(graceMs: number) {
       isStopping = true;
-      await Bun.sleep(Math.min(handoverMs, graceMs));
+      await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
+      // Loaded only here, because it opens the C library.
+      if (graceMs > 0) (await import("./defer-connections.ts")).deferConnections(port);
+      await Bun.sleep(Math.min(deferMs, graceMs));
       // Counted from here, so that a request whose body does not arrive is answered before it is cut off.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
