@@ -120,8 +120,9 @@ describe("the shop of the demo", () => {
       `127.0.0.1:${taken} is in use by another program. Choose another port with --shop-port.`,
     );
     await occupier.stop(true);
-    const second = await binary.serveBy(command);
+    const second = await binary.serveBy([...command, "--examples"]);
     expect(second.stdout()).toStartWith(`Shop: http://127.0.0.1:${taken}\n`);
+    await until("the requests", () => second.stdout().includes("# List its products"));
     await second.end();
   }, 30_000);
 

@@ -35,10 +35,10 @@ const order = (verb: string, number: string, ...args: string[]) => json<Order>("
 const terminal: Actor = { kind: "terminal", account: "ada" };
 
 /** Orders pieces of a product, as a guest. Returns the order's number. */
-async function reserve(product_id: string, quantity: number): Promise<string> {
+async function reserve(product_id: string, quantity: number, actor = terminal, store = "demo"): Promise<string> {
   const db = await openStoreDatabase({ dataDir });
-  const system = { db, actor: terminal, vault, requestId: "test", now: Date.now };
-  const ctx = { ...system, tenant: await requireTenant(system, "demo") } as Ctx;
+  const system = { db, actor, vault, requestId: "test", now: Date.now };
+  const ctx = { ...system, tenant: await requireTenant(system, store) } as Ctx;
   const { json: text } = await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id, quantity }] }));
   await db.close();
   return String((JSON.parse(text) as Order).number);
@@ -152,6 +152,38 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
     payment_status: "refunded",
     refunded: 30,
   });
+});
+
+test("cancel --buyer takes each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
+  await json("tenant", "create", "hoard");
+  const store = ["-n", "hoard"];
+  const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");
+  const { user_id: userId } = await json<{ user_id: string }>(
+    ..."user create --no-password --email eve@example.com".split(" "),
+    ...store,
+  );
+  await reserve(product_id, 1, terminal, "hoard");
+  await reserve(product_id, 1, { kind: "user", role: "customer", userId }, "hoard");
+  await reserve(
+    product_id,
+    1,
+    { kind: "app", appId: "app_1", scopes: new Set(["orders:write"]), isWeb: true },
+    "hoard",
+  );
+  const list = ["order", "list", ...store, "--unpaid", "--by", "buyer"];
+  const table = (await run(list)).stdout.trimEnd().split("\n").slice(1);
+  const shown = table.map((line) => line.split(/ {2,}/)[0] as string);
+  const [hashed, named] = [shown.filter((name) => /^[\w-]{32}$/.test(name)), shown.filter((name) => name.length < 32)];
+  expect([hashed.length, named.toSorted()]).toEqual([1, ["eve@example.com", "staff"]]);
+  const cancel = ["order", "cancel", ...store, "--buyer"];
+  const dry = await run([...cancel, "staff", "--dry-run"]);
+  expect([dry.stdout, dry.stderr]).toEqual([expect.stringMatching(/^Cancelled +1$/m), "Dry run: nothing was saved.\n"]);
+  for (const buyer of shown)
+    expect((await json<{ cancelled: number[] }>(...cancel, buyer, "--yes")).cancelled).toHaveLength(1);
+  expect(await json<unknown[]>(...list)).toEqual([]);
+  const unknown = await failure(...cancel, "guest", "--yes");
+  expect([unknown.code, unknown.error.message]).toEqual([3, 'Buyer "guest" not found in the unpaid orders.']);
+  expect(unknown.error.remedy).toContain("bodega order list -n hoard --unpaid --by buyer");
 });
 
 test("a pending order is cancelled, and its stock is free again", async () => {

@@ -136,7 +136,7 @@ describe("leaving at a prompt is exit code 130, and nothing is created", () => {
     ["at the first question", [["Name of the store", ctrlC]]],
     ["at the second password", [...storeSteps, ...ownerSteps.slice(0, -1), ["Repeat the password", ctrlC]]],
     ["at the last question", [...all, ["Create the store?", ctrlC]]],
-    ["with a no to the last question", [...all, ["Create the store?", "n\r"]]],
+    ["with a no to the last question", [...all, ["Create the store?", `${down}${down}\r`]]],
   ])("%s", async (_when, steps) => {
     const { atTerminal, isUntouched } = openNew();
     const secrets = makeDir();
@@ -157,7 +157,7 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
     ["Currency of prices", again("euro")],
     ["Must be an ISO 4217 currency code", again("eur")],
     ["Default language", again("english please")],
-    ["Must be a language code", again("de")],
+    ["Must be the code of a known language", again("de")],
     ["Owner email", "ada\r"],
     ["Must be an email address", again("ada@example.com")],
     ["Owner name", "\r"],
@@ -185,6 +185,40 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
   expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
   expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
 });
+
+test("the summary shows what will be created, and the questions can be asked again, with the answers before", async () => {
+  const { atTerminal, json } = openNew();
+  const steps: Steps = [
+    ["Name of the store", "Ada's Mugs\r"],
+    ["Namespace (name of the store", `${eraseLine}mugs\r`],
+    ["Currency of prices", "chf\r"],
+    ["Default language", "de\r"],
+    ...ownerSteps,
+    ["Sites whose pages may use the key", "shop.example.com, *.example.org\r"],
+    ["(storefront)", "web\r"],
+    ["Publish the key now?", "n\r"],
+    ["Create the store?", `${down}\r`],
+    ["(Ada's Mugs)", "\r"],
+    ["(mugs)", "\r"],
+    ["(CHF)", "\r"],
+    ["(de)", "\r"],
+    ["(ada@example.com)", `${eraseLine}eve@example.com\r`],
+    ["(Ada)", "\r"],
+    ["New password", "\r"],
+    ["Sites whose pages may use the key", "\r"],
+    ["(web)", "\r"],
+    ["(y/N)", "\r"],
+    ["Create the store?", "\r"],
+  ];
+  const { code, screen } = await atTerminal(steps, "--no-serve", "--save-secret-to", join(makeDir(), "web.secret"));
+  expect(screen).toContain("Store   Ada's Mugs (mugs), prices in CHF, language de\n");
+  expect(screen).toContain("Owner   Ada, ada@example.com\n");
+  expect(screen).toContain("Owner   Ada, eve@example.com, generated password\n");
+  expect(code).toBe(0);
+  expect(await json<object[]>("user", "list", "-n", "mugs")).toMatchObject([{ email: "eve@example.com" }]);
+  const key = { name: "web", published: false, origins: ["*.example.org", "shop.example.com"] };
+  expect(await json<object[]>("key", "list", "-n", "mugs")).toMatchObject([key]);
+}, 20_000);
 
 test("a port in use is reported before the first question", async () => {
   const { atTerminal } = openNew();
@@ -271,7 +305,7 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
   test.each<[string, string[], string]>([
     ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
     ["currency", ["--currency", "XXY"], "--currency must be an ISO 4217"],
-    ["language", ["--language", "x y"], "--language must be a language"],
+    ["language", ["--language", "x y"], "--language must be the code"],
     ["unknown language", ["--language", "EUR"], "--language must be the code of a known language"],
     [
       "email",

@@ -94,7 +94,15 @@ test("an amount that may have a thousands separator, or a second comma, is refus
   }
 });
 
-test("slugs of a German store are spelt as in German, and an unknown category is named", async () => {
+test("a SKU is found in any case, unless it names two products", async () => {
+  await json("product", "create", "-n", "other", "--title", "Upper", "--price", "1", "--sku", "CASE-1");
+  expect(await json<object>("product", "show", "-n", "other", "case-1")).toMatchObject({ sku: "CASE-1" });
+  await json("product", "create", "-n", "other", "--title", "Lower", "--price", "1", "--sku", "Case-1");
+  expect(await json<object>("product", "show", "-n", "other", "Case-1")).toMatchObject({ title: "Lower" });
+  expect(await failure("product", "show", "-n", "other", "case-1")).toMatchObject({ code: 3 });
+});
+
+test("slugs of a German store are spelt as in German, and an unknown category is named with the similar one", async () => {
   await json("tenant", "create", "laden", "--language", "de-AT");
   expect(await json<object>("category", "create", "-n", "laden", "--title", "Drücke")).toMatchObject({
     slug: "druecke",
@@ -103,7 +111,7 @@ test("slugs of a German store are spelt as in German, and an unknown category is
   expect(await json<object>(...args)).toMatchObject({ slug: "groesse" });
   const { error } = await failure(...args, "--category", "Drücke");
   expect(error.message).toStartWith("--category");
-  expect(error.message).toContain('is not a category of this store: "Drücke"');
+  expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });
 
 test("create and update know the former price, tags and translations, also of a category", async () => {

@@ -196,11 +196,15 @@ describe("text instead of a number is a usage error", () => {
 });
 
 test.each([
-  ["Deutsch", "such as de, en or pt-BR"],
+  ["Deutsch", "for German: de"],
+  ["german", "for German: de"],
+  ["français", "for French: fr"],
+  ["日本語", "for Japanese: ja"],
+  ["klingonisch", "a known language, such as de, en or pt-BR"],
   ["xx", "a known language, such as de, en or pt-BR"],
   ["EUR", "a known language, such as de, en or pt-BR"],
   ["de-XX", "a known language, such as de, en or pt-BR"],
-])("the language %s is refused", async (language, hint) => {
+])("the language %s is refused, with the code where its name is known", async (language, hint) => {
   const { code, error } = await openCli().failure("tenant", "create", "spoken", "--language", language);
   expect([code, error.message]).toEqual([2, expect.stringContaining(hint)]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderUnit, stateDirectoryOf, type UnitOptions } from "../../src/server/admin/systemd-unit.ts";
@@ -117,16 +117,35 @@ test("a port below 1024 adds one capability, other ports none", () => {
   expect([rights(1024), rights(0)]).toEqual([["AmbientCapabilities="], ["AmbientCapabilities="]]);
 });
 
-test.each(['/opt/"q"/bodega', "/opt/a b", "/srv/50%", "/srv/$HOME", "/opt/a\nUser=root/bodega"])(
-  "a path that would need quotes is refused: %j",
-  async (path) => {
-    const account = { kind: "static", user: "0", group: "0" } as const;
-    for (const options of [{ command: [path] }, { dataDir: path }, { folders: [path] }]) {
-      const error = (await failureOf(() => renderUnit({ ...usual, account, ...options }))) as AppError;
-      expect(error.code).toBe(5306);
-    }
-  },
-);
+test("paths with spaces, quotes, percent and dollar signs are quoted correctly", () => {
+  const folder = join(base, "my %n $HOME dir");
+  const program = join(folder, "bodega");
+  mkdirSync(folder);
+  copyFileSync("/bin/sh", program);
+  chmodSync(program, 0o755);
+  const account = { kind: "static", user: "0", group: "0" } as const;
+  const dataDir = '/srv/a %h "b" \\ $X';
+  const unit = renderUnit({ ...usual, command: [program], dataDir, folders: ["/mnt/my replica"], account });
+  expect(askSystemd(unit)).toBe("");
+  const path = `${base}/my %%n $HOME dir/bodega`;
+  expect(linesOf(unit, "ExecStart")).toEqual([`ExecStart="${path}" serve --data-dir "/srv/a %%h \\"b\\" \\\\ $$X"`]);
+  expect(linesOf(unit, "ReadWritePaths")).toEqual([
+    'ReadWritePaths="/srv/a %%h \\"b\\" \\\\ $X"',
+    'ReadWritePaths="-/mnt/my replica"',
+  ]);
+});
+
+test.each([
+  { command: ['/opt/"q"/bodega'] },
+  { command: ["/opt/a\\b/bodega"] },
+  { command: ["/opt/a\nUser=root/bodega"] },
+  { dataDir: "/srv/a\nUser=root" },
+  { folders: ["/srv/a\nUser=root"] },
+])("a path that a unit cannot contain is refused: %j", async (options) => {
+  const account = { kind: "static", user: "0", group: "0" } as const;
+  const error = (await failureOf(() => renderUnit({ ...usual, account, ...options }))) as AppError;
+  expect(error.code).toBe(5306);
+});
 
 test("systemd manages only a directory directly below /var/lib", () => {
   const names = [

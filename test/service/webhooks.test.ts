@@ -276,6 +276,8 @@ onDatabase("file", (suite) => {
     expect(receiver.received).toHaveLength(1);
     const details = [{ field: "url", message: expect.stringContaining("127.0.0.1") }];
     expect(await failureOf(addWebhook(ctx, { url: "https://127.0.0.1/" }))).toMatchObject({ code: 5102, details });
+    const named = addWebhook(ctx, { url: "https://inside.example/" }, async () => ["127.0.0.1"]);
+    expect(await failureOf(named)).toMatchObject({ code: 5102, details });
   });
 
   test("the connection goes to the checked address, and the certificate is verified for the name", async () => {

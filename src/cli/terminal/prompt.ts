@@ -58,7 +58,7 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
   return (await ask(({ input }, streams) => input({ message: fit(message), validate, ...preset }, streams))).trim();
 }
 
-export function askChoice<T>(message: string, choices: { value: T; name: string }[]): Promise<T> {
+export function askChoice<T>(message: string, choices: readonly { value: T; name: string }[]): Promise<T> {
   return ask(({ select }, streams) => select({ message: fit(message), choices }, streams)) as Promise<T>;
 }
 

@@ -35,9 +35,10 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
 export function renderUnit({ command, dataDir, folders = [], hasReplica = false, ...options }: UnitOptions): string {
   const { account, port, settings = {} } = options;
   const paths = [dataDir, ...folders];
-  for (const word of [...command, ...paths]) requirePlain(word);
-  const exec = [...command, "serve", "--data-dir", dataDir].join(" ");
-  const environment = Object.entries(settings).map((pair) => `Environment=${quoteSetting(pair.join("="))}\n`);
+  const [program = "", ...words] = command;
+  for (const word of [...command, ...paths]) requireFit(word, word === program ? /["'\\\p{Cc}]/u : /\p{Cc}/u);
+  const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
+  const environment = Object.entries(settings).map((pair) => `Environment=${quoteWord(pair.join("="))}\n`);
   // Home directories are hidden, unless the data or the program are in one.
   const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
@@ -74,18 +75,19 @@ WantedBy=multi-user.target
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
   // The minus lets the server start although a disk is not mounted.
-  const writable = folders.map((path) => `\nReadWritePaths=-${path}`).join("");
+  const writable = folders.map((path) => `\nReadWritePaths=${quoteWord(`-${path}`)}`).join("");
   if (account.kind === "dynamic") {
-    const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${path}`).join("");
+    const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${quoteArgument(path)}`).join("");
     return `DynamicUser=yes\nUser=bodega\nStateDirectory=${name ?? "bodega"}\nStateDirectoryMode=0700${writable}${own}`;
   }
   const { user, group } = account;
-  return `User=${user}\nGroup=${group}\nReadWritePaths=${dataDir}${writable}`;
+  return `User=${user}\nGroup=${group}\nReadWritePaths=${quoteWord(dataDir)}${writable}`;
 }
 
-function requirePlain(path: string): void {
-  if (/^[\w@+=:,./-]+$/.test(path)) return;
-  const remedy = "Choose a path of letters, digits and @ + = : , . / - _";
+/** systemd cannot represent quotes in a program's path, nor line breaks in any path. */
+function requireFit(path: string, unfit: RegExp): void {
+  if (!unfit.test(path)) return;
+  const remedy = "Choose a path without quotes, backslashes or line breaks.";
   throw wrongState(`A systemd unit cannot contain ${JSON.stringify(path)}.`, { remedy });
 }
 
@@ -94,10 +96,15 @@ export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
+/** Quotes an argument, in which `$` starts a variable, unlike in the program's path. */
+function quoteArgument(word: string): string {
+  return quoteWord(word.replaceAll("$", "$$$$"));
+}
+
 /** `%` starts a specifier even in quotes. */
-function quoteSetting(setting: string): string {
-  const text = setting.replaceAll("%", "%%");
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
+function quoteWord(word: string): string {
+  const text = word.replaceAll("%", "%%");
+  return /^[\w@%+=:,./$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
 /** Returns the output of `systemctl`. Errors: unavailable with its message. */

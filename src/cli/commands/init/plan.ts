@@ -12,12 +12,20 @@ import { planSecretFile } from "../../secrets/deliver.ts";
 import { readSecretFile } from "../../secrets/passwords.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, warn } from "../../terminal/output.ts";
-import { askYesNo } from "../../terminal/prompt.ts";
+import { askChoice, askYesNo } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import type { Console } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { checkFlags, type InitArgs, readSender, requireFlags } from "./flags.ts";
-import { askNamespace, findNamespace, resolveKey, resolveOwner, resolvePublicUrl, resolveStore } from "./questions.ts";
+import {
+  type Answers,
+  askNamespace,
+  findNamespace,
+  resolveKey,
+  resolveOwner,
+  resolvePublicUrl,
+  resolveStore,
+} from "./questions.ts";
 
 export type Plan = Awaited<ReturnType<typeof planShop>>;
 
@@ -28,7 +36,9 @@ export async function planShop(given: InitArgs, console: Console) {
   if (given["tls-cert"] !== undefined && preset.tls !== undefined) await readCertificate(preset.tls);
   const mail = readMail(given, console);
   const place = given["replicate-to"] && requireApart(given["replicate-to"], preset.dataDir);
-  const answers = await gatherAnswers(given, console, preset);
+  let answers = await gatherAnswers(given, console, preset);
+  while (console.canAsk && !console.assumeYes && (await confirmAnswers(console, answers)) === "again")
+    answers = await gatherAnswers(given, console, preset, answers);
   const { serve, key, owner, publicUrl } = answers;
   const args = { ...given, "public-url": publicUrl };
   let config = readCliConfig(args, console);
@@ -59,8 +69,11 @@ function readMail(args: InitArgs, console: Console): Record<string, string> {
   return mail;
 }
 
-/** Returns the answers from flags and questions. A part is null if it already exists or is not wanted. */
-async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
+/**
+ * Returns the answers from flags and questions. A part is null if it already exists or is not wanted. Those from `before`
+ * are suggested.
+ */
+async function gatherAnswers(args: InitArgs, console: Console, config: Config, before: Answers = {}) {
   const flags = { ...args, "data-dir": config.dataDir };
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
   const tenants = isNew ? [] : await withContext(flags, console, (ctx) => listTenants(ctx));
@@ -75,18 +88,18 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
     await greet(console, config, { isNew, mayServe: args.serve !== false && runningUrl === undefined });
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
-  const named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
+  const named = console.canAsk
+    ? await askNamespace(args, existing, before)
+    : { namespace: found as string, title: args.title };
   const { namespace } = named;
   const shop = await readShop(namespace);
-  const store = shop.store === null ? await resolveStore(args, console, named) : null;
-  const owner = shop.owner === null && args.owner ? await resolveOwner(args, console) : null;
-  const key = shop.key === null ? await resolveKey(args, console, namespace) : null;
-  const publicUrl = await resolvePublicUrl(args, console, config);
+  const store = shop.store === null ? await resolveStore(args, console, named, before) : null;
+  const owner = shop.owner === null && args.owner ? await resolveOwner(args, console, before) : null;
+  const key = shop.key === null ? await resolveKey(args, console, namespace, before) : null;
+  const publicUrl = await resolvePublicUrl(args, console, config, before);
   const asksServe = console.canAsk && runningUrl === undefined && args.serve === undefined;
   const serve = asksServe ? await askYesNo("Start the server in this terminal when done?", true) : args.serve === true;
-  const answers = { namespace, store, owner, key, publicUrl, serve, runningUrl };
-  if (console.canAsk && !console.assumeYes) await confirmAnswers(console, answers);
-  return answers;
+  return { namespace, store, owner, key, publicUrl, serve, runningUrl };
 }
 
 async function greet(console: Console, config: Config, { isNew, mayServe }: { isNew: boolean; mayServe: boolean }) {
@@ -99,7 +112,7 @@ async function greet(console: Console, config: Config, { isNew, mayServe }: { is
 async function confirmAnswers(
   console: Console,
   { namespace, store, owner, key, publicUrl, serve }: Awaited<ReturnType<typeof gatherAnswers>>,
-): Promise<void> {
+): Promise<"create" | "again"> {
   const facts = {
     Store: store && [`${store.title} (${namespace})`, `prices in ${store.currency}`, `language ${store.language}`],
     Owner: owner && [owner.name, owner.email, owner.isRandom && "generated password"],
@@ -110,5 +123,11 @@ async function confirmAnswers(
     parts ? [[label, escapeControls(parts.filter(Boolean).join(", "))]] : [],
   );
   await console.writeError(`\n${renderFields(fields, { width: console.screen?.columns, color: console.color })}`);
-  if (!(await askYesNo(store ? "Create the store?" : `Update store ${namespace}?`, true))) throw new CancelledError();
+  const choice = await askChoice(store ? "Create the store?" : `Update store ${namespace}?`, [
+    { value: "create", name: "yes" },
+    { value: "again", name: "no, go back to the questions" },
+    { value: "cancel", name: "no, cancel" },
+  ] as const);
+  if (choice === "cancel") throw new CancelledError();
+  return choice;
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { ShopPlan } from "../../../server/admin/create-shop.ts";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { invalidField } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/catalogue/products/slug.ts";
@@ -19,7 +20,13 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-export async function askNamespace(args: InitArgs, existing: readonly string[]) {
+/** Earlier answers. */
+export type Answers = Partial<Omit<ShopPlan, "owner">> & {
+  owner?: { email: string; name: string } | null;
+  publicUrl?: string | undefined;
+};
+
+export async function askNamespace(args: InitArgs, existing: readonly string[], before: Answers) {
   if (args.namespace !== undefined) return { namespace: args.namespace, title: args.title };
   if (args.title === undefined && existing.length > 0) {
     const choices = existing.map((value): { value: string | undefined; name: string } => ({ value, name: value }));
@@ -27,9 +34,10 @@ export async function askNamespace(args: InitArgs, existing: readonly string[]) 
     const chosen = existing.length === 1 ? existing[0] : await askChoice("Store", all);
     if (chosen !== undefined) return { namespace: chosen, title: undefined };
   }
-  const title = args.title ?? (await askText("Name of the store", { check: checks.title }));
+  const title =
+    args.title ?? (await askText("Name of the store", { suggestion: before.store?.title, check: checks.title }));
   const namespace = await askText("Namespace (name of the store in every request)", {
-    suggestion: suggestNamespace(title),
+    suggestion: title === before.store?.title ? before.namespace : suggestNamespace(title),
     check: (text) => {
       checks.namespace(text);
       if (args.title !== undefined || !existing.includes(text)) return;
@@ -44,14 +52,15 @@ export async function resolveStore(
   args: InitArgs,
   console: Console,
   { namespace, title }: { namespace: string; title: string | undefined },
+  before: Answers,
 ) {
   const ask = (message: string, suggestion: string, check: (text: string) => unknown) =>
     console.canAsk ? askText(message, { suggestion, check }) : suggestion;
   const { LC_ALL, LC_MESSAGES, LANG } = console.env;
   const [locale = "en"] = /^[a-z]{2,3}(?=[_.@]|$)/.exec(LC_ALL || LC_MESSAGES || LANG || "") ?? [];
-  const suggested = console.canAsk ? locale : "en";
+  const { currency: money = "EUR", language: suggested = console.canAsk ? locale : "en" } = before.store ?? {};
   const name = title ?? (await ask("Name of the store", namespace, checks.title));
-  const currency = args.currency ?? (await ask("Currency of prices, such as EUR or USD", "EUR", checks.currency));
+  const currency = args.currency ?? (await ask("Currency of prices, such as EUR or USD", money, checks.currency));
   const language = args.language ?? (await ask("Default language, such as en or pt-BR", suggested, checks.language));
   return { title: name, currency: checks.currency(currency), language: checks.language(language) };
 }
@@ -63,12 +72,13 @@ export function suggestNamespace(title: string): string {
   return letters.replaceAll(/-{2,}/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "");
 }
 
-export async function resolveOwner(args: InitArgs, console: Console) {
+export async function resolveOwner(args: InitArgs, console: Console, { owner: before }: Answers) {
   const { "owner-email": givenEmail, "owner-name": givenName } = args;
   const introduction = "The owner has every permission in the store and signs in with email and password.";
   if (givenEmail === undefined) await info(console, introduction);
-  const email = givenEmail ?? (await askText("Owner email", { check: checks["owner-email"] }));
-  const question = { optional: true, check: checks["owner-name"] };
+  const email =
+    givenEmail ?? (await askText("Owner email", { suggestion: before?.email, check: checks["owner-email"] }));
+  const question = { suggestion: before?.name, optional: true, check: checks["owner-name"] };
   const name = givenName ?? (console.canAsk ? await askText("Owner name (optional)", question) : "");
   const flags = {
     "password-stdin": args["owner-password-stdin"],
@@ -85,15 +95,18 @@ const keyIntroduction =
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
 /** Returns the first app key. `secretFile` is undefined if its secret is printed. */
-export async function resolveKey(args: InitArgs, console: Console, namespace: string) {
+export async function resolveKey(args: InitArgs, console: Console, namespace: string, { key: before }: Answers) {
   const { "key-name": givenName, publish: givenPublish, origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);
-  const origins = console.canAsk && args.origins && origin.length === 0 ? await askOrigins(pages, true) : origin;
-  const suggestion = origins.length > 0 ? "storefront" : "backend";
+  const isAsked = console.canAsk && args.origins && origin.length === 0;
+  const origins = isAsked ? await askOrigins(pages, true, before?.origins.join(", ")) : origin;
+  const purpose = origins.length > 0 ? "storefront" : "backend";
+  // The name before may be that of the other purpose.
+  const suggestion = before && before.origins.length > 0 === origins.length > 0 ? before.name : purpose;
   if (!console.canAsk) return { name: givenName ?? suggestion, publish: givenPublish ?? false, origins, secretFile };
   const name = givenName ?? (await askText("Name of the first app key", { suggestion, check: checks["key-name"] }));
   const question = "Publish the key now? Requests with an unpublished key fail.";
-  const publish = givenPublish ?? (await askYesNo(question, true));
+  const publish = givenPublish ?? (await askYesNo(question, before?.publish ?? true));
   const file = `${namespace}-${slugFrom(name) || "key"}.secret`;
   if (secretFile !== undefined || !attempt(() => planSecretFile(file))) return { name, publish, origins, secretFile };
   const chosen = await askChoice<string | undefined>("Where should the key's secret go?", [
@@ -103,10 +116,10 @@ export async function resolveKey(args: InitArgs, console: Console, namespace: st
   return { name, publish, origins, secretFile: chosen };
 }
 
-export async function resolvePublicUrl(args: InitArgs, console: Console, { host, publicUrl }: Config) {
+export async function resolvePublicUrl(args: InitArgs, console: Console, { host, publicUrl }: Config, before: Answers) {
   const isLocal = /^(?:127\.|::1$|localhost$)/.test(host);
   if (!console.canAsk || isLocal || publicUrl !== undefined) return args["public-url"];
   const check = (text: string) => readConfig({ "data-dir": "/dev/null", "public-url": text }, {});
-  const url = await askText("Public URL, such as https://shop.example.com (optional)", { optional: true, check });
-  return url || undefined;
+  const question = { suggestion: before.publicUrl, optional: true, check };
+  return (await askText("Public URL, such as https://shop.example.com (optional)", question)) || undefined;
 }

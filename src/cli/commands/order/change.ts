@@ -1,12 +1,14 @@
 import type { Ctx } from "../../../server/context.ts";
+import { notFound } from "../../../server/errors.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { type FlagArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { info } from "../../terminal/output.ts";
+import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import type { Console } from "../../terminal/terminal.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
+import { findUser } from "../user/user.ts";
 import { formatAmount, formatCustomer, order, printOrder } from "./commands.ts";
 
 const dryRunArg = {
@@ -80,16 +82,49 @@ const fulfill = defineCommand({
 });
 
 const cancel = defineCommand({
-  description: "Cancel a pending order and release its stock and points",
-  args: { ...order.args, "dry-run": dryRunArg },
-  examples: ["bodega order cancel -n demo 17"],
+  description: "Cancel pending orders and release their stock and points",
+  args: {
+    ...order.args,
+    order: { ...order.args.order, required: false },
+    buyer: valueArg("buyer", "Cancel all unpaid orders of this buyer, as `order list --unpaid --by buyer` shows it", {
+      completes: "user",
+    }),
+    "dry-run": dryRunArg,
+  },
+  oneOf: ["order", "buyer"],
+  examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo --buyer ada@example.com"],
   done: "Cancelled order {number}.",
   notes: ["A full refund cancels a paid order: bodega order refund -n <namespace> <order>"],
   async run(args, console) {
+    const { order: named, buyer, ...rest } = args;
+    if (named === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
     const { cancelOrder } = await import("../../../server/modules/orders/service.ts");
-    await changeOrder(args, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
+    await changeOrder({ ...rest, order: named }, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
   },
 });
+
+async function cancelOfBuyer(
+  args: StoreArgs & { buyer: string; "dry-run"?: boolean },
+  console: Console,
+): Promise<void> {
+  const { cancelUnpaid, listUnpaid } = await import("../../../server/modules/orders/buyers.ts");
+  const { buyer, numbers } = await withTenant(args, console, async (ctx) => {
+    const buyer = (args.buyer.includes("@") ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
+    return { buyer, numbers: (await listUnpaid(ctx, buyer)).map(({ number }) => number) };
+  });
+  if (numbers.length === 0 && !args.buyer.includes("@")) {
+    const remedy = `List the buyers: bodega order list -n ${args.namespace} --unpaid --by buyer`;
+    throw notFound("buyer", args.buyer, { in: "the unpaid orders", remedy });
+  }
+  let cancelled = numbers;
+  if (numbers.length > 0 && !args["dry-run"]) {
+    await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
+    cancelled = await withTenant(args, console, (ctx) => cancelUnpaid(ctx, buyer));
+  }
+  const done = args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}.";
+  await printRecord({ ...console, done }, { buyer: args.buyer, cancelled });
+  if (args["dry-run"]) await info(console, "Dry run: nothing was saved.");
+}
 
 const refund = defineCommand({
   description: "Record the refund of a paid order, or of some of its lines",

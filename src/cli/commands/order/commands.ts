@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
-import { recordArgs, withTenant } from "../../context/context.ts";
+import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
 import {
   type ArgValues,
   type CommandArgs,
@@ -18,6 +18,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList, printRecord } from "../../terminal/output.ts";
 import type { Console } from "../../terminal/terminal.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";
 
 export function toOrderRecord({ order, customerEmail }: OrderView) {
@@ -105,11 +106,14 @@ const list = defineCommand({
     namespace: requiredNamespaceArg,
     ...orderFilterFlags,
     unpaid: { type: "boolean", description: "List only pending orders, which reserve stock" },
+    by: choiceArg(["buyer"], "With --unpaid: list who reserves how many pieces"),
     limit: limitArg("50"),
   },
-  examples: ["bodega order list -n demo --status paid --since 7d", "bodega order list -n demo --unpaid"],
+  examples: ["bodega order list -n demo --status paid --since 7d", "bodega order list -n demo --unpaid --by buyer"],
   async run(args, console) {
     const { limit, unpaid } = args;
+    if (args.by !== undefined && !unpaid) throw invalidFlag("--by", "needs --unpaid");
+    if (args.by !== undefined) return printBuyers(args, console);
     const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
     const { views } = await withTenant(args, console, async (ctx) =>
       listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...(unpaid && { status: "pending" }) }, limit),
@@ -131,6 +135,19 @@ const list = defineCommand({
     });
   },
 });
+
+async function printBuyers(args: StoreArgs & { limit: number }, console: Console): Promise<void> {
+  const { listBuyers } = await import("../../../server/modules/orders/buyers.ts");
+  const buyers = await withTenant(args, console, (ctx) => listBuyers(ctx, args.limit));
+  await printList(console, buyers, {
+    id: ({ buyer }) => buyer,
+    empty: "No unpaid orders found.",
+    columns: [
+      { header: "BUYER", value: ({ buyer, email }) => email ?? buyer },
+      ...(["orders", "pieces", "since", "expires_at"] as const),
+    ],
+  });
+}
 
 const show = defineCommand({
   description: "Show an order with its lines, refunds and address",

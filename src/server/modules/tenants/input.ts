@@ -111,10 +111,20 @@ export function parseLanguage(field: string, tag: string): string {
   throw invalidField(field, "must be a language code, such as de, en or pt-BR");
 }
 
+/** Errors: validationFailed, which suggests the code where a language is given by its name. */
 export function parseStoreLanguage(tag: string): string {
-  const language = parseLanguage("language", tag);
-  if (attempt(() => new Intl.DisplayNames("en", { type: "language", fallback: "none" }).of(language))) return language;
-  throw invalidField("language", "must be the code of a known language, such as de, en or pt-BR");
+  const language = attempt(() => parseLanguage("language", tag));
+  if (language !== undefined && nameLanguage(language, "en") !== undefined) return language;
+  const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  const isMeant = (code: string, locale: string) => nameLanguage(code, locale)?.toLowerCase() === tag.toLowerCase();
+  const code = codes.find((code) => isMeant(code, "en") || isMeant(code, code));
+  const hint = code === undefined ? ", such as de, en or pt-BR" : `; for ${nameLanguage(code, "en")}: ${code}`;
+  throw invalidField("language", `must be the code of a known language${hint}`);
+}
+
+function nameLanguage(code: string, locale: string): string | undefined {
+  return attempt(() => new Intl.DisplayNames(locale, { type: "language", fallback: "none" }).of(code));
 }
 
 const known = new Set(Intl.supportedValuesOf("currency"));

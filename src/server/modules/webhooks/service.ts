@@ -1,10 +1,18 @@
 import { and, type SQL, sql } from "drizzle-orm";
+import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
 import { pickStored } from "../../db/columns.ts";
 import { byId, matches, ofStore, params } from "../../db/conditions.ts";
 import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { hostOf, isPublicHost } from "../../delivery/outbound/address.ts";
+import {
+  hostOf,
+  isPublicHost,
+  type Lookup,
+  lookupAddresses,
+  RefusedAddress,
+  resolveAddresses,
+} from "../../delivery/outbound/address.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -59,10 +67,11 @@ interface WebhookInput {
 }
 
 /** Adds a webhook for future events. Errors: validationFailed; wrongState if the store already has twenty. */
-export async function addWebhook(ctx: Ctx, input: WebhookInput) {
+export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup = lookupAddresses) {
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);
+  if (!allowPrivate) await refusePrivate(new URL(url), lookup);
   const id = newId("whk");
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
@@ -84,6 +93,14 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput) {
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };
+  });
+}
+
+/** Accepts a name that does not resolve in three seconds, because it may do so later. */
+async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
+  await withTimeout(resolveAddresses(url, false, lookup), 3000).catch((error: unknown) => {
+    if (!(error instanceof RefusedAddress)) return;
+    throw invalidField("url", `${error.message}. Add --allow-private to permit it`);
   });
 }
 
@@ -135,7 +152,7 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
   if (url.hash !== "") throw invalidField("url", "must not contain #");
-  // Addresses are checked at each attempt.
+  // Its addresses are checked when it is added and at each attempt.
   if (!allowPrivate && !isPublicHost(hostOf(url))) {
     throw invalidField("url", `${hostOf(url)} is not a public address. Add --allow-private to permit it`);
   }

@@ -4,7 +4,7 @@ import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField, notFound } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
-import { ambiguousName, maxCompared, unknownName } from "../../../values/unknown-name.ts";
+import { ambiguousName, maxCompared, suggestWord, unknownName } from "../../../values/unknown-name.ts";
 import { categories } from "../categories/table.ts";
 import type { ProductColumns } from "./input.ts";
 import { unknownCategory } from "./product-errors.ts";
@@ -22,6 +22,10 @@ const selectByName = statement<{ id: string }>(sql`
   select id from ${products} where ${isProduct} and slug = ${param("name")}
   union select id from ${products} where ${isProduct} and sku = ${param("name")} and not has_variants
   union select product_id from ${productVariants} where ${isVariant} and sku = ${param("name")}`);
+// Reads all products of the store: only for a name that nothing has exactly.
+const selectInAnyCase = statement<{ sku: string }>(sql`
+  select sku from ${products} where ${isProduct} and lower(sku) = lower(${param("name")}) and not has_variants
+  union select sku from ${productVariants} where ${isVariant} and lower(sku) = lower(${param("name")})`);
 const selectBySlug = selectBy(sql`slug = ${param("name")} and (${param("seesDrafts")} or status = 'published')`);
 const ids = { productId: productVariants.productId, variantId: productVariants.id };
 const isNamed = sql`${isVariant} and (id = ${param("name")} or sku = ${param("name")})`;
@@ -62,6 +66,10 @@ export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockIt
   const values = { tenantId: ctx.tenant.id, name: named };
   const variant = await get(ctx.db, selectVariant, values);
   if (variant && isId("var", named)) return variant;
+  if (!isId("prod", named) && !(await get(ctx.db, selectByName, values))) {
+    const [alike, ...others] = await all(ctx.db, selectInAnyCase, values);
+    if (alike && others.length === 0) return resolveStockItem(ctx, alike.sku);
+  }
   // The SKU may also be another product's slug.
   const productId = await resolveProductId(ctx, named);
   return { productId, variantId: variant?.variantId ?? null };
@@ -72,6 +80,9 @@ const selectIds = statement<{ id: string | null }>(sql`
   select coalesce((select id from ${categories} where ${isCategory} and id = n.value),
     (select id from ${categories} where ${isCategory} and slug = n.value)) as id
   from json_each(${param("names")}) n order by n.key`);
+const selectSlugs = statement((q) =>
+  q.select({ slug: categories.slug }).from(categories).where(isCategory).limit(maxCompared),
+);
 
 export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx, columns: Columns): Promise<Columns> {
   const { categoryIds = "[]" } = columns;
@@ -87,5 +98,8 @@ export async function findCategoryIds(ctx: Ctx, field: string, names: readonly s
   if (ids.length === rows.length) return [...new Set(ids)];
   const place = rows.findIndex(({ id }) => id === null);
   const name = names[place] as string;
-  throw invalidField(`${field}.${place}`, `${unknownCategory}: ${JSON.stringify(name)}`);
+  const slugs = (await all(ctx.db, selectSlugs, { tenantId: ctx.tenant.id })).map(({ slug }) => slug);
+  const meant = suggestWord(name, slugs);
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  throw invalidField(`${field}.${place}`, `${unknownCategory}: ${JSON.stringify(name)}${hint}`);
 }

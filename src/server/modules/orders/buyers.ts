@@ -1,0 +1,54 @@
+import { and, countDistinct, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
+import { all, param, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { users } from "../users/table.ts";
+import { cancelOrder } from "./service.ts";
+import { orderLines, orders } from "./table.ts";
+
+const isUnpaid = and(ofStore(orders), eq(orders.status, "pending"));
+/** The id of a customer, the keyed hash of a guest's address, or `staff` for orders that staff made for guests. */
+const buyer = sql<string>`coalesce(${orders.buyer}, ${orders.userId}, 'staff')`;
+const selectBuyers = statement((q) =>
+  q
+    .select({
+      buyer,
+      email: users.email,
+      orders: countDistinct(orders.id),
+      pieces: sql<number>`sum(${orderLines.quantity})`,
+      since: sql<string>`min(${orders.createdAt})`,
+      expires_at: sql<string>`min(${orders.expiresAt})`,
+    })
+    .from(orders)
+    .innerJoin(orderLines, eq(orderLines.orderId, orders.id))
+    .leftJoin(users, and(eq(users.tenantId, orders.tenantId), eq(users.id, buyer)))
+    .where(isUnpaid)
+    .groupBy(buyer)
+    .orderBy(sql`pieces desc, since`)
+    .limit(sql.placeholder("limit")),
+);
+const selectOfBuyer = statement((q) =>
+  q
+    .select({ id: orders.id, number: orders.number })
+    .from(orders)
+    .where(and(isUnpaid, eq(buyer, param("buyer"))))
+    .orderBy(orders.number),
+);
+
+/** At most `limit` buyers whose unpaid orders reserve stock, the most pieces first. */
+export function listBuyers(ctx: Ctx, limit: number) {
+  return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
+}
+
+export function listUnpaid(ctx: Ctx, buyer: string) {
+  return all(ctx.db, selectOfBuyer, { tenantId: ctx.tenant.id, buyer });
+}
+
+export function cancelUnpaid(ctx: Ctx, buyer: string): Promise<number[]> {
+  return inTransaction(ctx, async (tx) => {
+    const unpaid = await listUnpaid(tx, buyer);
+    for (const { id } of unpaid) await cancelOrder(tx, id);
+    return unpaid.map(({ number }) => number);
+  });
+}
