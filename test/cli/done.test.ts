@@ -83,6 +83,6 @@ test("an invalid value of a flag or argument names the help of the command", asy
     expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`\n {2}Help: \\S+ ${help} -h\n$`))]);
   }
   expect((await runHere(["user", "create", "-n", "demo", "--email", "a@example.com"], { env })).stderr).toContain(
-    "--password-stdin, --random-password, --save-password-to, --password-hash-stdin or --no-password",
+    "--password-stdin, --password-file, --random-password, --save-password-to, --password-hash-stdin or --no-password",
   );
 });

@@ -330,6 +330,16 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     expect([code, error.message.slice(0, message.length), isUntouched()]).toEqual([2, message, true]);
   });
 
+  test("a weak password in a file", async () => {
+    const { failure, isUntouched } = openNew();
+    const file = join(makeDir(), "password");
+    writeFileSync(file, "sesame\n");
+    const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-file", file];
+    const { code, error } = await failure("init", ...flags);
+    expect([code, isUntouched()]).toEqual([2, true]);
+    expect(error.message).toStartWith("--owner-password-file needs at least 16 characters");
+  });
+
   test("a weak password", async () => {
     const { run, isUntouched } = openNew();
     const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-stdin"];

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { openCli } from "./run-bodega.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDir, openCli } from "./run-bodega.ts";
 
 const { json, failure, run } = openCli();
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -84,6 +86,17 @@ describe("a new password", () => {
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
   });
 
+  test("is read from a file, which stays as it is", async () => {
+    const path = join(makeDir(), "password");
+    writeFileSync(path, `${password}\n`);
+    const { code, stdout } = await run(line("--password-file", path, "--json"));
+    expect({ code, text: readFileSync(path, "utf8") }).toEqual({ code: 0, text: `${password}\n` });
+    expect(stdout).not.toContain(password);
+    writeFileSync(path, "Short-1\n");
+    const { code: refused, stderr } = await run(line("--password-file", path));
+    expect([refused, stderr]).toEqual([2, expect.stringContaining("--password-file needs at least 16 characters")]);
+  });
+
   test.concurrent.each([
     ["nothing", "", "--password-stdin"],
     ["an empty line", "\n", "--password-stdin"],
@@ -115,10 +128,11 @@ describe("a new password", () => {
   });
 
   test.concurrent.each([
-    [[], "Missing --password-stdin, --random-password, --save-password-to, --password-hash-stdin or"],
+    [[], "Missing --password-stdin, --password-file, --random-password, --save-password-to, --password-hash-stdin or"],
     [["--password-stdin", "--random-password"], "cannot be used together"],
     [["--password-stdin", "--password-hash-stdin"], "cannot be used together"],
     [["--random-password", "--no-password"], "cannot be used together"],
+    [["--password-file", "x", "--random-password"], "--password-file and --random-password cannot be used together"],
     [["--password-stdin", "--save-password-to", "x"], "--save-password-to"],
     [["--no-password", "--save-password-to", "x"], "--save-password-to"],
     [["--password", password], "Unknown flag --password"],

@@ -22,11 +22,12 @@ export const passwordFlags = {
     field: "password",
     description: "Read the password from standard input, as one line",
   },
+  "password-file": fileArg("Read the password from this file, as one line", { field: "password" }),
   "random-password": { type: "boolean", description: "Generate a password, and show it once" },
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
-const sources = ["--password-stdin", "--password-hash-stdin", "--no-password"];
+const sources = ["--password-stdin", "--password-file", "--password-hash-stdin", "--no-password"];
 /** Flags that exclude each other, including those of `user create`. `--save-password-to` generates a password. */
 export const passwordGroups = [
   [...sources, "--random-password"],
@@ -48,7 +49,7 @@ export async function resolvePassword(
 ): Promise<NewPassword> {
   const given = await readPassword(args, console);
   if (given !== undefined || console.canAsk) return given ?? askStrongPassword();
-  const ways = ["--password-stdin", "--random-password", "--save-password-to", ...others];
+  const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
   });
@@ -63,6 +64,8 @@ export async function readPassword(
   if (args["random-password"] || args["save-password-to"] !== undefined) {
     return { password: makePassword(), isRandom: true };
   }
+  const file = args["password-file"];
+  if (file !== undefined) return { password: readSecretFile(file, `--${prefix}password-file`), isRandom: false };
   if (!args["password-stdin"]) return undefined;
   return { password: await readSecretLine(console, `--${prefix}password-stdin`), isRandom: false };
 }

@@ -31,6 +31,7 @@ export const initFlags = {
     field: "password",
     description: "Read the owner's password from standard input, as one line",
   },
+  "owner-password-file": fileArg("Read the owner's password from this file, as one line", { field: "password" }),
   "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
   "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
   owner: { type: "boolean", default: true, description: "Create no owner" },
@@ -72,8 +73,8 @@ export const checks = {
 const exclusive: readonly (readonly string[])[] = [
   ["--print-unit", "--serve"],
   ["--print-unit", "--title"],
-  ["--owner-password-stdin", "--owner-random-password"],
-  ["--owner-password-stdin", "--save-password-to"],
+  ["--owner-password-stdin", "--owner-password-file", "--owner-random-password"],
+  ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
   ["--no-owner", "--owner-email"],
   ["--no-origins", "--origin"],
 ];
@@ -89,7 +90,7 @@ export function checkFlags(args: InitArgs): void {
 /** Whether flags give the owner's password, or have it generated, as `--save-password-to` does. */
 export function passwordSource(args: InitArgs): "given" | "random" | undefined {
   if (args["owner-random-password"] || args["save-password-to"] !== undefined) return "random";
-  return args["owner-password-stdin"] ? "given" : undefined;
+  return args["owner-password-stdin"] || args["owner-password-file"] !== undefined ? "given" : undefined;
 }
 
 export function readSender(args: InitArgs, console: Console): string | undefined {

@@ -82,6 +82,7 @@ export async function resolveOwner(args: InitArgs, console: Console, { owner: be
   const name = givenName ?? (console.canAsk ? await askText("Owner name (optional)", question) : "");
   const flags = {
     "password-stdin": args["owner-password-stdin"],
+    "password-file": args["owner-password-file"],
     "random-password": args["owner-random-password"],
     "save-password-to": args["save-password-to"],
   };

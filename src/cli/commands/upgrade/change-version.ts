@@ -56,7 +56,7 @@ export async function runProgram<T>(program: string, words: string[], config?: D
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"]);
-  const { version, platform } = await asked.catch((): Partial<typeof buildInfo> => ({}));
+  const { version, commit, platform } = await asked.catch((): Partial<typeof buildInfo> => ({}));
   if (version === undefined || platform !== buildInfo.platform) {
     const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
     const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;
@@ -65,7 +65,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
   const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
-  return { version, pending, unknown: migrations.find(({ known }) => !known)?.name };
+  return { version, commit, pending, unknown: migrations.find(({ known }) => !known)?.name };
 }
 
 /** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */

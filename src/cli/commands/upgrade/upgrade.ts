@@ -39,12 +39,15 @@ export default defineCommand({
     const file = given === undefined ? version.previousOf(installed) : resolve(given);
     if (given !== undefined) await version.verifyChecksum(file, args.sha256);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
-    const from = buildInfo.version;
     const other = await version.inspectVersion(file, config);
-    const { version: to, pending } = other;
+    const { pending } = other;
+    const name = (one: Pick<typeof other, "version" | "commit">) =>
+      other.version === buildInfo.version ? `${one.version} (commit ${one.commit})` : one.version;
+    const [from, to] = [name(buildInfo), name(other)];
     const restores = version.findCopy(other, isBack, config);
     const unit = await version.requireUnit(config, args.unit);
-    const plan = { from, to, executable: installed, migrations: pending, restores, unit };
+    const versions = { from: buildInfo.version, to: other.version };
+    const plan = { ...versions, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
     if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
     if (restores !== null && !console.json) {
