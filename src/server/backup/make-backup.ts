@@ -109,7 +109,7 @@ async function writeBackup(config: Config, options: BackupOptions): Promise<Back
       throw error;
     }
   } catch (error) {
-    if (signal.aborted) throw error;
+    signal.throwIfAborted();
     if (isDamaged(error)) throw damaged("The database is damaged.", { remedy: "Run: bodega db check", cause: error });
     throw storageError(error, formatLocation(location), "The backup cannot be written to");
   } finally {
