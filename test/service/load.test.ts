@@ -170,4 +170,18 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await remote.close();
     await away.stop();
   }, 20_000);
+
+  test("beside another one leaves no mixture, and each that fails says why", async () => {
+    let second: Promise<unknown> | undefined;
+    const outcome = (work: Promise<void>) => work.then(() => null).catch((error: unknown) => error);
+    const onProgress = (done: number) => {
+      if (done > 0) second ??= outcome(loadDatabase(source, db));
+    };
+    const first = await outcome(loadDatabase(source, db, { onProgress }));
+    const errors = [first, await second].filter((error) => error !== null);
+    expect(errors).not.toEqual([]);
+    for (const error of errors) expect([5001, 5302]).toContain((error as { code: number }).code);
+    if (errors.length === 2) expect(await tablesOf(db)).toEqual([]);
+    else expect(await dump()).toEqual(whole);
+  });
 });

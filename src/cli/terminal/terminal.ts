@@ -8,6 +8,8 @@ export type Terminal = ReturnType<typeof openTerminal>;
 const interruptedExitCode = 130;
 const terminatedExitCode = 143;
 const defaultColumns = 80;
+/** A service that does not answer must not keep an interrupted command running. */
+const cleanUpMs = 5000;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Connects a `Terminal` to the running process. SIGINT ends the process with 130 until signals are released. */
@@ -60,11 +62,12 @@ export function openTerminal(host: NodeJS.Process) {
     },
     /** Yields standard input in pieces until its end, or until `signal`, which throws. */
     streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
-    /** Makes the next SIGINT call `act` instead of ending the process. A second one ends it. */
+    /** Makes the next SIGINT call `act`. The process ends with a second one, or when `act` has not ended it in time. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {
         host.on("SIGINT", interrupt);
+        setTimeout(interrupt, cleanUpMs).unref();
         act();
       });
     },

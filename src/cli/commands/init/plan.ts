@@ -106,7 +106,8 @@ async function greet(console: Console, config: Config, { isNew, mayServe }: { is
   if (mayServe) await reservePort(config).catch(({ message }: Error) => warn(console, message));
   const found = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
   await info(console, isNew ? `This creates a store in ${config.dataDir}.` : found);
-  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.\n");
+  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
+  await info(console, "");
 }
 
 async function confirmAnswers(

@@ -137,22 +137,22 @@ export async function inspectTarget(db: Database) {
 /**
  * Creates tables and indexes in one transaction. Creating indexes at the end could take longer than the server's time
  * limit.
- * @throws conflict if the database has changed since it was inspected; unavailable without the server.
+ * @throws conflict if another program changes the database, also during later writes; unavailable without the server.
  */
 export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
   const client = copyClientOf(db);
   const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
   const write = async (statements: InStatement[]) => {
-    await retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
+    try {
+      await retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
+    } catch (error) {
+      if (!/(CHECK|UNIQUE) constraint failed|already exists|no such table/.test(String(error))) throw error;
+      const remedy = "Stop all servers and other restores of this database and try again.";
+      throw conflict("Another program changed the database during the restore.", { cause: error, remedy });
+    }
   };
   const marking = { interrupted: [], fresh: [createMarker, assertUnused], empty: [createMarker] }[target.state];
-  try {
-    await write([...marking, ...target.clearing, ...created.map(({ sql }) => sql), ...plan.indexes]);
-  } catch (error) {
-    if (!/CHECK constraint failed|already exists|no such table/.test(String(error))) throw error;
-    const remedy = "Stop all servers of this database and try again.";
-    throw conflict("Another program changed the database during the restore.", { cause: error, remedy });
-  }
+  await write([...marking, ...target.clearing, ...created.map(({ sql }) => sql), ...plan.indexes]);
   const dropMarker = `DROP TABLE ${restoreMarker}`;
   return {
     client,
