@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readConfig } from "../../src/server/config/config.ts";
+import { openStorage } from "../../src/server/object-store/open-storage.ts";
+import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { copyWithFiller } from "./large-database.ts";
@@ -72,6 +75,14 @@ test("an error of the service is reported with its code, without the account, an
   }
   expect([...s3.objects.keys()]).toEqual([]);
   expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+test("a backup or restore with a service that never answers fails in time", async () => {
+  const storage = openStorage(at, readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env }), 300);
+  s3.hold = () => new Promise(() => {});
+  const silent = { code: 5001, message: `${at} did not answer within 0.3 s.` };
+  expect(await failureOf(storage.read("whole.tar.gz"))).toMatchObject(silent);
+  expect(await failureOf(storage.upload("whole.tar.gz", "id", new AbortController().signal))).toMatchObject(silent);
 });
 
 test("SIGINT ends a backup or restore with a service that never answers", async () => {

@@ -1,7 +1,7 @@
 import { Readable, Transform } from "node:stream";
-import { withSignal } from "../concurrency/with-timeout.ts";
+import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Config } from "../config/config.ts";
-import { validationFailed } from "../errors.ts";
+import { unavailable, validationFailed } from "../errors.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
 import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
@@ -27,6 +27,8 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
   const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
   const prefix = path === "" ? "" : path.replace(/\/*$/, "/");
   const client = new Bun.S3Client({ ...account, bucket });
+  const answer = <T>(call: Promise<T>) =>
+    withTimeout(call, timeoutMs, () => unavailable(`${address} did not answer within ${timeoutMs / 1000} s.`));
   // Signed addresses, because Bun's client can neither be interrupted nor ask for a name to be new.
   const put = async (name: string, bytes: Uint8Array, headers: Record<string, string>) => {
     const url = client.presign(prefix + name, { method: "PUT", expiresIn: presignSeconds });
@@ -46,7 +48,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     async upload(name, _id, signal) {
       // Called before the database is copied, because most errors appear with every call. Permission to write is
       // enough.
-      await client.list({ prefix, maxKeys: 1 }).catch((error) => absent(error, "AccessDenied"));
+      await answer(client.list({ prefix, maxKeys: 1 })).catch((error) => absent(error, "AccessDenied"));
       return upload(client, `${prefix}${name}`, signal);
     },
     has: (name) => client.exists(prefix + name),
@@ -65,7 +67,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
         .bytes(),
     async read(name) {
       const file = client.file(prefix + name);
-      const { size } = await file.stat();
+      const { size } = await answer(file.stat());
       return { bytes: size, stream: Readable.fromWeb(file.stream() as never) };
     },
     list: (start, after) => listObjects(client, prefix, start, after),
