@@ -41,12 +41,13 @@ function display(value: unknown, key = ""): unknown {
   return (
     value
       .replace(/\b([a-z]{3,4})_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_01k8z3v5x2f1rt9m6q7wbn4hcd")
-      .replace(/\b(?:Contraband in red|Lamp \d+|Contraband)/g, "Enamel mug")
+      .replace(/\b(?:Contraband in red|Lamp \d+|Contraband(?: \d+)?)/g, "Enamel mug")
       .replace(/\b(?:contraband|lamp)[a-z0-9-]*/g, "enamel-mug")
       .replace(/[\w.+-]+@[\w.-]+/g, "ada@example.com")
       .replace(/\bt-[0-9a-f-]{36}\b/g, "demo")
       // Counted up through all test files of a process.
       .replace(/\bM\d+\b/g, "M")
+      .replace(/\b(brochures)[ -]\d+/gi, "$1")
   );
 }
 
