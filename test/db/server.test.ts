@@ -352,6 +352,18 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["before", "first", "last"]);
     }, 20_000);
 
+    test("a write whose only message was lost is 5001, and is not sent again, because it may still arrive", async () => {
+      const db = await connectThrough(way);
+      proxy.onSend = () => {
+        proxy.onSend = (all) => all;
+        proxy.cut();
+        return null;
+      };
+      await expect(db.execute(insertRow("x"))).rejects.toMatchObject({ code: 5001 });
+      await db.execute(insertRow("after"));
+      expect(await namesIn(db)).toEqual(["after", "first"]);
+    }, 20_000);
+
     test("a write that waits alone takes one message to the server, and two if something is left to do before the commit", async () => {
       const reads = ["SELECT id FROM things WHERE size IS NULL AND name LIKE 'new%'"];
       const finish: BeforeCommit["finish"] = () => ["UPDATE things SET size = 1 WHERE name LIKE 'new%'"];

@@ -83,7 +83,8 @@ async function writeBackup(config: Config, options: BackupOptions): Promise<Back
       await copyDatabase(config, copy, options);
       onStep({ step: "checking" });
       const { found, result: faults } = await inspect(copy, key);
-      const manifest = await describeCopy(copy, found, options, { createdAt, source: sourceOf(config) });
+      const source = config.databaseUrl === undefined ? "file" : "server";
+      const manifest = await describeCopy(copy, found, options, { createdAt, source });
       const total = manifest.database.bytes;
       const onBytes = (done: number) => onStep({ step: "packing", done, total });
       await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
@@ -117,8 +118,6 @@ async function writeBackup(config: Config, options: BackupOptions): Promise<Back
     lock.close();
   }
 }
-
-const sourceOf = ({ databaseUrl }: Config) => (databaseUrl === undefined ? "file" : "server");
 
 function requireDatabaseFile({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
@@ -166,14 +165,13 @@ async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], sig
 }
 
 function makeStaging(dataDir: string, staging: string): void {
-  const folder = backupsFolder(dataDir);
   try {
     makeBackupsFolder(dataDir);
     // Left behind by a killed process.
     rmSync(staging, { recursive: true, force: true });
     mkdirSync(staging, { mode: 0o700 });
   } catch (error) {
-    throw storageError(error, folder, "The database cannot be copied to");
+    throw storageError(error, backupsFolder(dataDir), "The database cannot be copied to");
   }
 }
 
@@ -183,7 +181,6 @@ async function copyDatabase(config: Config, copy: string, { onStep, signal }: Ba
     if (config.databaseUrl === undefined) await copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
     else await withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
   } catch (error) {
-    if (signal.aborted) throw error;
     throw storageError(error, backupsFolder(config.dataDir), "The database cannot be copied to");
   }
 }

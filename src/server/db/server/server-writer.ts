@@ -157,24 +157,21 @@ export class ServerWriter implements Writer {
     });
     const own = outcomes.slice(-all.length);
     if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, own.slice(0, stmts.length));
-    const ahead = own.splice(stmts.length) as Result[];
-    if (!isRead) this.#foundAhead = ahead;
+    if (!isRead) this.#foundAhead = own.splice(stmts.length) as Result[];
     return own as Result[];
   }
 
   /** Sends statements up to COMMIT. Returns undefined if committed without an answer. Errors: as `commit`. */
-  async #sendCommit(stmts: Bound[], mayRepeat = this.#isUnsent): Promise<Outcome[] | undefined> {
-    const before = this.#unsent;
-    try {
-      return await this.#trip(stmts);
-    } catch (error) {
+  async #sendCommit(stmts: Bound[]): Promise<Outcome[] | undefined> {
+    const isFirst = this.#isUnsent;
+    return this.#trip(stmts).catch(async (error) => {
       if (isOwnFailure(error)) throw mapServerError(error);
+      // A message that also begins the transaction may still arrive late, so it must not be sent again.
+      if (isFirst) throw this.#lose(error);
       const last = await readLastGroup(this.#connection, this.#writerId, this.#lockDeadlineMs);
-      if (last === this.#group) return undefined;
-      if (!mayRepeat || last === undefined) throw this.#lose(error);
-      this.#unsent = before;
-      return this.#sendCommit(stmts, false);
-    }
+      if (last !== this.#group) throw this.#lose(error);
+      return undefined;
+    });
   }
 
   /** Returns the error of a message's first failure. If it is one of `own`, the transaction continues. */
@@ -187,8 +184,7 @@ export class ServerWriter implements Writer {
   async #trip(stmts: Bound[]): Promise<Outcome[]> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
     const isFirst = this.#isUnsent;
-    const before = this.#unsent;
-    this.#unsent = [];
+    const before = this.#unsent.splice(0);
     const steps = [...before, ...stmts];
     const check = { sql: checkGroup, args: [this.#writerId, BigInt(this.#group)] };
     try {
@@ -203,8 +199,7 @@ export class ServerWriter implements Writer {
   }
 
   /** Sends the first message until the lock is free. Nothing was committed, so it may use a second connection. */
-  async #takeLock(steps: Bound[]): Promise<Outcome[]> {
-    const deadline = this.#lockDeadline;
+  async #takeLock(steps: Bound[], deadline = this.#lockDeadline): Promise<Outcome[]> {
     let isKept = this.#connection.isOpen(this.#stream);
     for (;;) {
       try {
