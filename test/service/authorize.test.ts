@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { authorize } from "../../src/server/api/authenticate.ts";
 import type { Actor } from "../../src/server/context.ts";
-import { type Access, app, publicAccess, staff, token } from "../../src/server/http/access.ts";
+import { type Access, app, publicAccess, staff, token } from "../../src/server/http/route.ts";
 
 const key = (...scopes: string[]): Actor => ({ kind: "app", appId: "app_1", scopes: new Set(scopes) });
 const user = (role: "customer" | "staff" | "owner"): Actor => ({ kind: "user", userId: "usr_1", role });

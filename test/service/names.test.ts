@@ -8,7 +8,7 @@ import {
   parseNamespace,
 } from "../../src/server/modules/tenants/input.ts";
 import { hasScope, knownScopes, parseScopes } from "../../src/server/security/scopes.ts";
-import { isId, newId } from "../../src/server/values/ids.ts";
+import { isId, newId } from "../../src/server/values/stamps.ts";
 import { requireText } from "../../src/server/values/text.ts";
 
 const refusal = (field: string) =>

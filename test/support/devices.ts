@@ -1,6 +1,5 @@
 import { sealTarget } from "../../src/server/modules/notifications/providers/provider.ts";
-import { newId } from "../../src/server/values/ids.ts";
-import { toTimestamp } from "../../src/server/values/timestamp.ts";
+import { newId, toTimestamp } from "../../src/server/values/stamps.ts";
 import { type Shop, tenantContext } from "./factories.ts";
 
 interface Device {

@@ -1,5 +1,5 @@
 import type { Route } from "../../src/server/http/route.ts";
-import { newId } from "../../src/server/values/ids.ts";
+import { newId } from "../../src/server/values/stamps.ts";
 import type { Account } from "./account.ts";
 import type { ApiReply, CallOptions } from "./client.ts";
 import { makeCall, type RouteCall, type World } from "./route-calls.ts";

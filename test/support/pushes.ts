@@ -5,7 +5,7 @@ import { createProviders } from "../../src/server/modules/notifications/provider
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import type { WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
 import { createPushEngine, type PushDeps } from "../../src/server/modules/notifications/sending/delivery.ts";
-import { newId } from "../../src/server/values/ids.ts";
+import { newId } from "../../src/server/values/stamps.ts";
 import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";
 import { tenantContext } from "./factories.ts";

@@ -22,7 +22,7 @@ import { createUser, setPassword } from "../modules/users/service.ts";
 import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
-import { newId } from "../values/ids.ts";
+import { newId } from "../values/stamps.ts";
 import demoCategories from "./demo-categories.json" with { type: "json" };
 import demoProducts from "./demo-products.json" with { type: "json" };
 

@@ -12,7 +12,7 @@ import { twoFactor } from "../modules/two-factor/table.ts";
 import { users } from "../modules/users/table.ts";
 import { webhooks } from "../modules/webhooks/table.ts";
 import { adoptSecret } from "../security/secret-key.ts";
-import { toTimestamp } from "../values/timestamp.ts";
+import { toTimestamp } from "../values/stamps.ts";
 
 const lostKey = "sealed with a lost key";
 const dropped = { status: "dropped", sealed: null, lastError: lostKey, finishedAt: param("now") } as const;

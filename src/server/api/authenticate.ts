@@ -10,7 +10,7 @@ import {
   tooManyAuthAttempts,
   userTokenInvalid,
 } from "../errors.ts";
-import { type Access, allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/access.ts";
+import { type Access, allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/route.ts";
 import { type ResolvedKey, sameHash } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { recordAudit } from "../modules/audit/service.ts";

@@ -1,6 +1,5 @@
 import { type AppError, invalidAppCredentials, invalidTokenParams, namespaceMissing } from "../errors.ts";
-import { allowsAnonymous, asksOwnToken, ignoresCredentials } from "../http/access.ts";
-import type { Route } from "../http/route.ts";
+import { allowsAnonymous, asksOwnToken, ignoresCredentials, type Route } from "../http/route.ts";
 import type { Body } from "./body.ts";
 
 /** Parameters that the query or the body may contain; the query takes precedence. */

@@ -1,7 +1,6 @@
 import type { ProcessMemory, Tenant } from "../context.ts";
 import { AppError, type ErrorKind } from "../errors.ts";
-import { allowsAnonymous, ignoresCredentials } from "../http/access.ts";
-import type { Route } from "../http/route.ts";
+import { allowsAnonymous, ignoresCredentials, type Route } from "../http/route.ts";
 import { KiB } from "../values/bytes.ts";
 import type { BodyLimits } from "./body.ts";
 

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
 import type { WorkCtx } from "../context.ts";
 import { all, bind, type CompiledStatement, type Params, param, statement } from "../db/statement.ts";
-import { toTimestamp } from "../values/timestamp.ts";
+import { toTimestamp } from "../values/stamps.ts";
 
 /** How long no other process can claim the delivery; longer than any attempt. */
 export const leaseMs = 60_000;

@@ -1,6 +1,6 @@
 import type { LogLevel } from "../config/server-config.ts";
 import { maskSecrets } from "../values/mask-secrets.ts";
-import { toTimestamp } from "../values/timestamp.ts";
+import { toTimestamp } from "../values/stamps.ts";
 
 /** Contains nothing of the query, body or headers, except `Origin`. */
 export interface RequestLogEntry {

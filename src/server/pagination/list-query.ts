@@ -1,7 +1,7 @@
 import { type SchemaOptions, type Static, type TProperties, Type } from "@sinclair/typebox";
 import { invalidField } from "../errors.ts";
 import { closed, oneOf, textUpTo, whole } from "../values/schema.ts";
-import { readTime, toTimestamp } from "../values/timestamp.ts";
+import { readTime, toTimestamp } from "../values/stamps.ts";
 
 export const defaultLimit = 20;
 const maxIds = 100;

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, errnoOf, validationFailed } from "../errors.ts";
-import { toTimestamp } from "../values/timestamp.ts";
+import { toTimestamp } from "../values/stamps.ts";
 
 const maxBytes = 1 << 20;
 

@@ -3,7 +3,7 @@ import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, validationFailed } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
-import { toTimestamp } from "../values/timestamp.ts";
+import { toTimestamp } from "../values/stamps.ts";
 import { type Certificate, checkCertificate, checkValidity, readCertificate } from "./certificate.ts";
 
 const pollMs = 2000;

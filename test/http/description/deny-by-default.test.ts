@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { routes } from "../../../src/server/api/routes.ts";
-import { anyKey, ignoresCredentials, publicAccess } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
-import { defineRoute, type Route } from "../../../src/server/http/route.ts";
+import { anyKey, defineRoute, ignoresCredentials, publicAccess, type Route } from "../../../src/server/http/route.ts";
 import { knownScopes } from "../../../src/server/security/scopes.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { generateClientTypes } from "../../../scripts/client-types.ts";
 import { routes } from "../../../src/server/api/routes.ts";
-import type { Access } from "../../../src/server/http/access.ts";
-import type { Route } from "../../../src/server/http/route.ts";
+import type { Access, Route } from "../../../src/server/http/route.ts";
 import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
 import { onDatabase } from "../../support/suite.ts";
 

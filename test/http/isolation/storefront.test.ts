@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { routes } from "../../../src/server/api/routes.ts";
-import { ignoresCredentials } from "../../../src/server/http/access.ts";
+import { ignoresCredentials } from "../../../src/server/http/route.ts";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import { nameOf, rowsOf } from "../../support/isolation.ts";

@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import { takesKey } from "../../../src/server/api/idempotency.ts";
 import { routes } from "../../../src/server/api/routes.ts";
-import { ignoresCredentials } from "../../../src/server/http/access.ts";
-import type { Route } from "../../../src/server/http/route.ts";
-import { newId } from "../../../src/server/values/ids.ts";
+import { ignoresCredentials, type Route } from "../../../src/server/http/route.ts";
+import { newId } from "../../../src/server/values/stamps.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
 import {

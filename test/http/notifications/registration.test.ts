@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { openTarget } from "../../../src/server/modules/notifications/providers/provider.ts";
-import { newId } from "../../../src/server/values/ids.ts";
+import { newId } from "../../../src/server/values/stamps.ts";
 import { openAccount } from "../../support/account.ts";
 import { vault } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";

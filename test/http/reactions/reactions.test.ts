@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { issueToken } from "../../../src/server/modules/tokens/service.ts";
-import { newId } from "../../../src/server/values/ids.ts";
+import { newId } from "../../../src/server/values/stamps.ts";
 import { openAccount } from "../../support/account.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, ofProduct, type Reacting, reacting } from "../../support/reactions.ts";

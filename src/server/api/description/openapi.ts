@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { codeOf, errorKinds } from "../../errors.ts";
-import type { Access } from "../../http/access.ts";
-import type { Route, Upload } from "../../http/route.ts";
+import type { Access, Route, Upload } from "../../http/route.ts";
 import { pageSchema } from "../../pagination/list-page.ts";
 import examples from "./examples.json";
 import { describePage, systemPages } from "./pages.ts";

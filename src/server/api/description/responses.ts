@@ -1,6 +1,5 @@
 import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../../errors.ts";
-import { allowsAnonymous, asksOwnToken, ignoresCredentials } from "../../http/access.ts";
-import type { Route } from "../../http/route.ts";
+import { allowsAnonymous, asksOwnToken, ignoresCredentials, type Route } from "../../http/route.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
 

@@ -6,7 +6,7 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { listVisitorActs } from "../../security/scopes.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { type EnvironmentCheck, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
 

@@ -7,7 +7,7 @@ import type { RecentRequest } from "../../monitoring/server-status.ts";
 import { expiryWarningDays } from "../../tls/certificate.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { rangeMatcher } from "../../values/ip-prefix.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const dayMs = 86_400_000;

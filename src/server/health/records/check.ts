@@ -3,7 +3,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { dayOf } from "../../modules/views/dedup-key.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import type { Finding, RecordCheck, RecordSubject } from "../finding.ts";
 
 const dayMs = 86_400_000;

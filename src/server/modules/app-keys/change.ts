@@ -6,9 +6,8 @@ import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
 import { hashSecret, newSecret } from "../../security/random-secret.ts";
 import { parseScopes } from "../../security/scopes.ts";
-import { newId } from "../../values/ids.ts";
+import { newId, toTimestamp } from "../../values/stamps.ts";
 import { requireText } from "../../values/text.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import {
   getKey,

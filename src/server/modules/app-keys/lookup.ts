@@ -6,7 +6,7 @@ import { equals, params } from "../../db/conditions.ts";
 import type { Database } from "../../db/session.ts";
 import { bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { isNamespace } from "../tenants/input.ts";
 import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";

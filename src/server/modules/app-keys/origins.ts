@@ -5,7 +5,7 @@ import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { listRejections } from "./rejections.ts";

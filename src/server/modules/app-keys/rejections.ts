@@ -4,7 +4,7 @@ import { createPurge } from "../../db/purge.ts";
 import type { Database } from "../../db/session.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";
 
 const everyMs = 1000;

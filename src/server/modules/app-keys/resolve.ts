@@ -3,7 +3,7 @@ import type { SystemCtx } from "../../context.ts";
 import { ofStore } from "../../db/conditions.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
-import { isId } from "../../values/ids.ts";
+import { isId } from "../../values/stamps.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { onlyNamespace, requireTenant } from "../tenants/service.ts";
 import { requireKey } from "./service.ts";

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { app } from "../../http/access.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute } from "../../http/route.ts";
 import { Event, EventListQuery } from "./model.ts";
 import { listEvents } from "./service.ts";
 

@@ -6,7 +6,7 @@ import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, idempotencyKeyReused } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { idempotencyKeys } from "./table.ts";
 
 /** How long a reply is stored, in milliseconds. After it is purged, the key can be used again. */

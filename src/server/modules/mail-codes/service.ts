@@ -5,7 +5,7 @@ import { createPurge } from "../../db/purge.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, resetCodeInvalid } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import type { MailKind } from "../mail/kinds.ts";
 import { type MailContents, queueMail } from "../mail/outbox.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";

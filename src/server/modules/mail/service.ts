@@ -5,7 +5,7 @@ import { equals, matches } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";

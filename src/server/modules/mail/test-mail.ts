@@ -2,7 +2,7 @@ import MailComposer from "nodemailer/lib/mail-composer";
 import type { Ctx } from "../../context.ts";
 import { AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { parseEmail, parseFromAddress } from "../../values/email.ts";
-import { newId } from "../../values/ids.ts";
+import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { type MailStore, renderMail } from "./render.ts";

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { app, publicAccess, staff } from "../../http/access.ts";
 import { reply, replyFile } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute, publicAccess, staff } from "../../http/route.ts";
 import { FileParams, Media } from "./model.ts";
 import { maxUploadBytes } from "./picture.ts";
 import { getPicture, readUpload, storePicture } from "./service.ts";

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { app, publicAccess, staff, token } from "../../http/access.ts";
 import { reply, replyDeleted } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute, publicAccess, staff, token } from "../../http/route.ts";
 import { ListQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { AcceptedMessage, Message, MessageInput, MessageWithDeliveries, SendQuery } from "./messages/message-model.ts";

@@ -3,7 +3,7 @@ import type { WorkCtx } from "../../context.ts";
 import { byId } from "../../db/conditions.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
 import { changedColumns, releaseOrder } from "./commit-transition.ts";

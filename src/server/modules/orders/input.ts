@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 import type { Ctx } from "../../context.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
-import { isId } from "../../values/ids.ts";
 import { parseMoney } from "../../values/money.ts";
+import { isId } from "../../values/stamps.ts";
 import { checkNote } from "../../values/text.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { notForSale } from "../catalogue/products/product-errors.ts";

@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
 import { byId, ofStore } from "../../db/conditions.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
-import { newId } from "../../values/ids.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { newId, toTimestamp } from "../../values/stamps.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { bumpVersion, insertEvent, type OrderCtx } from "./statements.ts";

@@ -4,7 +4,7 @@ import { pick } from "../../db/columns.ts";
 import { byId } from "../../db/conditions.ts";
 import { param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
-import { isId } from "../../values/ids.ts";
+import { isId } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { compileEvent } from "../events/service.ts";
 import { orders } from "./table.ts";

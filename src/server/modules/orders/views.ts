@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { ofStore } from "../../db/conditions.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
-import { isId } from "../../values/ids.ts";
+import { isId } from "../../values/stamps.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { listOrders } from "./list.ts";

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { noAuth } from "../../http/access.ts";
 import { replyAfter } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { defineRoute, noAuth } from "../../http/route.ts";
 import { input, languageForm, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 import { requestReset, resetPassword } from "./service.ts";

@@ -4,7 +4,7 @@ import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, resetCodeInvalid, tooManyRequests, wrongState } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";

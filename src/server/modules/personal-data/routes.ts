@@ -1,6 +1,5 @@
-import { token } from "../../http/access.ts";
 import { reply, replyAfter } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { defineRoute, token } from "../../http/route.ts";
 import { Erased, Erasure, PersonalData } from "./model.ts";
 import { eraseSelf, exportSelf } from "./service.ts";
 

@@ -5,7 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { twoFactorRequired, wrongState } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/table.ts";
 import { idempotencyKeys } from "../idempotency/table.ts";

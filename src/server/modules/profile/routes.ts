@@ -1,6 +1,5 @@
-import { token } from "../../http/access.ts";
 import { replyAfter, replyRecord } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { defineRoute, token } from "../../http/route.ts";
 import { Accepted, EmailCode } from "../sign-up/model.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { ProfilePatch, User } from "../users/model.ts";

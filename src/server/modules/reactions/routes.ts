@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../errors.ts";
-import { publicAccess } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
-import { defineRoute, type Route } from "../../http/route.ts";
+import { defineRoute, publicAccess, type Route } from "../../http/route.ts";
 import { VisitorInput, VisitorQuery } from "../visitors/actor.ts";
 import {
   AddedReaction,

@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { all, bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { notFound, wrongState } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
   forEachKind,

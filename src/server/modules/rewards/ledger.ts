@@ -3,8 +3,7 @@ import type { Tenant } from "../../context.ts";
 import { ofUser, params } from "../../db/conditions.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { notEnoughPoints } from "../../errors.ts";
-import { newId } from "../../values/ids.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { newId, toTimestamp } from "../../values/stamps.ts";
 import { expireLots, type LedgerCtx, writeEntries } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./table.ts";
 

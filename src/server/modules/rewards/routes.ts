@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { app, staff, token } from "../../http/access.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute, staff, token } from "../../http/route.ts";
 import { AdjustInput, RedeemInput, RewardEntry, RewardHistoryQuery, Rewards, RewardsQuery } from "./model.ts";
 import { adjustRewards, getRewards, listRewardEntries, redeemPoints } from "./service.ts";
 

@@ -4,7 +4,7 @@ import { bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, forbidden, invalidField, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { bindAudit, recordAudit } from "../audit/service.ts";
 import { bindUse, type CodeTry, checkTry, countWrongTry, mailCode } from "../mail-codes/service.ts";
 import { claimAccount } from "../password-reset/service.ts";

@@ -1,6 +1,5 @@
-import { app, noAuth, ownToken, token } from "../../http/access.ts";
 import { reply, replyAfter } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute, noAuth, ownToken, token } from "../../http/route.ts";
 import { Accepted } from "../sign-up/model.ts";
 import { endOwnToken } from "../tokens/service.ts";
 import { login, mailLoginCode } from "./login.ts";

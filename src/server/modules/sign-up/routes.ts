@@ -1,6 +1,5 @@
-import { app } from "../../http/access.ts";
 import { reply, replyAfter } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute } from "../../http/route.ts";
 import { Accepted, ResendVerification, SignUp, SignUpReply, SignUpVerification, Verified } from "./model.ts";
 import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
 

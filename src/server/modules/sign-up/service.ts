@@ -6,7 +6,7 @@ import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { mailCode, redeemCode } from "../mail-codes/service.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";

@@ -1,5 +1,4 @@
-import { anyKey, token } from "../../http/access.ts";
-import { defineRoute } from "../../http/route.ts";
+import { anyKey, defineRoute, token } from "../../http/route.ts";
 import { StoreProfile } from "./model.ts";
 import { readStoreProfile } from "./service.ts";
 

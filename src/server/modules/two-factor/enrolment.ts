@@ -5,7 +5,7 @@ import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { reauthenticate, requireFailuresLeft } from "../passwords/failures.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";

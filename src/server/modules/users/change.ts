@@ -7,7 +7,7 @@ import { compiledOnce, get, type Params, param, statement } from "../../db/state
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
 import { endCodes } from "../mail-codes/service.ts";

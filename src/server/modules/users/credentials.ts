@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { byId, ofStore } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { detachDevices } from "../tokens/service.ts";
 import { hasTwoFactor } from "../two-factor/table.ts";
 import { imported, users } from "./table.ts";

@@ -3,7 +3,7 @@ import type { Actor, Ctx } from "../../context.ts";
 import { byId, isVersion } from "../../db/conditions.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
-import { isId } from "../../values/ids.ts";
+import { isId } from "../../values/stamps.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";

@@ -3,7 +3,7 @@ import type { Ctx, SystemCtx } from "../../context.ts";
 import { ofStore } from "../../db/conditions.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { emailKey } from "../../values/email.ts";
-import { isId } from "../../values/ids.ts";
+import { isId } from "../../values/stamps.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { selectId } from "./guards.ts";

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { app, staff } from "../../http/access.ts";
 import { replyDeleted, replyFields, replyRecord } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { app, defineRoute, staff } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { updateUser } from "./change.ts";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import type { Resource } from "../resources/registry.ts";
 
 const maxAgent = 512;

@@ -1,6 +1,5 @@
-import { publicAccess } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
-import { defineRoute } from "../../http/route.ts";
+import { defineRoute, publicAccess } from "../../http/route.ts";
 import { VisitorQuery } from "../visitors/actor.ts";
 import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
 import { getManyViews, getViews, recordView } from "./service.ts";

@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
-import { newId } from "../../values/ids.ts";
 import { closed, input, textUpTo } from "../../values/schema.ts";
+import { newId } from "../../values/stamps.ts";
 
 /** The caller of a read: the authenticated user, else the visitor of a valid token, else null. */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {

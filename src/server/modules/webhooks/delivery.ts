@@ -10,7 +10,7 @@ import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/o
 import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../delivery/outbound/post.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { fanOut } from "./deliveries.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import { param, run, statement } from "../../db/statement.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";

@@ -14,8 +14,7 @@ import {
   resolveAddresses,
 } from "../../delivery/outbound/address.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
-import { newId } from "../../values/ids.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
+import { newId, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { events } from "../events/table.ts";
 import { parsePatterns } from "../events/types.ts";

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { app, staff, token } from "../../../http/access.ts";
 import { reply, replyFields } from "../../../http/envelope.ts";
-import { defineRoute } from "../../../http/route.ts";
+import { app, defineRoute, staff, token } from "../../../http/route.ts";
 import { FieldsQuery } from "../../../pagination/list-query.ts";
 import {
   Category,

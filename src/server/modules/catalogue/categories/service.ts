@@ -6,8 +6,7 @@ import { all, compiledOnce, get, param, run, statement } from "../../../db/state
 import { inTransaction } from "../../../db/transaction.ts";
 import { invalidField, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
-import { newId } from "../../../values/ids.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { requireWhole } from "../../../values/whole-number.ts";
 import { recordEvent } from "../../events/service.ts";
 import { parseLanguage } from "../../tenants/input.ts";

@@ -4,7 +4,7 @@ import { all, param, statement } from "../../../db/statement.ts";
 import { forbidden, invalidField } from "../../../errors.ts";
 import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { toTimestamp } from "../../../values/stamps.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { categories, isVisible } from "../categories/table.ts";
 import { unknownCategory } from "../products/product-errors.ts";

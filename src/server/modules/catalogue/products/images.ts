@@ -2,7 +2,7 @@ import { type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { param } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
-import { isId } from "../../../values/ids.ts";
+import { isId } from "../../../values/stamps.ts";
 import { requireSafeText } from "../../../values/text.ts";
 import { pictureUrl } from "../../media/model.ts";
 import { media } from "../../media/table.ts";

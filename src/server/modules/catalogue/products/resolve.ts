@@ -3,7 +3,7 @@ import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField, notFound } from "../../../errors.ts";
-import { isId } from "../../../values/ids.ts";
+import { isId } from "../../../values/stamps.ts";
 import { ambiguousName, maxCompared, suggestWord, unknownName } from "../../../values/unknown-name.ts";
 import { categories } from "../categories/table.ts";
 import type { ProductColumns } from "./input.ts";

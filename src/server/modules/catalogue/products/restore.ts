@@ -4,7 +4,7 @@ import { ofStore } from "../../../db/conditions.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { AppError, conflict, notFound } from "../../../errors.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { toTimestamp } from "../../../values/stamps.ts";
 import { recordEvent } from "../../events/service.ts";
 import { media } from "../../media/table.ts";
 import { orderLines, orders } from "../../orders/table.ts";

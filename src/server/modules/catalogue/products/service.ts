@@ -4,8 +4,7 @@ import { isVersion, notDeleted, ofStoreNotDeleted, params } from "../../../db/co
 import { bind, get, param, rowsOf, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../../errors.ts";
-import { isId, newId } from "../../../values/ids.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { bindEvent, recordEvent } from "../../events/service.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { withDeferredSummaries } from "../variants/summaries.ts";

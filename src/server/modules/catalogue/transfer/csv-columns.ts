@@ -1,8 +1,8 @@
 import { attempt } from "../../../values/attempt.ts";
 import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
-import { isId } from "../../../values/ids.ts";
 import { ambiguousAmount } from "../../../values/money.ts";
+import { isId } from "../../../values/stamps.ts";
 import type { Image } from "../products/image-model.ts";
 import { isSame } from "./import-changes.ts";
 

@@ -3,7 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
-import { isId } from "../../../values/ids.ts";
+import { isId } from "../../../values/stamps.ts";
 import { validate } from "../../../values/validate.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { createCategory } from "../categories/service.ts";

@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { app, staff, token } from "../../../http/access.ts";
 import { replyDeleted } from "../../../http/envelope.ts";
-import { defineRoute } from "../../../http/route.ts";
+import { app, defineRoute, staff, token } from "../../../http/route.ts";
 import { maxVariants } from "./variant-input.ts";
 import { DeletedVariant, ProductParams, Variant, VariantInput, VariantParams } from "./variant-model.ts";
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";

@@ -3,7 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { pick } from "../../../db/columns.ts";
 import { get, param, run, statement } from "../../../db/statement.ts";
 import { AppError, wrongState } from "../../../errors.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { toTimestamp } from "../../../values/stamps.ts";
 import { vapidKeys } from "../table.ts";
 
 const place = "vapid";

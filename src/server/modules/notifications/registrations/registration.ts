@@ -8,8 +8,7 @@ import { bind, get, type Params, param, rowsOf, run, statement } from "../../../
 import { inTransaction } from "../../../db/transaction.ts";
 import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../../../errors.ts";
 import { hashSecret, newSecret } from "../../../security/random-secret.ts";
-import { isId, newId } from "../../../values/ids.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { addressSubject, consumeLimit, type RateLimit } from "../../rate-limits/service.ts";
 import { tenants } from "../../tenants/table.ts";
 import { userTokens } from "../../tokens/table.ts";

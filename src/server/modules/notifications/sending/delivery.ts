@@ -8,7 +8,7 @@ import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { RefusedAddress } from "../../../delivery/outbound/address.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
-import { toTimestamp } from "../../../values/timestamp.ts";
+import { toTimestamp } from "../../../values/stamps.ts";
 import { composePayload } from "../messages/compose.ts";
 import { openTarget, type PushProvider, type Target } from "../providers/provider.ts";
 import { createProviders, noProvider } from "../providers/providers.ts";
