@@ -28,7 +28,7 @@ const store: CittyPlugin = {
     const { command, values, terminal }: ReadyRun = data;
     const { namespace: arg } = command.args;
     if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
-    const { openOptions } = await import("../server/config/env-file.ts");
+    const { openOptions } = await import("../server/config/environment.ts");
     // The command itself reports wrong settings.
     const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
     values.namespace = env[arg.env] || undefined;

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
-import type { ConfigFlags } from "../../src/server/config/env-file.ts";
-import type { Environment } from "../../src/server/config/environment.ts";
+import type { ConfigFlags, Environment } from "../../src/server/config/environment.ts";
 import { failureOf } from "../support/failure.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "bodega-config-"));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decodeCursor, encodeCursor } from "../../src/server/pagination/cursor.ts";
+import { decodeCursor, encodeCursor } from "../../src/server/pagination/list-page.ts";
 
 const asked = ["tnt_1", "-price", "published", null];
 const broken = expect.objectContaining({ code: 5100 });

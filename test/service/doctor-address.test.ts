@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
-import type { ConfigFlags } from "../../src/server/config/env-file.ts";
+import type { ConfigFlags } from "../../src/server/config/environment.ts";
 import { publicUrl as addressCheck, checkArrival } from "../../src/server/health/environment/public-url.ts";
 import { tls } from "../../src/server/health/environment/server.ts";
 import type { CheckSubject, Finding } from "../../src/server/health/finding.ts";

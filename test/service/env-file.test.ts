@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readConfig } from "../../src/server/config/config.ts";
-import { formatVariable } from "../../src/server/config/env-file.ts";
+import { formatVariable } from "../../src/server/config/environment.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { failureOf } from "../support/failure.ts";
 

@@ -20,16 +20,15 @@ import { parseTarget } from "../../src/server/modules/notifications/registration
 import { requireStrongPassword } from "../../src/server/modules/passwords/password-policy.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/input.ts";
 import { isBot } from "../../src/server/modules/views/bots.ts";
-import { decodeCursor } from "../../src/server/pagination/cursor.ts";
+import { decodeCursor } from "../../src/server/pagination/list-page.ts";
 import { parseFields, parseIds, readTimeRange } from "../../src/server/pagination/list-query.ts";
 import { guardFormula, readGuarded } from "../../src/server/values/csv-injection.ts";
 import { emailKey } from "../../src/server/values/email.ts";
 import { parseExactJson } from "../../src/server/values/exact-json.ts";
+import { checkNote, metadataText } from "../../src/server/values/fields.ts";
 import { addressGroup } from "../../src/server/values/ip-prefix.ts";
 import { maskSecrets } from "../../src/server/values/mask-secrets.ts";
-import { metadataText } from "../../src/server/values/metadata.ts";
 import { parseMoney } from "../../src/server/values/money.ts";
-import { checkNote } from "../../src/server/values/text.ts";
 import { validate, validateQuery } from "../../src/server/values/validate.ts";
 import { type AdversarialKind, adversarialKinds } from "../support/adversarial.ts";
 

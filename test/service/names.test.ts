@@ -8,8 +8,8 @@ import {
   parseNamespace,
 } from "../../src/server/modules/tenants/input.ts";
 import { hasScope, knownScopes, parseScopes } from "../../src/server/security/scopes.ts";
+import { requireText } from "../../src/server/values/fields.ts";
 import { isId, newId } from "../../src/server/values/stamps.ts";
-import { requireText } from "../../src/server/values/text.ts";
 
 const refusal = (field: string) =>
   expect.objectContaining({ code: 5102, details: [expect.objectContaining({ field })] });

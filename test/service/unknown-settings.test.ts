@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findUnknownSettings } from "../../src/server/config/env-file.ts";
+import { findUnknownSettings } from "../../src/server/config/environment.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "bodega-settings-"));
 const path = join(dataDir, "bodega.env");

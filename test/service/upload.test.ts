@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { BodyMemory } from "../../src/server/api/body.ts";
 import { readUpload } from "../../src/server/api/upload.ts";
-import { MiB } from "../../src/server/values/bytes.ts";
+import { MiB } from "../../src/server/values/units.ts";
 
 const upload = { types: ["image/png"], bytes: 20 * MiB };
 

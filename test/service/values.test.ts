@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { formatBytes, MiB } from "../../src/server/values/bytes.ts";
-import { formatDuration, parseDuration } from "../../src/server/values/duration.ts";
 import { quoteWord } from "../../src/server/values/shell-quote.ts";
+import { formatBytes, formatDuration, MiB, parseDuration } from "../../src/server/values/units.ts";
 
 const hour = 3_600_000;
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
-import { settingNames } from "../../src/server/config/env-file.ts";
+import { settingNames } from "../../src/server/config/environment.ts";
 
 const root = join(import.meta.dir, "../..");
 

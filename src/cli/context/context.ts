@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from "../../server/config/config.ts";
 import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
-import { type ConfigFlags, type Options, openOptions } from "../../server/config/env-file.ts";
+import { type ConfigFlags, type Options, openOptions } from "../../server/config/environment.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";

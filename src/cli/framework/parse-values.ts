@@ -1,5 +1,5 @@
-import { parseDuration as readDuration } from "../../server/values/duration.ts";
 import { readTime } from "../../server/values/stamps.ts";
+import { parseDuration as readDuration } from "../../server/values/units.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 // Each of these throws a UsageError that names the flag.

@@ -1,5 +1,4 @@
-import { formatBytes } from "../../server/values/bytes.ts";
-import { formatDuration } from "../../server/values/duration.ts";
+import { formatBytes, formatDuration } from "../../server/values/units.ts";
 import { splitCommand } from "./command-line.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
 import { type Column, colorState, layOutTable, renderFields, wrapWords } from "./table.ts";

@@ -1,6 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
-import { formatBytes } from "../../server/values/bytes.ts";
+import { formatBytes } from "../../server/values/units.ts";
 import { commandLine } from "./command-line.ts";
 
 export type Terminal = ReturnType<typeof openTerminal>;

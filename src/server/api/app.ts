@@ -6,7 +6,7 @@ import { createCredentialLookup, createUsageRecorder } from "../modules/app-keys
 import { createRejectionRecorder } from "../modules/app-keys/rejections.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
-import { MiB } from "../values/bytes.ts";
+import { MiB } from "../values/units.ts";
 import { createAttemptCounter } from "./authenticate.ts";
 import type { BodyLimits } from "./body.ts";
 import { handleUnmatched } from "./handle-unmatched.ts";

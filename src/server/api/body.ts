@@ -1,8 +1,8 @@
 import { partyOf, yieldToEventLoop } from "../concurrency/event-loop.ts";
 import { withTimeout } from "../concurrency/with-timeout.ts";
 import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
-import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
+import { formatBytes } from "../values/units.ts";
 
 /** The JSON object of a request, or its error, which is thrown only after the caller is authenticated. */
 export interface Body {

@@ -1,7 +1,7 @@
 import type { ProcessMemory, Tenant } from "../context.ts";
 import { AppError, type ErrorKind } from "../errors.ts";
 import { allowsAnonymous, ignoresCredentials, type Route } from "../http/route.ts";
-import { KiB } from "../values/bytes.ts";
+import { KiB } from "../values/units.ts";
 import type { BodyLimits } from "./body.ts";
 
 /** The maximum of a public body, in bytes. */

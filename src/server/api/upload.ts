@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from "../concurrency/event-loop.ts";
 import { AppError, bodyTooLarge, malformedRequest } from "../errors.ts";
 import type { Upload } from "../http/route.ts";
-import { formatBytes, KiB } from "../values/bytes.ts";
+import { formatBytes, KiB } from "../values/units.ts";
 import { type Body, type BodyMemory, collectInTime, reserveMemory } from "./body.ts";
 
 /** The time for an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */

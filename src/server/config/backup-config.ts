@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { MiB } from "../values/bytes.ts";
-import type { Options } from "./env-file.ts";
-import { duration, integer, invalidOption, type Option, parseUrl } from "./environment.ts";
+import { MiB } from "../values/units.ts";
+import { duration, integer, invalidOption, type Option, type Options, parseUrl } from "./environment.ts";
 
 /** Node's timers are limited to 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;

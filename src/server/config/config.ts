@@ -1,8 +1,17 @@
 import { attempt } from "../values/attempt.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { readBackupConfig } from "./backup-config.ts";
-import { type ConfigFlags, type Options, openOptions } from "./env-file.ts";
-import { type Environment, invalidOption, matching, type Option, onOrOff, parseUrl } from "./environment.ts";
+import {
+  type ConfigFlags,
+  type Environment,
+  invalidOption,
+  matching,
+  type Option,
+  type Options,
+  onOrOff,
+  openOptions,
+  parseUrl,
+} from "./environment.ts";
 import { readPushProviders } from "./push-config.ts";
 import { readServerConfig } from "./server-config.ts";
 

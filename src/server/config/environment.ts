@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
-import { type AppError, errnoOf, validationFailed } from "../errors.ts";
-import { parseDuration } from "../values/duration.ts";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { type AppError, errnoOf, invalidField, validationFailed } from "../errors.ts";
+import { parseDuration } from "../values/units.ts";
+import { suggestWord } from "../values/unknown-name.ts";
+import { writeWhole } from "./data-dir.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -64,4 +68,123 @@ export function duration({ value, source }: Option, min: number, max: number, hi
   const ms = parseDuration(value);
   if (ms !== undefined && ms >= min && ms <= max) return ms;
   throw invalidOption(source, `must be a duration ${hint}`);
+}
+
+const fileSuffix = "_FILE";
+const authorities = "NODE_EXTRA_CA_CERTS";
+const heading =
+  "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
+
+export function envFilePath(dataDir: string): string {
+  return join(dataDir, "bodega.env");
+}
+
+/**
+ * The environment takes precedence, whether it sets a variable directly or as `_FILE`.
+ * @throws validationFailed when the file or a variable in it cannot be used: ignoring it would drop options silently.
+ */
+export function withEnvFile(env: Environment, dataDir: string): Environment {
+  const text = readEnvFile(dataDir);
+  if (text === undefined) return env;
+  const isSet = (name: string) => env[name] !== undefined && env[name] !== "";
+  const found = parseEnv(text);
+  if (found[authorities] && found[authorities] !== env[authorities]) {
+    const message = `${authorities} has no effect in ${envFilePath(dataDir)}. Set it in the environment of the process.`;
+    throw validationFailed(message, { remedy: "For the systemd service: systemctl edit bodega" });
+  }
+  const added = Object.entries(found).filter(([name]) => {
+    const base = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
+    return base.startsWith("BODEGA_") && !isSet(base) && !isSet(`${base}${fileSuffix}`);
+  });
+  return { ...env, ...Object.fromEntries(added) };
+}
+
+/** Keeps variables that are set; `kept` lists those with another value. Throws validationFailed, unavailable. */
+export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
+  const path = envFilePath(dataDir);
+  const before = readEnvFile(dataDir);
+  const found: Environment = parseEnv(before ?? "");
+  const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
+  const names = Object.keys(wanted);
+  const missing = names.filter((name) => !isSet(name));
+  if (missing.length > 0) {
+    const lines = missing.map((name) => formatVariable(name, wanted[name] as string));
+    const gap = before === undefined || before === "" || before.endsWith("\n") ? "" : "\n";
+    writeWhole(dataDir, path, `${before ?? heading}${gap}${lines.join("\n")}\n`, before === undefined);
+  }
+  return { path, written: missing, kept: names.filter((name) => isSet(name) && found[name] !== wanted[name]) };
+}
+
+/** Quotes a line so that this program, systemd and Docker read it alike. Throws validationFailed. */
+export function formatVariable(name: string, value: string): string {
+  if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
+  if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;
+  throw invalidField(name, "must not contain line breaks or both kinds of quotes");
+}
+
+/** Returns undefined for a missing file. Throws validationFailed when it cannot be read. */
+export function readEnvFile(dataDir: string): string | undefined {
+  const path = envFilePath(dataDir);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return undefined;
+    throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
+  }
+}
+
+const prefix = "BODEGA_";
+
+/** Without the prefix `BODEGA_`. A test compares them with the source. */
+export const settingNames =
+  `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
+TLS_CERT TLS_KEY NO_DOCS METRICS METRICS_TOKEN BACKUP_EVERY BACKUP_TO BACKUP_KEEP REPLICATE_TO REPLICATE_KEEP REPLICATE_WAL S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY
+AUDIT_ADDRESSES S3_ENDPOINT S3_REGION MEDIA SMTP_URL MAIL_FROM PUSH_PRIVATE FCM_CREDENTIALS APNS_KEY APNS_KEY_ID APNS_TEAM_ID APNS_TOPIC
+APNS_SANDBOX`.split(/\s/);
+const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
+const known = new Set([...settingNames, ...files]);
+
+/** Does not repeat values, which may be secrets. Throws validationFailed when the file cannot be read. */
+export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
+  const describe = (variables: Environment, place: string) =>
+    Object.keys(variables).flatMap((subject) => {
+      const name = subject.slice(prefix.length);
+      if (!subject.startsWith(prefix) || known.has(name)) return [];
+      const meant = suggestWord(name, known);
+      const hint = meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
+      return [{ subject, message: `${subject} in ${place} is not a setting and has no effect.${hint}` }];
+    });
+  const inFile: Environment = parseEnv(readEnvFile(dataDir) ?? "");
+  return [...describe(env, "the environment"), ...describe(inFile, envFilePath(dataDir))];
+}
+
+/** Maps flags to values: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
+export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+
+/** Flags take precedence over the environment, and the environment over `bodega.env` of the data directory. */
+export type Options = ReturnType<typeof openOptions>;
+
+export const defaultDataDir = "bodega-data";
+
+export function openOptions(flags: ConfigFlags, environment: Environment) {
+  const dataDir = readDataDir(flags, environment);
+  const env = withEnvFile(environment, dataDir);
+  return {
+    dataDir,
+    env,
+    get: (variable: string, flag = "") => lookUp(variable, { flag, flags, env }),
+  };
+}
+
+/** Returns an absolute path, without reading `bodega.env`. Throws validationFailed. */
+export function readDataDir(flags: ConfigFlags, environment: Environment): string {
+  const option = lookUp("BODEGA_DATA_DIR", { flag: "data-dir", flags, env: environment });
+  return resolve(nonEmpty(option) ?? defaultDataDir);
+}
+
+function lookUp(variable: string, { flag, flags, env }: { flag: string; flags: ConfigFlags; env: Environment }) {
+  const given = flags[flag];
+  const isGiven = given !== undefined && given !== false && !(Array.isArray(given) && given.length === 0);
+  if (!isGiven) return { value: readVariable(env, variable), source: variable };
+  return { value: given === true ? "1" : String(given), source: `--${flag}` };
 }

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import type { Options } from "./env-file.ts";
 import {
   duration,
   integer,
@@ -8,6 +7,7 @@ import {
   matching,
   nonEmpty,
   type Option,
+  type Options,
   oneOf,
   onOrOff,
   parseUrl,

@@ -1,7 +1,6 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { type SQL, sql } from "drizzle-orm";
-import { decodeCursor } from "../pagination/cursor.ts";
-import { type ListPage, type PageRow, readWithinBytes, toListPage } from "../pagination/list-page.ts";
+import { decodeCursor, type ListPage, type PageRow, readWithinBytes, toListPage } from "../pagination/list-page.ts";
 import { defaultLimit, type listParts, parseFields, readTimeRange } from "../pagination/list-query.ts";
 import { LruCache } from "../values/lru-cache.ts";
 import type { Executor } from "./session.ts";

@@ -11,7 +11,7 @@ import { readBirth } from "../db/migrate.ts";
 import { unavailable, wrongState } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import { fetchReplica, findReplica } from "../replication/rebuild.ts";
-import { formatBytes } from "../values/bytes.ts";
+import { formatBytes } from "../values/units.ts";
 import { reasonOf } from "./finding.ts";
 
 /**

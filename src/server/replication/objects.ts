@@ -4,7 +4,7 @@ import { type ZstdOptions, zstdDecompress } from "node:zlib";
 import { damagedReplica, foreignObject } from "../backup/manifest.ts";
 import { AppError, wrongState } from "../errors.ts";
 import { attempt } from "../values/attempt.ts";
-import { formatBytes, KiB, MiB } from "../values/bytes.ts";
+import { formatBytes, KiB, MiB } from "../values/units.ts";
 import type { ReplicaTarget } from "./target.ts";
 
 /** The hash is stored in the object that follows. */

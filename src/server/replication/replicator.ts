@@ -2,7 +2,7 @@ import type { FileDatabase } from "../db/local/file-database.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { formatBytes, MiB } from "../values/bytes.ts";
+import { formatBytes, MiB } from "../values/units.ts";
 import { ChainWriter } from "./chain.ts";
 import { checkPlace, watchDamage } from "./check-place.ts";
 import { describeKept, GenerationLease, type LeaseOptions, requireNewest } from "./generation.ts";

@@ -1,7 +1,7 @@
 import { damagedReplica } from "../backup/manifest.ts";
 import { pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
 import { unavailable } from "../errors.ts";
-import { MiB } from "../values/bytes.ts";
+import { MiB } from "../values/units.ts";
 import { decompressAtMost, type StoredObject } from "./objects.ts";
 
 /** What a segment follows and changes. Times are RFC 3339. */

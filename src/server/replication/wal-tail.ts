@@ -9,7 +9,7 @@ import {
   walHeaderBytes,
 } from "../db/local/wal-frames.ts";
 import type { WalObserver } from "../db/local/wal-truncator.ts";
-import { MiB } from "../values/bytes.ts";
+import { MiB } from "../values/units.ts";
 
 /** Bytes of the WAL to read in one turn of the event loop, about the maximum of a segment. */
 const chunkBytes = 256 * frameBytes;

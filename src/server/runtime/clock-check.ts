@@ -2,7 +2,7 @@ import type { Database } from "../db/session.ts";
 import { get } from "../db/statement.ts";
 import { selectNewest } from "../health/environment/server.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { formatDuration } from "../values/duration.ts";
+import { formatDuration } from "../values/units.ts";
 
 const maxSkewMs = 60_000;
 

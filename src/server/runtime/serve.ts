@@ -3,7 +3,7 @@ import { openConfiguredDatabase } from "../admin/open-database.ts";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts";
-import { findUnknownSettings } from "../config/env-file.ts";
+import { findUnknownSettings } from "../config/environment.ts";
 import { locateFailure } from "../db/failure.ts";
 import { BallastFile } from "../db/local/ballast-file.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";

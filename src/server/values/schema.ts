@@ -1,5 +1,5 @@
 import { type SchemaOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { refusedInLine, refusedInNote } from "./text.ts";
+import { refusedInLine, refusedInNote } from "./fields.ts";
 
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);

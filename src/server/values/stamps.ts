@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from "node:crypto";
 import { typeidUnboxed } from "typeid-js";
 
 /** Creates a TypeID (`prod_01h455vb4pex5vsknk084sn02q`): a UUIDv7 inside, so that ids sort by age. */
@@ -9,6 +10,16 @@ const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 export function isId(prefix: string, text: string): boolean {
   return text.length === prefix.length + 27 && text.startsWith(`${prefix}_`) && suffix.test(text.slice(-26));
+}
+
+/** The prefix lets scanners find leaked secrets; 256 random bits in base64url follow. */
+export function newSecret(prefix: string): string {
+  return `${prefix}${randomBytes(32).toString("base64url")}`;
+}
+
+/** Returns SHA-256 in hex. */
+export function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
 }
 
 let lastMs = Number.NaN;

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import type { BackupReport, BackupStep } from "../../../server/backup/backup-report.ts";
 import type { Actor } from "../../../server/context.ts";
-import { formatBytes } from "../../../server/values/bytes.ts";
+import { formatBytes } from "../../../server/values/units.ts";
 import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";

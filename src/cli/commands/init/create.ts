@@ -1,5 +1,5 @@
 import { setUpShop } from "../../../server/admin/create-shop.ts";
-import { addToEnvFile } from "../../../server/config/env-file.ts";
+import { addToEnvFile } from "../../../server/config/environment.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext, readCliConfig } from "../../context/context.ts";
 import type { Console } from "../../terminal/terminal.ts";

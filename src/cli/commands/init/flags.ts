@@ -4,7 +4,7 @@ import { readVariable } from "../../../server/config/environment.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import { parseCurrency, parseNamespace, parseStoreLanguage } from "../../../server/modules/tenants/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
-import { requireText } from "../../../server/values/text.ts";
+import { requireText } from "../../../server/values/fields.ts";
 import {
   type ArgValues,
   type CommandArgs,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { isTemporary, renderUnit, stateDirectoryOf } from "../../../server/admin/systemd-unit.ts";
-import { defaultDataDir } from "../../../server/config/env-file.ts";
+import { defaultDataDir } from "../../../server/config/environment.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { addressOf, othersOf } from "../../../server/runtime/port.ts";

@@ -1,6 +1,6 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import { keyPurposes, parseScopes } from "../../../server/security/scopes.ts";
-import { requireText } from "../../../server/values/text.ts";
+import { requireText } from "../../../server/values/fields.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";

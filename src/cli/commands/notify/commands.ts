@@ -1,7 +1,7 @@
 import { countOf } from "../../../server/health/finding.ts";
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
-import { requireText } from "../../../server/values/text.ts";
+import { requireText } from "../../../server/values/fields.ts";
 import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
 import {
   type CommandArgs,

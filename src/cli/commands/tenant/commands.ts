@@ -1,7 +1,6 @@
 import { parseNamespace, type TenantInput } from "../../../server/modules/tenants/input.ts";
 import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
-import { formatBytes } from "../../../server/values/bytes.ts";
-import { formatDuration } from "../../../server/values/duration.ts";
+import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import {
   type ArgValues,

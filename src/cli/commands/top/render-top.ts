@@ -1,5 +1,4 @@
-import { formatBytes } from "../../../server/values/bytes.ts";
-import { formatDuration } from "../../../server/values/duration.ts";
+import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { bold, breakWords, type Column, layOutTable, truncateText } from "../../terminal/table.ts";
 import type { ServerActivity } from "./compare-status.ts";

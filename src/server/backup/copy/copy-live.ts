@@ -7,7 +7,7 @@ import { mergeWal } from "../../db/local/merge-wal.ts";
 import { lockShared } from "../../db/local/open-file-lock.ts";
 import { unavailable } from "../../errors.ts";
 import { createPacer, type Pacer } from "../../object-store/pacer.ts";
-import { MiB } from "../../values/bytes.ts";
+import { MiB } from "../../values/units.ts";
 import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;

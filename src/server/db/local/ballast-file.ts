@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { chownLike } from "../../config/data-dir.ts";
 import { attempt } from "../../values/attempt.ts";
-import { MiB } from "../../values/bytes.ts";
+import { MiB } from "../../values/units.ts";
 
 /** The database may grow by this much while the WAL is emptied. */
 const wantedBytes = 16 * MiB;

@@ -1,4 +1,4 @@
-import { formatBytes, MiB } from "../../values/bytes.ts";
+import { formatBytes, MiB } from "../../values/units.ts";
 import { sqliteCodeOf } from "../db-errors.ts";
 import type { FileDatabase } from "./file-database.ts";
 

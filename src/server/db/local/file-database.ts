@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
-import { MiB } from "../../values/bytes.ts";
+import { MiB } from "../../values/units.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";

@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import type { InArgs, InStatement, Row } from "@libsql/core/api";
 import { atTurnEnd } from "../../concurrency/event-loop.ts";
-import { MiB } from "../../values/bytes.ts";
+import { MiB } from "../../values/units.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
 import type { Result } from "../session.ts";

@@ -18,8 +18,8 @@ import { checkStart, describeShared } from "../../replication/check-place.ts";
 import { readStandbyState } from "../../replication/standby.ts";
 import { readReplicaState } from "../../replication/state.ts";
 import { attempt } from "../../values/attempt.ts";
-import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
+import { formatDuration } from "../../values/units.ts";
 import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
 
 const day = 86_400_000;

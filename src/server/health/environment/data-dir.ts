@@ -5,8 +5,8 @@ import { largeWalBytes } from "../../db/local/checkpoint.ts";
 import { findClosed } from "../../db/local/file-modes.ts";
 import { errnoOf } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
-import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
+import { formatBytes, GiB, MiB } from "../../values/units.ts";
 import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const maxFiles = 1000;

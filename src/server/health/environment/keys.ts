@@ -4,9 +4,9 @@ import { isInUse, type StoredSecret } from "../../modules/app-keys/model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { listVisitorActs } from "../../security/scopes.ts";
-import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/stamps.ts";
+import { formatDuration } from "../../values/units.ts";
 import { type EnvironmentCheck, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
 

@@ -5,9 +5,9 @@ import ipaddr from "ipaddr.js";
 import { requestServer } from "../../monitoring/control-socket.ts";
 import type { RecentRequest } from "../../monitoring/server-status.ts";
 import { expiryWarningDays } from "../../tls/certificate.ts";
-import { formatDuration } from "../../values/duration.ts";
 import { rangeMatcher } from "../../values/ip-prefix.ts";
 import { toTimestamp } from "../../values/stamps.ts";
+import { formatDuration } from "../../values/units.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const dayMs = 86_400_000;

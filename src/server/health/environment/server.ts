@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { envFilePath, findUnknownSettings } from "../../config/env-file.ts";
+import { envFilePath, findUnknownSettings } from "../../config/environment.ts";
 import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { notDurable, ServerDatabase } from "../../db/server/server-database.ts";
@@ -11,7 +11,7 @@ import { events } from "../../modules/events/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import type { ServerStatus } from "../../monitoring/read-status.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
-import { formatDuration } from "../../values/duration.ts";
+import { formatDuration } from "../../values/units.ts";
 import { type CheckSubject, type EnvironmentCheck, finding } from "../finding.ts";
 
 /** The part of a `ServerStatus` that all versions have. */

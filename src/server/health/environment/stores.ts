@@ -7,7 +7,7 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
 import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
-import { formatDuration } from "../../values/duration.ts";
+import { formatDuration } from "../../values/units.ts";
 import { countOf, type EnvironmentCheck, finding } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 

@@ -4,10 +4,9 @@ import { params } from "../../db/conditions.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
-import { hashSecret, newSecret } from "../../security/random-secret.ts";
 import { parseScopes } from "../../security/scopes.ts";
-import { newId, toTimestamp } from "../../values/stamps.ts";
-import { requireText } from "../../values/text.ts";
+import { requireText } from "../../values/fields.ts";
+import { hashSecret, newId, newSecret, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import {
   getKey,

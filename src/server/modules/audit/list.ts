@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
-import { requireWhole } from "../../values/whole-number.ts";
+import { requireWhole } from "../../values/fields.ts";
 import { users } from "../users/table.ts";
 import { type AuditFacts, auditEvents } from "./service.ts";
 import { auditLog } from "./table.ts";

@@ -4,8 +4,7 @@ import type { Ctx, SystemCtx, WorkCtx } from "../../context.ts";
 import { purgeBatch } from "../../db/purge.ts";
 import { bind, param, run, statement } from "../../db/statement.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
-import { newSecret } from "../../security/random-secret.ts";
-import { toTimestamp } from "../../values/stamps.ts";
+import { newSecret, toTimestamp } from "../../values/stamps.ts";
 import { users } from "../users/table.ts";
 import { auditLog } from "./table.ts";
 

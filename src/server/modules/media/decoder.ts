@@ -2,7 +2,7 @@ import type { Subprocess } from "bun";
 import { ownCommand } from "../../config/own-command.ts";
 import { invalidField, unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
-import { MiB } from "../../values/bytes.ts";
+import { MiB } from "../../values/units.ts";
 import { encodePicture, type Picture } from "./encode.ts";
 
 /** A picture of 40 million pixels takes 2 seconds on one core. */

@@ -1,10 +1,9 @@
 import ipaddr from "ipaddr.js";
 import type { Ctx } from "../../context.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
+import { checkNote, requireWhole } from "../../values/fields.ts";
 import { parseMoney } from "../../values/money.ts";
 import { isId } from "../../values/stamps.ts";
-import { checkNote } from "../../values/text.ts";
-import { requireWhole } from "../../values/whole-number.ts";
 import { notForSale } from "../catalogue/products/product-errors.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { postalAddress } from "../users/input.ts";

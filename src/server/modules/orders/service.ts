@@ -6,8 +6,8 @@ import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, notFound, preconditionFailed } from "../../errors.ts";
+import { requireText } from "../../values/fields.ts";
 import { toTimestamp } from "../../values/stamps.ts";
-import { requireText } from "../../values/text.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import listPath from "@zxcvbn-ts/language-common/src/passwords.json" with { type: "file" };
 import { type AppError, invalidField, weakPassword } from "../../errors.ts";
-import { listWords } from "../../values/text.ts";
+import { listWords } from "../../values/fields.ts";
 
 const minCharacters = 16;
 const maxBytes = 1024;

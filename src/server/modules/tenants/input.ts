@@ -1,8 +1,8 @@
 import { invalidField } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
+import { requireText } from "../../values/fields.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
-import { requireText } from "../../values/text.ts";
 import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;

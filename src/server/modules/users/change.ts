@@ -6,7 +6,7 @@ import { jsonOf } from "../../db/selection.ts";
 import { compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, forbidden, invalidField } from "../../errors.ts";
-import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+import { mergedMetadataTooLarge } from "../../values/fields.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";

@@ -1,8 +1,7 @@
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
 import { parseEmail } from "../../values/email.ts";
-import { metadataText } from "../../values/metadata.ts";
-import { requireText } from "../../values/text.ts";
+import { metadataText, requireText } from "../../values/fields.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import type { Address, UserPatch } from "./model.ts";
 import type { users } from "./table.ts";

@@ -6,7 +6,7 @@ import { get, param, statement } from "../../db/statement.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
 import { parseEmail } from "../../values/email.ts";
-import { requireText } from "../../values/text.ts";
+import { requireText } from "../../values/fields.ts";
 import { userJson } from "./change.ts";
 import { nameKey } from "./input.ts";
 import { type UserListQuery, userFields } from "./model.ts";

@@ -6,8 +6,8 @@ import { all, compiledOnce, get, param, run, statement } from "../../../db/state
 import { inTransaction } from "../../../db/transaction.ts";
 import { invalidField, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
+import { requireWhole } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
-import { requireWhole } from "../../../values/whole-number.ts";
 import { recordEvent } from "../../events/service.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { termToken } from "../list/search-words.ts";

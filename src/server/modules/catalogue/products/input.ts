@@ -1,10 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { invalidField } from "../../../errors.ts";
-import { metadataText } from "../../../values/metadata.ts";
+import { metadataText, requireSafeText, requireText, requireWhole } from "../../../values/fields.ts";
 import { parseMoney } from "../../../values/money.ts";
-import { requireSafeText, requireText } from "../../../values/text.ts";
-import { requireWhole } from "../../../values/whole-number.ts";
 import { currencyDigits, parseLanguage } from "../../tenants/input.ts";
 import { maxStock } from "../variants/variant-model.ts";
 import { imagesText } from "./images.ts";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { errnoOf, notFound, validationFailed } from "../../../errors.ts";
-import { formatBytes } from "../../../values/bytes.ts";
+import { formatBytes } from "../../../values/units.ts";
 import type { Media } from "../../media/model.ts";
 import { maxUploadBytes } from "../../media/picture.ts";
 import { addPicture } from "../../media/service.ts";

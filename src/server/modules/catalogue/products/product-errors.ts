@@ -4,7 +4,7 @@ import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../../db/db-errors.ts";
 import { get, param, statement } from "../../../db/statement.ts";
 import { AppError, conflict, fieldError, invalidField } from "../../../errors.ts";
-import { mergedMetadataTooLarge } from "../../../values/metadata.ts";
+import { mergedMetadataTooLarge } from "../../../values/fields.ts";
 import { categories } from "../categories/table.ts";
 import { unknownPicture } from "./images.ts";
 import { translationsTooLarge } from "./input.ts";

@@ -10,7 +10,7 @@ import { inTransaction } from "../../../db/transaction.ts";
 import { notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
 import type { ListQuery } from "../../../pagination/list-query.ts";
-import { hashSecret } from "../../../security/random-secret.ts";
+import { hashSecret } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import { ownIdOf } from "../../users/guards.ts";

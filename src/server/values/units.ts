@@ -1,11 +1,18 @@
+export const KiB = 1024;
+export const MiB = 1024 * KiB;
+export const GiB = 1024 * MiB;
+
+const byteUnits = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1);
+  const amount = bytes / 1024 ** power;
+  return `${power === 0 || amount >= 100 ? Math.round(amount) : Number(amount.toFixed(1))} ${byteUnits[power]}`;
+}
+
 const msPerUnit: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const form = /^(\d{1,9})([smhdw])$/;
-const units: [name: string, ms: number][] = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-  ["second", 1000],
-];
+const timeUnits = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
 
 /** Parses a duration such as `90d`, `24h`, `30m`, `45s` or `2w` to milliseconds; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
@@ -17,7 +24,7 @@ export function parseDuration(text: string): number | undefined {
 export function formatDuration(ms: number, isExact = false): string {
   // With 1% of tolerance, 59 minutes and 59 seconds count as an hour, not as 60 minutes.
   const fits = (length: number) => (isExact ? ms % length === 0 : Math.abs(ms) >= 0.99 * length);
-  const [unit, length] = units.find(([, length]) => fits(length)) ?? ["second", 1000];
+  const [unit, length] = Object.entries(timeUnits).find(([, length]) => fits(length)) ?? ["second", 1000];
   const count = Math.round(Math.abs(ms) / length);
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
