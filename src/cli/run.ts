@@ -6,8 +6,7 @@ import { type CommandGroup, type Load, type ReadyRun, type Run, runCommand } fro
 import { findCommand, incompleteError } from "./framework/find-command.ts";
 import { findMissing, questions } from "./framework/questions.ts";
 import { reportError } from "./framework/report-error.ts";
-import { strictness } from "./framework/strictness.ts";
-import { asksForHelp } from "./framework/tokenize.ts";
+import { asksForHelp, strictness } from "./framework/strictness.ts";
 import { info, printJson } from "./terminal/output.ts";
 import { type Console, createConsole, type Terminal } from "./terminal/terminal.ts";
 import { UsageError } from "./terminal/usage-error.ts";

@@ -99,7 +99,7 @@ test("values that citty loses are kept: of repeated flags, of numbers below zero
     scope: { ...valueArg("text", "A list"), multiple: true },
     "no-docs": { type: "boolean", description: "A switch" },
     delta: wordArg("A number"),
-    file: { ...wordArg("A list of words"), variadic: true },
+    file: { ...wordArg("A list of words"), multiple: true },
   };
   const line = ["--scope", "a", "--no-docs", "--scope=b", "-12", "x", "--", "--scope"];
   expect(parseLine(line, args)).toMatchObject({

@@ -9,6 +9,7 @@ import { defineCommand } from "../framework/command.ts";
 import { programName } from "../terminal/command-line.ts";
 import { info, printJson } from "../terminal/output.ts";
 import type { Console } from "../terminal/terminal.ts";
+import requests from "./demo-requests.txt" with { type: "text" };
 import { describeServerProcess, serverFlags } from "./serve/serve.ts";
 
 type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
@@ -58,7 +59,9 @@ export default defineCommand({
       const keys = { app_id, app_secret, ...page, product_id, email, password };
       if (console.json) await printJson(console, { ...where, ...keys });
       else await self.print(`Shop: ${shop.url}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`);
-      if (args.examples && !console.json) await console.write(formatExamples(store, url, mail));
+      if (!args.examples || console.json) return;
+      const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
+      await console.write(requests.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values.get(name))));
     };
     // Its addresses are printed above.
     const print = async () => {};
@@ -79,29 +82,4 @@ function openBrowser(url: string, env: Console["env"]): void {
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
   // In its own process group, so that Ctrl-C does not end the browser.
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
-}
-
-function formatExamples(store: DemoStore, url: string, mail: string): string {
-  const { namespace, appId, appSecret, productId: product_id, email, password } = store;
-  const curl = `curl -H 'Authorization: Bearer ${appId}:${appSecret}'`;
-  const address = (path: string) => `'${url}${path}?namespace=${namespace}'`;
-  const asPage = (path: string, query = "") =>
-    `'${url}${path}?namespace=${namespace}&app_id=${store.pageId}&app_secret=${store.pageSecret}${query}'`;
-  const json = "-H 'Content-Type: application/json'";
-  const send = (body: object) => `${json} -d '${JSON.stringify(body)}'`;
-  const steps: [string, string][] = [
-    ["List its products, as a page does with its storefront key", `curl ${asPage("/products/")}`],
-    ["Browse a category, with facets", `curl ${asPage("/products/", "&category=home&facets=categories")}`],
-    ["Read one as a server, with its stock", `${curl} ${address(`/products/${product_id}/`)}`],
-    ["Add one", `${curl} ${send({ title: "Blue mug", price: 12.5 })} ${address("/products/")}`],
-    ["Change its price", `${curl} -X PATCH ${send({ price: 9.99 })} ${address(`/products/${product_id}/`)}`],
-    ["Find some, as a page", `curl ${asPage("/products/", "&q=shirt&lang=de")}`],
-    ["Order one", `${curl} ${send({ items: [{ product_id, quantity: 1 }] })} ${address("/orders/")}`],
-    ["View one", `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/views/")}`],
-    ["Sign a customer in", `curl ${send({ email, password })} ${address("/auth/login/")}`],
-    ["Send them a password reset code", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
-  ];
-  const lines = steps.map(([title, command]) => `# ${title}\n${command}\n`);
-  const codes = `# The demo sends no mail; this command lists the codes\n${mail}\n`;
-  return `\nThe demo store is the namespace ${namespace}. Paste these into another terminal:\n\n${lines.join("\n")}\n${codes}\n`;
 }

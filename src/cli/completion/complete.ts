@@ -5,7 +5,7 @@ import { type DatabaseFlags, readDatabaseFlags, withDatabase } from "../context/
 import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
 import type { CommandGroup } from "../framework/command.ts";
 import { findCommand } from "../framework/find-command.ts";
-import { tokenize } from "../framework/tokenize.ts";
+import { tokenize } from "../framework/strictness.ts";
 import { type Console, createConsole, type Terminal } from "../terminal/terminal.ts";
 
 const timeoutMs = 3000;
@@ -77,7 +77,7 @@ async function complete(line: Line, current: string, find: FindByPrefix): Promis
   if (!current.startsWith("-")) {
     if (typeof target !== "function") return (await listWords(target, line)).filter(startsLike);
     const places = positionalsOf(args).map(([, arg]) => arg);
-    const arg = line.isHelp ? undefined : (places[given] ?? places.findLast(({ variadic }) => variadic));
+    const arg = line.isHelp ? undefined : (places[given] ?? places.findLast(({ multiple }) => multiple));
     const offered = await offerValues(arg, current, find);
     if (offered.length > 0) return offered;
   }

@@ -3,10 +3,27 @@ import { parseCount, parseDuration, parsePastTime, parseWhole } from "./parse-va
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
-interface AnyArg {
+/** A flag with a value, a switch, or a word. Its key in the definition is its name, written with hyphens. */
+export interface Arg {
+  type: "string" | "boolean" | "positional";
   description: string;
+  alias?: string;
+  /** The placeholder of the value in help: `--title <text>`. */
+  valueHint?: string;
   options?: readonly string[];
   completes?: "file" | "directory" | NameKind;
+  required?: boolean;
+  /** A flag that can be repeated, or the last word if it takes all that remain. */
+  multiple?: boolean;
+  /** A switch with `true` is on until `--no-<name>` turns it off. */
+  default?: string | boolean;
+  /** A switch with three values: `--name`, `--no-<name>`, and not given. */
+  negatable?: boolean;
+  /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
+  allowEmpty?: boolean;
+  env?: string;
+  /** The environment variable that the configuration reads itself; help names it. */
+  configEnv?: string;
   /** The field's name in the service's errors, if it is not the argument's name. */
   field?: string;
   /** The argument that replaces this one if it is missing. */
@@ -15,36 +32,6 @@ interface AnyArg {
   /** Parses the given text; `run` receives the result. Throws UsageError, which names the flag. */
   parse?: (flag: string, text: string) => unknown;
 }
-
-/** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
-export interface FlagArg extends AnyArg {
-  type: "string" | "boolean";
-  alias?: string;
-  /** The placeholder of the value in help: `--title <text>`. */
-  valueHint?: string;
-  /** A switch with `true` is on until `--no-<name>` turns it off. */
-  default?: string | boolean;
-  /** A switch with three values: `--name`, `--no-<name>`, and not given. */
-  negatable?: boolean;
-  required?: boolean;
-  multiple?: boolean;
-  /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
-  allowEmpty?: boolean;
-  env?: string;
-  /** The environment variable that the configuration reads itself; help names it. */
-  configEnv?: string;
-}
-
-export interface PositionalArg extends AnyArg {
-  type: "positional";
-  /** The name in help, if a flag has the name of the definition. */
-  label?: string;
-  required: boolean;
-  /** Takes all remaining words as a list. Only the last positional argument can. */
-  variadic?: boolean;
-}
-
-export type Arg = FlagArg | PositionalArg;
 
 export type CommandArgs = Record<string, Arg>;
 
@@ -55,7 +42,7 @@ type ArgValue<A> = A extends { type: "boolean" }
   ? A extends { negatable: true }
     ? boolean | undefined
     : boolean
-  : A extends { multiple: true } | { variadic: true }
+  : A extends { multiple: true }
     ? string[]
     : A extends { required: true } | { default: string }
       ? TextValue<A>
@@ -90,18 +77,16 @@ export const sharedArgs = {
 
 export type SharedValues = ArgValues<typeof sharedArgs>;
 
-type More<A> = Omit<Partial<A>, "type" | "description">;
-
-// Keeps TypeScript from inferring the options from the call's context.
-type With<A, M> = A & NoInfer<M>;
+type More = Omit<Partial<Arg>, "type" | "description">;
 type ValueArg = { readonly type: "string"; readonly valueHint: string; readonly description: string };
 
-export function valueArg<const M extends More<FlagArg>>(valueHint: string, description: string, more?: M) {
-  return { type: "string", valueHint, description, ...more } as With<ValueArg, M>;
+// NoInfer keeps TypeScript from inferring the options from the call's context.
+export function valueArg<const M extends More>(valueHint: string, description: string, more?: M) {
+  return { type: "string", valueHint, description, ...more } as ValueArg & NoInfer<M>;
 }
 
 /** A required value that is identified by its position. */
-export function wordArg<const M extends More<PositionalArg>>(description: string, more?: M) {
+export function wordArg<const M extends More>(description: string, more?: M) {
   return { type: "positional", required: true, description, ...(more as M) } as const;
 }
 
@@ -113,7 +98,7 @@ export function numberArg(noun: string, description: string) {
   return valueArg("number", description, { parse: (flag: string, text: string) => parseWhole(flag, text, noun) });
 }
 
-export function choiceArg<const O extends readonly string[], const M extends More<FlagArg>>(
+export function choiceArg<const O extends readonly string[], M extends More>(
   options: O,
   description: string,
   more?: M,
@@ -121,7 +106,7 @@ export function choiceArg<const O extends readonly string[], const M extends Mor
   return { type: "string", options, description, ...(more as M) } as const;
 }
 
-export function fileArg<const M extends More<FlagArg>>(description: string, more?: M) {
+export function fileArg<const M extends More>(description: string, more?: M) {
   return { type: "string", valueHint: "file", description, completes: "file", ...(more as M) } as const;
 }
 
@@ -139,14 +124,14 @@ export const namespaceArg = valueArg("namespace", "Namespace of the store", {
   alias: "n",
   env: "BODEGA_NAMESPACE",
   completes: "namespace",
-}) satisfies FlagArg;
+});
 
-export const requiredNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
+export const requiredNamespaceArg = { ...namespaceArg, required: true } as const;
 
 export const namespaceFilterArg = {
   ...namespaceArg,
   description: "Filter by store (default: all)",
-} as const satisfies FlagArg;
+} as const;
 
 export const userFilterArg = valueArg("id|email", "Filter by user", { completes: "user" });
 
@@ -167,23 +152,23 @@ export function limitArg(defaultLimit: string, max?: number) {
 }
 
 /** Flags that can be given before the command: the shared ones and the namespace. */
-export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };
+export const leadingArgs: CommandArgs = { ...sharedArgs, namespace: namespaceArg };
 
 /** How a flag is typed: `--name` or `--no-name`; both for a switch with three values. */
-export function flagForms(name: string, arg: FlagArg): string[] {
-  if (arg.negatable) return [`--${name}`, `--no-${name}`];
-  return [arg.type === "boolean" && arg.default === true ? `--no-${name}` : `--${name}`];
+export function flagForms(name: string, { type, negatable, default: preset }: Arg): string[] {
+  if (negatable) return [`--${name}`, `--no-${name}`];
+  return [type === "boolean" && preset === true ? `--no-${name}` : `--${name}`];
 }
 
 export function formatArg(name: string, arg: Arg): string {
   if (arg.type !== "positional") return flagForms(name, arg)[0] as string;
-  return `<${arg.label ?? name}${arg.variadic ? "..." : ""}>`;
+  return `<${arg.valueHint ?? name}${arg.multiple ? "..." : ""}>`;
 }
 
-export function flagsOf(args: CommandArgs): [string, FlagArg][] {
-  return Object.entries(args).filter((entry): entry is [string, FlagArg] => entry[1].type !== "positional");
+export function flagsOf(args: CommandArgs): [string, Arg][] {
+  return Object.entries(args).filter(([, { type }]) => type !== "positional");
 }
 
-export function positionalsOf(args: CommandArgs): [string, PositionalArg][] {
-  return Object.entries(args).filter((entry): entry is [string, PositionalArg] => entry[1].type === "positional");
+export function positionalsOf(args: CommandArgs): [string, Arg][] {
+  return Object.entries(args).filter(([, { type }]) => type === "positional");
 }

@@ -2,7 +2,7 @@ import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
 import type { CommandGroup, Load } from "./command.ts";
-import { type Token, tokenize, unknownFlagError } from "./tokenize.ts";
+import { type Token, tokenize, unknownFlagError } from "./strictness.ts";
 
 /** Replaces bytes that are not UTF-8, and must not reach the database. */
 const broken = "\ufffd";

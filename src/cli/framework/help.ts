@@ -79,7 +79,7 @@ function describeCommand(path: string[], command: Command): Block[] {
 }
 
 function describeArgs(args: [string, Arg][]): Entry[] {
-  const aligned = args.some(([, arg]) => arg.type !== "positional" && arg.alias !== undefined);
+  const aligned = args.some(([, arg]) => arg.alias !== undefined);
   return args.map(([name, arg]) => {
     const label = labelArg(name, arg);
     return [aligned && label.startsWith("--") ? `    ${label}` : label, explainArg(arg)];
@@ -108,18 +108,16 @@ export function labelArg(name: string, arg: Arg): string {
 
 /** The description of an argument, its default, whether it is required or repeatable, and its variable. */
 export function explainArg(arg: Arg): string {
-  const notes: string[] = [];
-  if (arg.required) notes.push("required");
-  if (arg.type === "positional") {
-    if (arg.options !== undefined) notes.push(arg.options.join(", "));
-    if (arg.fallback !== undefined) notes.push(`or --${arg.fallback}`);
-  } else {
-    if (arg.multiple) notes.push("repeatable");
-    const variable = arg.env ?? arg.configEnv;
-    if (variable !== undefined) notes.push(`or ${variable}`);
-  }
-  const byDefault = arg.type !== "positional" && typeof arg.default === "string" ? ` (default: ${arg.default})` : "";
-  const text = arg.description + byDefault;
+  const isWord = arg.type === "positional";
+  const variable = arg.env ?? arg.configEnv;
+  const notes = [
+    arg.required && "required",
+    isWord && arg.options?.join(", "),
+    arg.fallback && `or --${arg.fallback}`,
+    !isWord && arg.multiple && "repeatable",
+    variable && `or ${variable}`,
+  ].filter(Boolean);
+  const text = typeof arg.default === "string" ? `${arg.description} (default: ${arg.default})` : arg.description;
   return notes.length === 0 ? text : `${text} [${notes.join("; ")}]`;
 }
 

@@ -69,7 +69,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
     arg.parse?.(formatArg(name, arg), text);
     return arg.check?.(text, values, console);
   };
-  const isList = arg.type === "positional" ? arg.variadic : arg.multiple;
+  const isList = arg.multiple;
   const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
   const text = await askText(message, { check: (line) => Promise.all(split(line).map(check)) });
   return isList ? split(text) : text;

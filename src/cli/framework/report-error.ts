@@ -1,8 +1,8 @@
-import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server/errors.ts";
+import { AppError, codeOf, type ErrorKind, type FieldError, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { escapeJson } from "../terminal/escape.ts";
 import { fitSentence, onScreen } from "../terminal/output.ts";
-import { type ArgumentFault, CancelledError, UsageError } from "../terminal/usage-error.ts";
+import { CancelledError, UsageError } from "../terminal/usage-error.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
@@ -12,7 +12,7 @@ interface Problem {
   kind?: ErrorKind;
   message: string;
   remedy?: string | undefined;
-  details?: (ArgumentFault & { flag?: string | undefined })[] | undefined;
+  details?: (FieldError & { flag: string | undefined })[] | undefined;
 }
 
 const cancelledExitCode = 130;
@@ -43,7 +43,7 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
   const reader = onScreen({ screen: terminal.screen, command });
   const fitted = lines.map((line) => fitSentence(reader, line));
   if (error instanceof UsageError || details?.some(({ flag, field }) => flag ?? field.startsWith("--"))) {
-    const path = (error instanceof UsageError && error.options.path) || run.path;
+    const path = (error instanceof UsageError && error.path) || run.path;
     fitted.push(`  Help: ${programName()} ${[...path, "-h"].join(" ")}`);
   }
   await terminal.writeError(`${fitted.join("\n")}\n`);
@@ -52,10 +52,6 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
 
 function describeProblem(error: unknown, run: Run): Problem {
   if (error instanceof CancelledError) return { exit: cancelledExitCode, message: error.message };
-  if (error instanceof UsageError) {
-    const { hint, details } = error.options;
-    return { exit: 2, kind: "malformedRequest", message: error.message, remedy: hint, details };
-  }
   if (!(error instanceof AppError)) {
     return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
   }
@@ -65,7 +61,8 @@ function describeProblem(error: unknown, run: Run): Problem {
   // One flag contains several fields, as in `variants.0.sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
-  const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
+  const isObvious = error instanceof UsageError || withoutRemedy.has(kind);
+  const remedy = error.remedy ?? (isObvious ? undefined : remedyOf(kind));
   return { exit, kind, message, remedy, details };
 }
 

@@ -1,9 +1,9 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { CittyPlugin } from "citty";
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
-import { type CommandArgs, type FlagArg, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
+import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
 import { isGiven } from "./parse-values.ts";
-import { type Token, tokenize, unknownFlagError } from "./tokenize.ts";
 
 /** Refuses what citty accepts: unknown flags, and repeated ones, of which it keeps the last value. */
 export const strictness: CittyPlugin = {
@@ -36,7 +36,7 @@ type Flag = Extract<Token, { kind: "option" }>;
 function checkFlag(token: Flag, args: CommandArgs, given: Map<string, string[]>): [name: string, values: string[]] {
   const { flag: name, value = "" } = token;
   if (name === undefined) throw unknownFlagError(token.rawName, args);
-  const arg = args[name] as FlagArg;
+  const arg = args[name] as Arg;
   const flag = formatArg(name, arg);
   const before = given.get(name) ?? [];
   if (given.has(name) && !arg.multiple) throw invalidFlag(flag, "was given more than once");
@@ -45,7 +45,7 @@ function checkFlag(token: Flag, args: CommandArgs, given: Map<string, string[]>)
   return [name, [...before, value]];
 }
 
-function checkFlagValue({ value, inlineValue, rawName }: Flag, flag: string, arg: FlagArg): void {
+function checkFlagValue({ value, inlineValue, rawName }: Flag, flag: string, arg: Arg): void {
   if (value === undefined) throw invalidFlag(flag, "needs a value");
   if (!inlineValue && value.startsWith("-") && value !== "-") {
     throw invalidFlag(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
@@ -65,11 +65,11 @@ function checkOption(field: string, value: string, options: readonly string[] | 
 
 function readWords(words: string[], args: CommandArgs, values: GivenValues): void {
   for (const [name, arg] of positionalsOf(args)) {
-    const taken = words.splice(0, arg.variadic ? words.length : 1);
+    const taken = words.splice(0, arg.multiple ? words.length : 1);
     const label = formatArg(name, arg);
     if (taken.includes("")) throw invalidFlag(label, "must not be empty");
     for (const word of taken) checkOption(label, word, arg.options);
-    values[name] = arg.variadic ? taken : taken[0];
+    values[name] = arg.multiple ? taken : taken[0];
     const fallback = values[arg.fallback ?? ""];
     if (taken.length > 0 && isGiven(fallback) && fallback !== values[name]) {
       throw invalidFlag(`--${arg.fallback}`, `differs from the argument ${label}`);
@@ -83,4 +83,44 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   throw new UsageError("Too many arguments.", {
     hint: "Secrets are never arguments: other users of the machine and the shell history could read them.",
   });
+}
+
+/** A piece of a command line. `rawName` is a flag as typed, `flag` its name: `input` for `--no-input`. */
+export type Token = ReturnType<typeof tokenize>[number];
+
+export function tokenize(argv: string[], args: CommandArgs) {
+  const options: NonNullable<ParseArgsConfig["options"]> = {};
+  const names = new Map<string, string>();
+  for (const [name, arg] of flagsOf(args)) {
+    for (const form of flagForms(name, arg)) {
+      names.set(form, name);
+      options[form.slice(2)] = {
+        type: arg.type === "boolean" ? "boolean" : "string",
+        ...(arg.alias && { short: arg.alias }),
+      };
+    }
+  }
+  const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
+  // A number such as -2 is a word, because no flag is a digit. The parser treats each digit as a flag.
+  const isNumber = ({ index }: { index: number }) => /^-\d+$/.test(argv[index] as string);
+  return tokens
+    .filter((token, place) => tokens[place - 1]?.index !== token.index || !isNumber(token))
+    .map((token) => {
+      if (token.kind !== "option") return token;
+      const { index } = token;
+      if (isNumber(token)) return { kind: "positional" as const, index, value: argv[index] as string };
+      return { ...token, flag: names.get(`--${token.name}`) };
+    });
+}
+
+/** Whether `-h` or `--help` is given, which takes precedence over every error. */
+export function asksForHelp(argv: string[], args: CommandArgs): boolean {
+  return tokenize(argv, args).some((token) => token.kind === "option" && token.flag === "help" && !token.inlineValue);
+}
+
+export function unknownFlagError(flag: string, args: CommandArgs, hint?: string): UsageError {
+  const known = flagsOf(args).flatMap(([name, arg]) => flagForms(name, arg).map((form) => form.slice(2)));
+  const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
+  const details = [{ field: flag, message: "is unknown" }];
+  return new UsageError(`Unknown flag ${flag}.`, { hint: meant ? `Did you mean --${meant}?` : hint, details });
 }

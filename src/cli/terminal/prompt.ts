@@ -34,9 +34,8 @@ async function judgeAnswer(check: () => unknown): Promise<true | string> {
     await check();
     return true;
   } catch (error) {
-    const fault = error instanceof UsageError ? error.options : error instanceof AppError && error.exit > 1 && error;
-    if (!fault) return true;
-    const message = fault.details?.[0]?.message ?? (error as Error).message;
+    if (!(error instanceof AppError) || error.exit === 1) return true;
+    const message = error.details?.[0]?.message ?? error.message;
     return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, "")}.`;
   }
 }

@@ -1,30 +1,24 @@
-export interface ArgumentFault {
-  field: string;
-  message: string;
-}
+import { AppError, type FieldError } from "../../server/errors.ts";
 
 interface UsageErrorOptions {
   hint?: string | undefined;
-  details?: ArgumentFault[];
+  details?: FieldError[];
   /** Words of the command whose help is suggested, if the command itself is unknown. */
   path?: readonly string[];
 }
 
 /** An error in the command line: exit code 2, and nothing was changed. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-  readonly options: UsageErrorOptions;
+export class UsageError extends AppError {
+  readonly path: readonly string[] | undefined;
 
-  constructor(message: string, options: UsageErrorOptions = {}) {
-    super(message);
-    this.options = options;
+  constructor(message: string, { hint, details, path }: UsageErrorOptions = {}) {
+    super("malformedRequest", message, { remedy: hint, ...(details && { details }) });
+    this.path = path;
   }
 }
 
 /** The user answered no or pressed ctrl-C: exit code 130. */
 export class CancelledError extends Error {
-  override readonly name = "CancelledError";
-
   constructor() {
     super("Cancelled.");
   }

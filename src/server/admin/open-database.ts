@@ -12,13 +12,25 @@ type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "dat
 export const commandLockDeadlineMs = 30_000;
 
 let loading: Promise<BeforeCommit> | undefined;
-const beforeCommit = () => {
-  loading ??= import("./before-commit.ts").then((module) => module.beforeCommit);
-  return loading;
-};
+
+/** Loads what each group of writes needs before its COMMIT: links of new audit rows, and search words of products. */
+async function loadBeforeCommit(): Promise<BeforeCommit> {
+  const { auditLinking } = await import("../modules/audit/linking.ts");
+  const { searchIndexing } = await import("../modules/catalogue/list/search.ts");
+  return {
+    get reads() {
+      return [auditLinking.read, searchIndexing.read];
+    },
+    finish: ([added, changed]) => [...auditLinking.finish(added), ...searchIndexing.finish(changed)],
+  };
+}
 
 /** Opens the database of stores. Errors: those of `openDatabase`. */
 export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {
+  const beforeCommit = () => {
+    loading ??= loadBeforeCommit();
+    return loading;
+  };
   return openDatabase({ beforeCommit, ...options });
 }
 

@@ -1,6 +1,5 @@
-import { unavailable, wrongState } from "../errors.ts";
-import { attempt } from "../values/attempt.ts";
-import restrictions from "./systemd-restrictions.json" with { type: "json" };
+import { wrongState } from "../errors.ts";
+import template from "./systemd-unit.txt" with { type: "text" };
 
 export interface UnitOptions {
   /** The absolute path of the program, and its first arguments. */
@@ -17,14 +16,10 @@ export interface UnitOptions {
   port: number;
 }
 
-export const unitName = "bodega.service";
-
-const stateRoot = "/var/lib/";
-
 /** The name of a directory in /var/lib, which systemd can manage; undefined for others. */
 export function stateDirectoryOf(dataDir: string): string | undefined {
-  const name = dataDir.startsWith(stateRoot) ? dataDir.slice(stateRoot.length) : "";
-  return /^[\w-][\w.-]*$/.test(name) && name !== "private" ? name : undefined;
+  const [, name] = /^\/var\/lib\/([\w-][\w.-]*)$/.exec(dataDir) ?? [];
+  return name === "private" ? undefined : name;
 }
 
 /**
@@ -32,44 +27,26 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
  * MemoryDenyWriteExecute is missing, because the JavaScript engine compiles at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
-export function renderUnit({ command, dataDir, folders = [], hasReplica = false, ...options }: UnitOptions): string {
-  const { account, port, settings = {} } = options;
+export function renderUnit(options: UnitOptions): string {
+  const { command, dataDir, folders = [], hasReplica = false, settings = {}, account, port } = options;
   const paths = [dataDir, ...folders];
   const [program = "", ...words] = command;
   for (const word of [...command, ...paths]) requireFit(word, word === program ? /["'\\\p{Cc}]/u : /\p{Cc}/u);
-  const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
   const environment = Object.entries(settings).map((pair) => `Environment=${quoteWord(pair.join("="))}\n`);
   // Home directories are hidden, unless the data or the program are in one.
   const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
-  return `[Unit]
-Description=Bodega, the back end of a shop
-Wants=network-online.target
-After=network-online.target
-
-[Service]
-Type=exec
-${environment.join("")}ExecStart=${exec}
-Restart=on-failure
-RestartSec=2${hasReplica ? "\n# Another server took over the replica.\nRestartPreventExitStatus=4" : ""}
-# Requests in flight get ten seconds.
-TimeoutStopSec=30
-KillMode=mixed
-LimitNOFILE=65536
-UMask=0077
-${renderAccount(dataDir, folders, account)}
-ProtectSystem=strict
-ProtectHome=${isInHome ? "read-only" : "yes"}
-PrivateTmp=${[...paths, ...command].some(isTemporary) ? "no" : "yes"}
-PrivateDevices=yes
-PrivateUsers=${capability === "" ? "yes" : "no"}
-CapabilityBoundingSet=${capability}
-AmbientCapabilities=${capability}
-${restrictions.join("\n")}
-
-[Install]
-WantedBy=multi-user.target
-`;
+  const values: Record<string, string> = {
+    environment: environment.join(""),
+    exec: [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" "),
+    takeOver: hasReplica ? "\n# Another server took over the replica.\nRestartPreventExitStatus=4" : "",
+    account: renderAccount(dataDir, folders, account),
+    home: isInHome ? "read-only" : "yes",
+    temporary: [...paths, ...command].some(isTemporary) ? "no" : "yes",
+    users: capability === "" ? "yes" : "no",
+    capability,
+  };
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
 }
 
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
@@ -105,11 +82,4 @@ function quoteArgument(word: string): string {
 function quoteWord(word: string): string {
   const text = word.replaceAll("%", "%%");
   return /^[\w@%+=:,./$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
-}
-
-/** Returns the output of `systemctl`. Errors: unavailable with its message. */
-export function runSystemctl(...words: readonly string[]): string {
-  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
-  if (done?.exitCode === 0) return done.stdout.toString().trim();
-  throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
 }

@@ -4,14 +4,7 @@ import { parseOriginPattern } from "../../../server/modules/app-keys/origin-patt
 import type { getKey, issueKey } from "../../../server/modules/app-keys/service.ts";
 import { listVisitorActs } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
-import {
-  type FlagArg,
-  fileArg,
-  namespaceArg,
-  type PositionalArg,
-  type SharedValues,
-  valueArg,
-} from "../../framework/args.ts";
+import { type Arg, fileArg, namespaceArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import {
   formatRelativeTime,
@@ -31,12 +24,12 @@ export const appIdArg = {
   completes: "key",
   description: "Id of the key, or its name with -n",
   check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
-} as const satisfies PositionalArg;
+} as const satisfies Arg;
 
 export const expectedNamespaceArg = {
   ...namespaceArg,
   description: "Store of the key; required if the key is given by name and there are several stores",
-} satisfies FlagArg;
+} satisfies Arg;
 
 export const saveSecretArg = fileArg("Write the secret to this new file (mode 0600) and do not print it");
 

@@ -71,7 +71,7 @@ const show = defineCommand({
 const retry = defineCommand({
   description: "Queue failed mail again",
   args: {
-    id: { type: "positional", required: false, variadic: true, description: "Ids of failed mails" },
+    id: { type: "positional", required: false, multiple: true, description: "Ids of failed mails" },
     all: { type: "boolean", description: "Retry all failed mail that has not expired" },
     namespace: namespaceFilterArg,
   },

@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import { notFound } from "../../../server/errors.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
-import { type FlagArg, valueArg } from "../../framework/args.ts";
+import { type Arg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -14,7 +14,7 @@ import { formatAmount, formatCustomer, order, printOrder } from "./commands.ts";
 const dryRunArg = {
   type: "boolean",
   description: "Show the changed order and save nothing",
-} as const satisfies FlagArg;
+} as const satisfies Arg;
 
 type Order = OrderView["order"];
 

@@ -1,6 +1,6 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import type { OriginExplanation } from "../../../server/modules/app-keys/origins.ts";
-import type { PositionalArg } from "../../framework/args.ts";
+import type { Arg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";
@@ -21,11 +21,11 @@ import {
 const originsArg = {
   type: "positional",
   required: true,
-  variadic: true,
+  multiple: true,
   field: "origins",
   check: parseOriginPattern,
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
-} as const satisfies PositionalArg;
+} as const satisfies Arg;
 
 /** Asks before sites get a key that is harmful in visitors' hands, and before the origins of a key in use change. */
 async function confirmOrigins(

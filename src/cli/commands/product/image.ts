@@ -23,7 +23,7 @@ async function withPicturesOf(
   });
 }
 
-const pictureArg = { type: "positional", required: true, variadic: true } as const;
+const pictureArg = { type: "positional", required: true, multiple: true } as const;
 
 const add = defineCommand({
   description: "Add pictures to a product or variant",

@@ -3,13 +3,13 @@ import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import {
+  type Arg,
   type ArgValues,
   type CommandArgs,
   choiceArg,
   durationArg,
   namespaceArg,
   numberArg,
-  type PositionalArg,
   valueArg,
   wordArg,
 } from "../../framework/args.ts";
@@ -21,18 +21,18 @@ import type { Console } from "../../terminal/terminal.ts";
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
 const tenantArg = wordArg("Namespace of the store", {
-  label: "namespace",
+  valueHint: "namespace",
   fallback: "namespace",
   field: "namespace",
   completes: "namespace",
-}) satisfies PositionalArg;
+}) satisfies Arg;
 
 const newTenantArg = {
   ...tenantArg,
   completes: undefined,
   check: parseNamespace,
   description: "Namespace of the new store, such as my-shop",
-} as const satisfies PositionalArg;
+} as const satisfies Arg;
 
 const tenantFlags = {
   title: valueArg("text", "Name of the store"),

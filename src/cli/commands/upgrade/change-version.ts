@@ -1,6 +1,5 @@
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { runSystemctl } from "../../../server/admin/systemd-unit.ts";
 import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
@@ -173,6 +172,13 @@ async function startServer(unit: string, { config }: Change): Promise<void> {
     if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
     await Bun.sleep(everyMs);
   }
+}
+
+/** Returns the output of `systemctl`. Errors: unavailable with its message. */
+function runSystemctl(...words: string[]): string {
+  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
+  if (done?.exitCode === 0) return done.stdout.toString().trim();
+  throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
 }
 
 function findMainProcess(unit: string): number {

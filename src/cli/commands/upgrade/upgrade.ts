@@ -1,6 +1,5 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { unitName } from "../../../server/admin/systemd-unit.ts";
 import { isExecutable, ownCommand } from "../../../server/config/own-command.ts";
 import { notFound, wrongState } from "../../../server/errors.ts";
 import { readCliConfig, requireDatabase } from "../../context/context.ts";
@@ -16,7 +15,7 @@ export default defineCommand({
     file: { type: "positional", required: false, completes: "file", description: "Executable of the new version" },
     back: { type: "boolean", description: "Go back to the version before the last upgrade" },
     sha256: valueArg("hex", "SHA-256 of the file (default: its line in SHA256SUMS beside it)"),
-    unit: valueArg("name", "Unit with which systemd runs the server", { default: unitName }),
+    unit: valueArg("name", "Unit with which systemd runs the server", { default: "bodega.service" }),
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
   oneOf: ["file", "back"],
