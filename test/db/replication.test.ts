@@ -18,7 +18,7 @@ import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { unavailable } from "../../src/server/errors.ts";
-import { replication } from "../../src/server/health/environment/backups.ts";
+import { checkReplication } from "../../src/server/health/environment/backups.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { describeShared } from "../../src/server/replication/check-place.ts";
 import { claimGeneration, requireNewest } from "../../src/server/replication/generation.ts";
@@ -369,7 +369,7 @@ describe("a replica", () => {
         timeoutMs: 1000,
         command: (words: string) => words,
       };
-      const found = await replication.run(subject as unknown as CheckSubject);
+      const found = await Array.fromAsync(checkReplication(subject as unknown as CheckSubject));
       return found.filter(({ severity }) => severity === "error").map(({ message }) => message);
     };
     await db.execute("create table __bodega_migrations as select 'ours' as applied_at");

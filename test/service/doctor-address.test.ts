@@ -3,8 +3,8 @@ import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { ConfigFlags } from "../../src/server/config/environment.ts";
-import { publicUrl as addressCheck, checkArrival } from "../../src/server/health/environment/public-url.ts";
-import { tls } from "../../src/server/health/environment/server.ts";
+import { checkTls } from "../../src/server/health/environment/configuration.ts";
+import { checkArrival, checkPublicUrl } from "../../src/server/health/environment/public-url.ts";
 import type { CheckSubject, Finding } from "../../src/server/health/finding.ts";
 import { command, makeDir, openCli } from "../cli/run-bodega.ts";
 import { makeCertificate } from "../support/make-certificate.ts";
@@ -73,7 +73,9 @@ afterAll(async () => {
 describe("the public URL", () => {
   const look = async (publicUrl: string | undefined, dataDir = dirs.wary) =>
     tell(
-      (await addressCheck.run(about(dataDir, { "public-url": publicUrl }))).filter(({ subject }) => subject !== peer),
+      (await Array.fromAsync(checkPublicUrl(about(dataDir, { "public-url": publicUrl })))).filter(
+        ({ subject }) => subject !== peer,
+      ),
     );
 
   test("that leads to this server has no finding; a missing one is a note", async () => {
@@ -104,7 +106,7 @@ describe("the public URL", () => {
     const moved = reply(
       () => new Response(null, { status: 301, headers: { location: "https://shop.example/health" } }),
     );
-    const [finding] = await addressCheck.run(about(dirs.wary, { "public-url": moved }));
+    const [finding] = await Array.fromAsync(checkPublicUrl(about(dirs.wary, { "public-url": moved })));
     expect(finding?.message).toContain(`${moved} redirects to https://shop.example.`);
     expect(finding?.remedy).toBe("Use --public-url https://shop.example");
     expect(await look(trusting.url)).toEqual([
@@ -133,8 +135,10 @@ describe("the public URL", () => {
 
 describe("a proxy in front of the server", () => {
   const look = async (server: Serving, publicUrl: string, trustedProxy: string[] = []) =>
-    addressCheck.run(
-      about(server === wary ? dirs.wary : dirs.trusting, { "public-url": publicUrl, "trusted-proxy": trustedProxy }),
+    Array.fromAsync(
+      checkPublicUrl(
+        about(server === wary ? dirs.wary : dirs.trusting, { "public-url": publicUrl, "trusted-proxy": trustedProxy }),
+      ),
     );
 
   test("that is trusted and adds the client has no finding, and neither has a missing proxy", async () => {
@@ -170,11 +174,13 @@ describe("a proxy in front of the server", () => {
   test("is recognized by its address in any form", () => {
     const seen = { request_id: "doctor-1", at: "", client: peer, protocol: "http" as const, host: "shop.example.com" };
     const tellOf = (hops: string) =>
-      checkArrival([`${peer}/32`], "https://shop.example.com", {
-        ...seen,
-        peer: `::ffff:${peer}`,
-        forwarded: { "x-forwarded-for": hops },
-      });
+      Array.from(
+        checkArrival([`${peer}/32`], "https://shop.example.com", {
+          ...seen,
+          peer: `::ffff:${peer}`,
+          forwarded: { "x-forwarded-for": hops },
+        }),
+      );
     expect(tellOf(peer)).toEqual([]);
     expect(tellOf("198.51.100.7")).toMatchObject([{ severity: "error", subject: peer }]);
     expect(tellOf("198.51.100.7")[0]?.remedy).toContain("--trusted-proxy 127.0.0.1/32 ");
@@ -211,7 +217,7 @@ describe("a proxy in front of the server", () => {
 test("the certificate files are checked, and the mode of the key can be fixed", async () => {
   const dir = makeDir();
   const files = { "tls-cert": join(dir, "cert.pem"), "tls-key": join(dir, "key.pem") };
-  const look = (flags: ConfigFlags = files) => tls.run(about(dir, flags));
+  const look = (flags: ConfigFlags = files) => Array.fromAsync(checkTls(about(dir, flags)));
   expect(await look({})).toEqual([]);
   expect(await look()).toMatchObject([{ severity: "error", subject: files["tls-cert"] }]);
   const made = makeCertificate({ until: Date.now() + 3.5 * dayMs });

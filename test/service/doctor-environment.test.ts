@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { type DoctorOptions, runDoctor } from "../../src/server/health/doctor.ts";
-import { checkDisk, directory, disk as diskCheck, files } from "../../src/server/health/environment/data-dir.ts";
-import { mail } from "../../src/server/health/environment/mail.ts";
-import { clock } from "../../src/server/health/environment/server.ts";
+import { checkMail } from "../../src/server/health/environment/configuration.ts";
+import { checkDirectory, checkDisk, checkFiles, describeDisk } from "../../src/server/health/environment/data-dir.ts";
+import { checkClock } from "../../src/server/health/environment/server.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
 import { openTestDatabase } from "../support/backend.ts";
@@ -45,17 +45,17 @@ function about(env: Record<string, string> = {}, more: Partial<CheckSubject> = {
 
 test("a data directory of another account is a warning with the command for that account", async () => {
   const { uid } = statSync(dataDir);
-  expect(await directory.run(about({}, { uid: uid + 1 }))).toMatchObject([
+  expect(await Array.fromAsync(checkDirectory(about({}, { uid: uid + 1 })))).toMatchObject([
     { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor --data-dir ${dataDir}` },
   ]);
-  expect(await directory.run(about())).toEqual([]);
+  expect(await Array.fromAsync(checkDirectory(about()))).toEqual([]);
 });
 
 test("a data directory that is not writable is an error, except for root", async () => {
   const closed = join(dataDir, "closed");
   mkdirSync(closed, { mode: 0o500 });
   const config = readConfig({ "data-dir": closed }, {});
-  const found = await directory.run(about({}, { config }));
+  const found = await Array.fromAsync(checkDirectory(about({}, { config })));
   const expected = { severity: "error", subject: closed } as const;
   expect(found).toMatchObject(process.getuid?.() === 0 ? [] : [expected]);
   rmSync(closed, { recursive: true });
@@ -66,7 +66,7 @@ test("a file with another owner than its directory is a warning", async () => {
   const path = join(dataDir, "server.lock");
   writeFileSync(path, "", { mode: 0o600 });
   chownSync(path, 4321, 4321);
-  const [found, ...others] = await files.run(about());
+  const [found, ...others] = await Array.fromAsync(checkFiles(about()));
   expect({ found, others }).toMatchObject({ found: { subject: path, remedy: `chown 0:0 ${path}` }, others: [] });
   rmSync(path);
 });
@@ -75,7 +75,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
   const path = join(dataDir, "bodega.db");
   for (const name of [path, `${path}-wal`]) {
     writeFileSync(name, "", { mode: 0o400 });
-    const [found, ...others] = await files.run(about());
+    const [found, ...others] = await Array.fromAsync(checkFiles(about()));
     expect({ found, others }).toMatchObject({
       found: { severity: "error", subject: name, remedy: `chmod 600 ${name}` },
       others: [],
@@ -88,7 +88,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
       remedy: `chmod 600 ${name}`,
     });
     await found?.fix?.();
-    expect(await files.run(about())).toEqual([]);
+    expect(await Array.fromAsync(checkFiles(about()))).toEqual([]);
   }
   for (const name of [path, `${path}-wal`]) rmSync(name);
 });
@@ -96,13 +96,13 @@ test("a database file that its owner cannot write is a finding that can be fixed
 test("modes of lock files and unknown files are not checked", async () => {
   for (const name of ["server.lock", "notes.txt"]) writeFileSync(join(dataDir, name), "", { mode: 0o644 });
   mkdirSync(join(dataDir, "other"), { mode: 0o755 });
-  expect(await files.run(about())).toEqual([]);
+  expect(await Array.fromAsync(checkFiles(about()))).toEqual([]);
   chmodSync(join(dataDir, "other"), 0o700);
 });
 
 test("a WAL that is much larger than a checkpoint leaves it is a warning", async () => {
   const wal = join(dataDir, "bodega.db-wal");
-  const find = async () => (await diskCheck.run(about())).filter(({ subject }) => subject === wal);
+  const find = async () => (await Array.fromAsync(checkDisk(about()))).filter(({ subject }) => subject === wal);
   writeFileSync(wal, "", { mode: 0o600 });
   truncateSync(wal, 60 * 1024 ** 2);
   expect(await find()).toEqual([]);
@@ -117,10 +117,12 @@ describe("the disk", () => {
   const disk = { type: 0xef53, bsize: 4096 };
   const facts = { bytes: gibibyte, isContainer: false, isLinux: true };
   const find = (stats: object, more: object = {}) =>
-    checkDisk(
-      "/srv/shop",
-      { ...disk, blocks: (100 * gibibyte) / 4096, bavail: (50 * gibibyte) / 4096, ...stats },
-      { ...facts, ...more },
+    Array.from(
+      describeDisk(
+        "/srv/shop",
+        { ...disk, blocks: (100 * gibibyte) / 4096, bavail: (50 * gibibyte) / 4096, ...stats },
+        { ...facts, ...more },
+      ),
     ).map(({ severity, message }) => [severity, message]);
   const room = (bytes: number) => ({ bavail: bytes / 4096 });
 
@@ -156,7 +158,7 @@ describe("the disk", () => {
 
 describe("the clock", () => {
   const severities = async (more: Partial<CheckSubject>, env = {}) =>
-    (await clock.run(about(env, more))).map(({ severity, message }) => `${severity}: ${message}`);
+    (await Array.fromAsync(checkClock(about(env, more)))).map(({ severity, message }) => `${severity}: ${message}`);
 
   test("has no finding when nothing contradicts it", async () => {
     expect(await severities({})).toEqual([]);
@@ -204,7 +206,9 @@ describe("the mail server", () => {
     closers.push(server.close);
     const url = server.url.replace(/p%40ss.*@/, "wrong-word@");
     expect(await failureOf(runSmtpSession({ url }))).toMatchObject({ code: 5306 });
-    const found = await mail.run(about({ BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" }));
+    const found = await Array.fromAsync(
+      checkMail(about({ BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" })),
+    );
     expect(found).toMatchObject([{ severity: "error", subject: `127.0.0.1:${server.port}` }]);
     expect(found[0]?.remedy).toContain("user and password");
     expect(JSON.stringify(found)).not.toContain("wrong-word");
@@ -216,7 +220,7 @@ describe("the mail server", () => {
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
     const url = `smtp://127.0.0.1:${(mute.address() as { port: number }).port}`;
     const env = { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" };
-    const found = await mail.run(about(env, { timeoutMs: 50 }));
+    const found = await Array.fromAsync(checkMail(about(env, { timeoutMs: 50 })));
     expect(found).toMatchObject([{ severity: "error" }]);
     expect(found[0]?.message).toContain("did not answer in time");
   });
@@ -225,7 +229,7 @@ describe("the mail server", () => {
     const server = await startSmtpServer();
     closers.push(server.close);
     const env = { BODEGA_SMTP_URL: `smtp://0.0.0.0:${server.port}`, BODEGA_MAIL_FROM: "shop@example.com" };
-    const [found] = await mail.run(about(env));
+    const [found] = await Array.fromAsync(checkMail(about(env)));
     expect(found).toMatchObject({ severity: "warning" });
     expect(found?.message).toContain("does not use TLS");
   });
@@ -265,7 +269,7 @@ onDatabase("server", (suite) => {
   test("the clock is compared with the database server's", async () => {
     const ctx = suite.app.system;
     const more = { ctx, now: () => Date.now() - 2 * hour };
-    const found = await clock.run(about({ BODEGA_DATABASE_URL: suite.database.url as string }, more));
+    const found = await Array.fromAsync(checkClock(about({ BODEGA_DATABASE_URL: suite.database.url as string }, more)));
     expect(found.map(({ message }) => message)).toContainEqual(expect.stringContaining("behind the database server"));
   });
 });

@@ -276,7 +276,7 @@ onEachDatabase((suite) => {
     const run = new Run({ namespace, fix: true, deps: { timeoutMs: 1000, command: (words) => words } });
     const tenant = await requireTenant(suite.app.system, namespace);
     const subject = { ctx: suite.app.system, tenant, now: suite.app.system.now, command: (words: string) => words };
-    await run.add("records", "stock", () => reservedStock.run(subject));
+    await run.add("records", "stock", () => reservedStock(subject));
     await execute(`update products set reserved = 8 where id = '${lamp.id}'`);
     await run.applyFixes(suite.app.system);
     const [left] = run.report().findings;

@@ -10,27 +10,33 @@ import { type AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
 import { checkDatabase } from "./database/check-database.ts";
-import { backups, replication, restoreTest, standby } from "./environment/backups.ts";
-import { directory, disk, files } from "./environment/data-dir.ts";
-import { keys } from "./environment/keys.ts";
-import { mail } from "./environment/mail.ts";
-import { publicUrl } from "./environment/public-url.ts";
-import { secretKey } from "./environment/secret-key.ts";
-import { clock, durability, server, settings, tls } from "./environment/server.ts";
-import { accounts, outbox, push, stores, webhooks } from "./environment/stores.ts";
-import { type CheckSubject, type EnvironmentCheck, finding, reasonOf } from "./finding.ts";
-import { type Report, Run, type RunOptions, recordChecks } from "./run.ts";
+import { checkBackups, checkReplication, checkRestoreTest, checkStandby } from "./environment/backups.ts";
+import { checkMail, checkSecretKey, checkSettings, checkTls } from "./environment/configuration.ts";
+import { checkDirectory, checkDisk, checkFiles } from "./environment/data-dir.ts";
+import { checkKeys } from "./environment/keys.ts";
+import { checkPublicUrl } from "./environment/public-url.ts";
+import { checkClock, checkDurability, checkServer } from "./environment/server.ts";
+import { checkAccounts, checkOutbox, checkPush, checkStores, checkWebhooks } from "./environment/stores.ts";
+import { type CheckSubject, finding, reasonOf, type StoreSubject } from "./finding.ts";
+import { type Checks, type Report, Run, type RunOptions, recordChecks } from "./run.ts";
 
-const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-const serverChecks: readonly EnvironmentCheck[] = [
-  ...[settings, server, durability, secretKey, clock, backups, replication, restoreTest, mail, tls, publicUrl],
-  ...[stores, accounts, keys, outbox, push, webhooks],
-];
+const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
+const standbyChecks: Checks<CheckSubject> = { settings: checkSettings, standby: checkStandby };
+const serverChecks: Checks<StoreSubject> = {
+  ...{ settings: checkSettings, server: checkServer, durability: checkDurability, secret: checkSecretKey },
+  ...{ clock: checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
+  ...{ mail: checkMail, tls: checkTls, address: checkPublicUrl, stores: checkStores, accounts: checkAccounts },
+  ...{ keys: checkKeys, outbox: checkOutbox, push: checkPush, webhooks: checkWebhooks },
+};
+/** These also run for one store (`-n`). */
+const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
+/** Only these need a database. */
+const ofDatabase = [...ofStores, "backups", "push"];
 
 /** Checks that can be omitted. Other checks need a directory and a database that can be opened. */
 export const optionalChecks = [
-  ...["text", "integrity", "references"],
-  ...[files, disk, ...serverChecks, standby, ...recordChecks].map(({ id }) => id),
+  ...["text", "integrity", "references", "files", "disk"],
+  ...[serverChecks, { standby: checkStandby }, recordChecks].flatMap(Object.keys),
 ];
 
 export type DoctorOptions = RunOptions & { deps: DoctorDeps };
@@ -42,18 +48,20 @@ interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version" | "uid
 /** Checks the environment of a server, its database and its records. A server may be running. Errors: notFound. */
 export async function runDoctor(config: Config, options: DoctorOptions): Promise<Report> {
   const { namespace, deps } = options;
-  const environment = serverChecks.filter(({ reads }) => namespace === undefined || reads === "stores");
   const run = new Run(options);
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
-    await run.runEnvironment([...directoryChecks, settings, standby], subject);
+    await run.runEnvironment({ ...directoryChecks, ...standbyChecks }, subject);
     return run.report();
   }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
   const { db, ctx } = await openChecked(run, config, options);
   try {
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
-    await run.runEnvironment(environment, { ...subject, ctx, tenant });
+    const isWanted = ([id]: [string, unknown]) =>
+      (namespace === undefined || ofStores.includes(id)) && (ctx !== null || !ofDatabase.includes(id));
+    const checks = Object.fromEntries(Object.entries(serverChecks).filter(isWanted));
+    await run.runEnvironment(checks, { ...subject, ctx, tenant } as StoreSubject);
     await run.applyFixes(ctx);
     if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });
   } finally {
@@ -94,7 +102,7 @@ async function openChecked(run: Run, config: Config, { namespace, deps }: Doctor
       const located = locateFailure(error, config, deps.command);
       const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
       const found = finding("error", nameDatabase(config), reasonOf(located), remedy);
-      await run.databaseStep("database", async () => [found]);
+      await run.databaseStep("database", () => [found]);
     }
     return { db: null, ctx: null };
   }

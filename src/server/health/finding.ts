@@ -53,18 +53,7 @@ export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 
 export type RecordSubject = Pick<StoreSubject, "ctx" | "tenant" | "now" | "command">;
 
-/** The id is one word, as `doctor` prints it. */
-interface Check<Subject> {
-  id: string;
-  run(subject: Subject): Promise<Finding[]>;
-}
-
-export type RecordCheck = Check<RecordSubject>;
-
-/** Checks run concurrently, so none may depend on another. Those that `reads` stores also run for one (`-n`). */
-export type EnvironmentCheck =
-  | (Check<CheckSubject> & { reads?: undefined })
-  | (Check<StoreSubject> & { reads: "database" | "stores" });
+export type Findings = AsyncIterable<Finding> | Iterable<Finding>;
 
 export function finding(severity: Severity, subject: string, message: string, remedy: string | null): Finding {
   return { severity, subject, message, remedy };

@@ -3,30 +3,21 @@ import type { SystemCtx } from "../context.ts";
 import type { CommandLine } from "../db/failure.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { describeDamage } from "./database/reader.ts";
-import {
-  type CheckSubject,
-  type EnvironmentCheck,
-  type Finding,
-  finding,
-  type Group,
-  type RecordCheck,
-  type RecordSubject,
-  type ReportedFinding,
-  reasonOf,
-  type Severity,
-  type StoreSubject,
-  severities,
-} from "./finding.ts";
+import type { CheckSubject, Finding, Findings, Group, RecordSubject, ReportedFinding, Severity } from "./finding.ts";
+import { finding, reasonOf, severities } from "./finding.ts";
 import { dayCounts, pictureUses, productCounts, resourceTotals } from "./records/counts.ts";
-import { dueOrders, numbers, orderPoints, orderStates, orderTotals, refunds } from "./records/orders.ts";
+import { checkDueOrders, numbers, orderPoints, orderStates, orderTotals, refunds, rewards } from "./records/orders.ts";
 import { reservedStock, searchIndex, storedReplies, variantSums } from "./records/products.ts";
-import { rewards } from "./records/rewards.ts";
+
+/** A check of each name. Its findings do not depend on those of other checks. */
+export type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
 
 /** In the order in which they run: values from which others are computed come first. */
-export const recordChecks: readonly RecordCheck[] = [
-  ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
-  ...[orderPoints, dayCounts, resourceTotals, productCounts, pictureUses, searchIndex, dueOrders],
-];
+export const recordChecks: Checks<RecordSubject> = {
+  ...{ states: orderStates, stock: reservedStock, variants: variantSums, replies: storedReplies, totals: orderTotals },
+  ...{ refunds, numbers, rewards, points: orderPoints, days: dayCounts, resources: resourceTotals },
+  ...{ counts: productCounts, pictures: pictureUses, search: searchIndex, orders: checkDueOrders },
+};
 
 /** `findings` begins with the worst; `passed` has no findings; `worst` is the worst remaining severity. */
 export type Report = ReturnType<Run["report"]>;
@@ -55,13 +46,13 @@ export class Run {
     this.#options = options;
   }
 
-  async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
+  async add(group: Group, check: string, work: () => Findings | Promise<Findings>): Promise<void> {
     const { skip, onProgress } = this.#options;
     if (skip?.includes(check)) return;
     this.#checked.set(check, group);
     this.#running.add(check);
     onProgress?.([...this.#running]);
-    for (const { fix, namespace = null, ...rest } of await work()) {
+    for (const { fix, namespace = null, ...rest } of await Array.fromAsync(await work())) {
       const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
       this.#findings.push(reported);
       if (fix !== undefined) this.#fixes.set(reported, fix);
@@ -70,7 +61,7 @@ export class Run {
     onProgress?.([...this.#running]);
   }
 
-  readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
+  readonly databaseStep = (check: string, work: () => Findings) => this.add("database", check, work);
 
   /** Runs one check. Its error becomes a finding, so that it does not hide the findings of others. */
   #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
@@ -81,17 +72,17 @@ export class Run {
     return this.add(group, check, () => work().catch(fail));
   }
 
-  async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
+  async runEnvironment<Subject extends CheckSubject>(checks: Checks<Subject>, subject: Subject): Promise<void> {
     const limitMs = this.#options.deps.timeoutMs * maxTimeouts;
-    const runnable = checks.filter(({ reads }) => !reads || subject.ctx !== null);
-    const run = (check: EnvironmentCheck) => withTimeout(check.run(subject as StoreSubject), limitMs);
-    await Promise.all(runnable.map((check) => this.#try("environment", check.id, () => run(check))));
+    const run = ([id, check]: [string, Checks<Subject>[string]]) =>
+      this.#try("environment", id, () => withTimeout(Array.fromAsync(check(subject)), limitMs));
+    await Promise.all(Object.entries(checks).map(run));
   }
 
   /** Runs the checks of records in order and, if requested, fixes what each finds. */
   async runRecords(subject: RecordSubject): Promise<void> {
-    for (const check of recordChecks) {
-      await this.#try("records", check.id, () => check.run(subject));
+    for (const [id, check] of Object.entries(recordChecks)) {
+      await this.#try("records", id, () => Array.fromAsync(check(subject)));
       await this.applyFixes(subject.ctx);
     }
   }

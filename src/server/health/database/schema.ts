@@ -6,49 +6,46 @@ import { compareMigrations, readApplied } from "../../db/migrate.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
 import type { DatabaseReader } from "./reader.ts";
 
-export async function checkSchema(query: DatabaseReader["query"], command: CommandLine) {
+/** Yields the faults of the schema, and returns whether this program can use it. */
+export async function* checkSchema(
+  query: DatabaseReader["query"],
+  command: CommandLine,
+): AsyncGenerator<Finding, boolean> {
   const objects = (await query(selectSchema)).map((row) => toSchemaObject(Array.from(row)));
-  const only = (subject: string, message: string, remedy: string) => {
-    return { findings: [finding("error", subject, message, remedy)], isUsable: false };
-  };
-  if (objects.some(({ name }) => name === restoreMarker))
-    return only(restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
+  if (objects.some(({ name }) => name === restoreMarker)) {
+    yield finding("error", restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
+    return false;
+  }
   const rows = await readApplied(query);
   const applied = new Set(rows.keys());
-  const state = compareMigrations(rows.values());
-  const { pending, newer, altered } = state;
+  const { pending, newer, altered } = compareMigrations(rows.values());
   if (applied.size === 0 && objects.length > 0) {
     const table = objects.find(({ type }) => type === "table")?.name ?? "unknown";
+    const message = `The database belongs to another program: it has its tables, such as ${table}.`;
     const remedy = "Name the right directory with --data-dir, or the right database with --database-url.";
-    return only(table, `The database belongs to another program: it has its tables, such as ${table}.`, remedy);
+    yield finding("error", table, message, remedy);
+    return false;
   }
-  const findings = describeMigrations(state, applied.size === 0, command);
-  if (newer.length === 0 && applied.size > 0 && isWithoutGaps(applied)) {
-    findings.push(...(await compareSchema(objects, applied)).map((fault) => describeFault(fault, command)));
-  }
-  return { findings, isUsable: pending.length + newer.length + altered.length === 0 };
-}
-
-function describeMigrations(
-  { pending, newer, altered }: ReturnType<typeof compareMigrations>,
-  isEmpty: boolean,
-  command: CommandLine,
-): Finding[] {
   const restore = `with: ${command("db restore BACKUP")}`;
-  const found = altered.map((name) => {
-    const message = `Migration ${name} was applied to the database in another form than this program has.`;
-    return finding("error", name, message, `Run the version that applied it, or restore a backup ${restore}`);
-  });
   if (newer[0] !== undefined) {
     const message = `A newer version of this program migrated the database (${newer[0]}).`;
     const remedy = `Run that version, or restore a backup from before the migration ${restore}`;
-    found.unshift(finding("error", newer[0], message, remedy));
+    yield finding("error", newer[0], message, remedy);
   }
-  const [first] = pending;
-  if (first === undefined) return found;
-  const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first.name} on. Until then, other commands fail.`;
-  const message = isEmpty ? "The database is empty: it has no schema yet." : many;
-  return [...found, finding("error", first.name, message, command("db migrate"))];
+  for (const name of altered) {
+    const message = `Migration ${name} was applied to the database in another form than this program has.`;
+    yield finding("error", name, message, `Run the version that applied it, or restore a backup ${restore}`);
+  }
+  if (pending[0] !== undefined) {
+    const first = pending[0].name;
+    const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Until then, other commands fail.`;
+    const message = applied.size === 0 ? "The database is empty: it has no schema yet." : many;
+    yield finding("error", first, message, command("db migrate"));
+  }
+  if (newer.length === 0 && applied.size > 0 && isWithoutGaps(applied)) {
+    for (const fault of await compareSchema(objects, applied)) yield describeFault(fault, command);
+  }
+  return pending.length + newer.length + altered.length === 0;
 }
 
 const faults = {

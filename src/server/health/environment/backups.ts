@@ -20,7 +20,7 @@ import { readReplicaState } from "../../replication/state.ts";
 import { attempt } from "../../values/attempt.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { formatDuration } from "../../values/units.ts";
-import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
+import { type CheckSubject, type Finding, finding, type Severity, type StoreSubject } from "../finding.ts";
 
 const day = 86_400_000;
 const trialName = "doctor-trial";
@@ -35,36 +35,32 @@ const selectLast = statement((q) =>
 const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
 
 /** Checks that there is a recent backup, that its file exists, and that the last attempt succeeded. */
-export const backups = {
-  id: "backups",
-  reads: "database",
-  async run({ ctx, now, config, command, timeoutMs }) {
-    const { dataDir, backupTo, backupEveryMs: everyMs } = config;
-    const subject = backupTo ?? backupsFolder(dataDir);
-    const describe = (message: string, severity: Severity = "warning") =>
-      finding(severity, subject, message, command("db backup"));
-    const { last_failure: failure } = readLast(dataDir, "backup");
-    const found = failure === null ? [] : [describe(`The last backup failed at ${failure.at}: ${failure.message}`)];
-    if (backupTo ?? everyMs) found.push(...(await tryWriting(subject, config, timeoutMs)));
-    const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
-    const overdue = everyMs ? "error" : "warning";
-    const advice = everyMs
-      ? `The server should make one every ${formatDuration(everyMs)}. Check that it runs, and read its log.`
-      : "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
-    const last = await get(ctx.db, selectLast);
-    if (last === undefined) {
-      const first = await get(ctx.db, selectFirst);
-      const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
-      return [...found, describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue)];
-    }
-    const ageMs = now() - Date.parse(last.at);
-    const age = formatDuration(ageMs);
-    if (isMissing(last.place, config)) {
-      return [...found, describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`)];
-    }
-    return ageMs <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`, overdue)];
-  },
-} satisfies EnvironmentCheck;
+export async function* checkBackups({ ctx, now, config, command, timeoutMs }: StoreSubject): AsyncGenerator<Finding> {
+  const { dataDir, backupTo, backupEveryMs: everyMs } = config;
+  const subject = backupTo ?? backupsFolder(dataDir);
+  const describe = (message: string, severity: Severity = "warning") =>
+    finding(severity, subject, message, command("db backup"));
+  const { last_failure: failure } = readLast(dataDir, "backup");
+  if (failure !== null) yield describe(`The last backup failed at ${failure.at}: ${failure.message}`);
+  if (backupTo ?? everyMs) yield* tryWriting(subject, config, timeoutMs);
+  const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
+  const overdue = everyMs ? "error" : "warning";
+  const advice = everyMs
+    ? `The server should make one every ${formatDuration(everyMs)}. Check that it runs, and read its log.`
+    : "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
+  const last = await get(ctx.db, selectLast);
+  if (last === undefined) {
+    const first = await get(ctx.db, selectFirst);
+    const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
+    yield describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue);
+    return;
+  }
+  const ageMs = now() - Date.parse(last.at);
+  const age = formatDuration(ageMs);
+  if (isMissing(last.place, config)) {
+    yield describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`);
+  } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`, overdue);
+}
 
 /** Object storage is not checked, and a backup of a libSQL database may be on another machine. */
 function isMissing(path: string | null, { databaseUrl }: Config): boolean {
@@ -73,7 +69,7 @@ function isMissing(path: string | null, { databaseUrl }: Config): boolean {
 }
 
 /** Writes and removes an object in the place of the backups. The first backup will create a missing directory. */
-async function tryWriting(address: string, config: Config, timeoutMs: number): Promise<Finding[]> {
+async function* tryWriting(address: string, config: Config, timeoutMs: number): AsyncGenerator<Finding> {
   let place = address;
   while (isAbsolute(place) && !existsSync(place)) place = dirname(place);
   try {
@@ -81,87 +77,78 @@ async function tryWriting(address: string, config: Config, timeoutMs: number): P
     await storage.put(trialName, new Uint8Array());
     // An account that may only write can still make backups.
     await storage.remove(trialName).catch(() => {});
-    return [];
   } catch (cause) {
     const { message, remedy } = storageError(cause, place, "The server cannot make backups in") as AppError;
-    return [finding("error", address, message, remedy ?? "Correct --backup-to (BODEGA_BACKUP_TO).")];
+    yield finding("error", address, message, remedy ?? "Correct --backup-to (BODEGA_BACKUP_TO).");
   }
 }
 
 /** A slow place causes a larger lag than usual, but less than this. */
-export const maxLagSeconds = 30;
+const maxLagSeconds = 30;
 
 /** Checks that a replica has everything up to the last seconds and is on another disk. */
-export const replication = {
-  id: "replication",
-  async run({ ctx, config, timeoutMs, command }) {
-    const { dataDir, databaseUrl, replicateTo } = config;
-    if (databaseUrl !== undefined) return [];
-    const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
-    const last = status ? undefined : readReplicaState(databaseFile(dataDir))?.place;
-    const { place = replicateTo ?? last, lag_seconds: lag = 0, failure } = status?.replication ?? {};
-    if (place === undefined) return [];
-    const found: Finding[] = [];
-    if (status && replicateTo !== undefined && replicateTo !== status.replication?.place) {
-      const other = `The server (process ${status.pid}) replicates to ${status.replication?.place ?? "no place"}, not to ${replicateTo}.`;
-      found.push(finding("warning", replicateTo, other, "Restart the server with this place, or correct the setting."));
-    }
-    const shared = await describeShared(place, dataDir);
-    if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
-    if (status === null && ctx) {
-      const refuse = ({ message, remedy }: AppError) =>
-        found.push(
-          finding("error", place, message, remedy ?? "Correct this before a server starts, and check that place."),
-        );
-      await checkStart(await readBirth(ctx.db), config, place, timeoutMs).catch(refuse);
-    }
-    if (!failure && lag <= maxLagSeconds) return found;
-    const reason = failure ? ` Since ${failure.since} it cannot be written: ${failure.message}` : "";
-    const message = `The replica in ${place} is ${formatDuration(lag * 1000)} behind.${reason}`;
-    const remedy = `Check that place. Until it works again, make a backup elsewhere: ${command("db backup")}`;
-    return [...found, finding("error", place, message, remedy)];
-  },
-} satisfies EnvironmentCheck;
+export async function* checkReplication({ ctx, config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
+  const { dataDir, databaseUrl, replicateTo } = config;
+  if (databaseUrl !== undefined) return;
+  const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
+  const last = status ? undefined : readReplicaState(databaseFile(dataDir))?.place;
+  const { place = replicateTo ?? last, lag_seconds: lag = 0, failure } = status?.replication ?? {};
+  if (place === undefined) return;
+  if (status && replicateTo !== undefined && replicateTo !== status.replication?.place) {
+    const other = `The server (process ${status.pid}) replicates to ${status.replication?.place ?? "no place"}, not to ${replicateTo}.`;
+    yield finding("warning", replicateTo, other, "Restart the server with this place, or correct the setting.");
+  }
+  const shared = await describeShared(place, dataDir);
+  if (shared) yield finding("warning", place, shared, "Use another disk, machine, or S3.");
+  if (status === null && ctx) {
+    const refuse = ({ message, remedy }: AppError) =>
+      finding("error", place, message, remedy ?? "Correct this before a server starts, and check that place.");
+    const check = checkStart(await readBirth(ctx.db), config, place, timeoutMs);
+    yield* await check.then(
+      () => [],
+      (error) => [refuse(error)],
+    );
+  }
+  if (!failure && lag <= maxLagSeconds) return;
+  const reason = failure ? ` Since ${failure.since} it cannot be written: ${failure.message}` : "";
+  const message = `The replica in ${place} is ${formatDuration(lag * 1000)} behind.${reason}`;
+  const remedy = `Check that place. Until it works again, make a backup elsewhere: ${command("db backup")}`;
+  yield finding("error", place, message, remedy);
+}
 
 /** Checks that a restore of the replica or backup was tested within the last days. */
-export const restoreTest = {
-  id: "restore",
-  async run({ config, now, command }) {
-    const { last_success: last, last_failure: failure } = readLast(config.dataDir, "restore-test");
-    const place = failure?.place ?? restoreTestPlace(config) ?? last?.place;
-    if (place === undefined) return [];
-    const ageMs = last ? now() - Date.parse(last.at) : 0;
-    const success = last ? `The last one succeeded ${formatDuration(ageMs)} ago` : "None has succeeded yet";
-    const again = command(`db test-restore ${quoteWord(place)}`);
-    if (failure === null) {
-      const message = `The server tests a restore once a day. ${success}.`;
-      return [finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again)];
-    }
-    const isDamage = failure.message.startsWith(replicaDamage);
-    const remedy = isDamage ? `Run the server, which then makes a new snapshot there, and test again: ${again}` : again;
-    return [
-      finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, remedy),
-    ];
-  },
-} satisfies EnvironmentCheck;
+export async function* checkRestoreTest({ config, now, command }: CheckSubject): AsyncGenerator<Finding> {
+  const { last_success: last, last_failure: failure } = readLast(config.dataDir, "restore-test");
+  const place = failure?.place ?? restoreTestPlace(config) ?? last?.place;
+  if (place === undefined) return;
+  const ageMs = last ? now() - Date.parse(last.at) : 0;
+  const success = last ? `The last one succeeded ${formatDuration(ageMs)} ago` : "None has succeeded yet";
+  const again = command(`db test-restore ${quoteWord(place)}`);
+  if (failure === null) {
+    const message = `The server tests a restore once a day. ${success}.`;
+    yield finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again);
+    return;
+  }
+  const isDamage = failure.message.startsWith(replicaDamage);
+  const remedy = isDamage ? `Run the server, which then makes a new snapshot there, and test again: ${again}` : again;
+  yield finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, remedy);
+}
 
 /** Checks that a standby is close behind its server. */
-export const standby = {
-  id: "standby",
-  async run({ config, now, timeoutMs, command }) {
-    const known = readStandbyState(config.dataDir);
-    if (known === undefined) return [];
-    const { place, url, state } = known;
-    if (!(await isServerRunning(config.dataDir))) {
-      const age = state && formatDuration(now() - Date.parse(state.at));
-      const message = `No standby runs on ${config.dataDir}: ${age ? `its copy is ${age} old` : "it has no copy yet"}.`;
-      return [finding("error", place, message, command(`standby --from ${quoteWord(place)}`))];
-    }
-    const tls = { rejectUnauthorized: false };
-    const reply = await fetch(`${url}/health/ready`, { tls, signal: AbortSignal.timeout(timeoutMs) });
-    const { error } = (await reply.json()) as { error: { message: string; details?: { message: string }[] } };
-    const isClose = Number(error.details?.[0]?.message) <= maxLagSeconds;
-    const advice = isClose ? null : "Read the log of the standby, and check that place.";
-    return [finding(isClose ? "note" : "error", place, error.message, advice)];
-  },
-} satisfies EnvironmentCheck;
+export async function* checkStandby({ config, now, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
+  const known = readStandbyState(config.dataDir);
+  if (known === undefined) return;
+  const { place, url, state } = known;
+  if (!(await isServerRunning(config.dataDir))) {
+    const age = state && formatDuration(now() - Date.parse(state.at));
+    const message = `No standby runs on ${config.dataDir}: ${age ? `its copy is ${age} old` : "it has no copy yet"}.`;
+    yield finding("error", place, message, command(`standby --from ${quoteWord(place)}`));
+    return;
+  }
+  const tls = { rejectUnauthorized: false };
+  const reply = await fetch(`${url}/health/ready`, { tls, signal: AbortSignal.timeout(timeoutMs) });
+  const { error } = (await reply.json()) as { error: { message: string; details?: { message: string }[] } };
+  const isClose = Number(error.details?.[0]?.message) <= maxLagSeconds;
+  const advice = isClose ? null : "Read the log of the standby, and check that place.";
+  yield finding(isClose ? "note" : "error", place, error.message, advice);
+}

@@ -7,75 +7,64 @@ import { errnoOf } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { formatBytes, GiB, MiB } from "../../values/units.ts";
-import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
+import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
 const maxFiles = 1000;
 /** Files with secrets, and files that others must not write. Other files, such as locks, are empty. */
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
-export const directory = {
-  id: "directory",
-  async run({ config: { dataDir, databaseUrl }, uid, command }) {
-    const missing = `The data directory ${dataDir} does not exist. Name the right one with --data-dir or create a store.`;
-    try {
-      const owner = statSync(dataDir).uid;
-      const asOwner = `sudo -u ${quoteWord(`#${owner}`)} bodega doctor --data-dir ${quoteWord(dataDir)}`;
-      readdirSync(dataDir);
-      accessSync(dataDir, constants.W_OK);
-      if (uid === undefined || uid === owner) return [];
-      const message =
-        `${dataDir} belongs to user ${owner}, and you are user ${uid}. ` +
-        "The server may not be able to open files that your commands create there.";
-      return [finding("warning", dataDir, message, asOwner)];
-    } catch (error) {
-      const code = errnoOf(error);
-      if (code === "ENOENT") return databaseUrl ? [] : [finding("error", dataDir, missing, command("init"))];
+export async function* checkDirectory({ config, uid, command }: CheckSubject): AsyncGenerator<Finding> {
+  const { dataDir, databaseUrl } = config;
+  try {
+    const owner = statSync(dataDir).uid;
+    readdirSync(dataDir);
+    accessSync(dataDir, constants.W_OK);
+    if (uid === undefined || uid === owner) return;
+    const message = `${dataDir} belongs to user ${owner}, and you are user ${uid}. The server may not be able to open files that your commands create there.`;
+    const asOwner = `sudo -u ${quoteWord(`#${owner}`)} bodega doctor --data-dir ${quoteWord(dataDir)}`;
+    yield finding("warning", dataDir, message, asOwner);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code !== "ENOENT") {
       const other = "Give it to this account, or name the right directory with --data-dir.";
       const remedy = code === "EROFS" ? "Mount its disk read-write." : other;
-      return [
-        finding("error", dataDir, `This account cannot read and write the directory ${dataDir} (${code}).`, remedy),
-      ];
+      yield finding("error", dataDir, `This account cannot read and write the directory ${dataDir} (${code}).`, remedy);
+    } else if (!databaseUrl) {
+      const message = `The data directory ${dataDir} does not exist. Name the right one with --data-dir or create a store.`;
+      yield finding("error", dataDir, message, command("init"));
     }
-  },
-} satisfies EnvironmentCheck;
-
-/** Checks that no other account can access the files, and that they have one owner, who can write the database. */
-export const files = {
-  id: "files",
-  async run({ config: { dataDir } }) {
-    const [top] = readEntry(dataDir, 0o700);
-    if (!top?.stats.isDirectory()) return [];
-    const backups = readEntry(join(dataDir, "backups"), 0o700).filter(({ stats }) => stats.isDirectory());
-    const ofBackups = [...backups, ...backups.flatMap(({ path }) => listFiles(path))];
-    const ofTop = listFiles(dataDir);
-    const open = [top, ...ofTop.filter(({ path }) => isPrivate.test(basename(path))), ...ofBackups]
-      .filter(({ stats, maxMode }) => (stats.mode & 0o777 & ~maxMode) !== 0)
-      .map(describeOpen);
-    const closed = findClosed(databaseFile(dataDir)).map((path) => {
-      const found = finding("error", path, `Its owner cannot read and write ${path}.`, `chmod 600 ${quoteWord(path)}`);
-      return { ...found, fix: () => chmodSync(path, 0o600) };
-    });
-    const { uid: owner, gid } = top.stats;
-    const foreign = [...ofTop, ...ofBackups].filter(({ stats }) => stats.uid !== owner);
-    const describeForeign = ({ path, stats }: Entry) => {
-      const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner}. The server may not be able to open it.`;
-      return finding("warning", path, message, `chown ${owner}:${gid} ${quoteWord(path)}`);
-    };
-    return [...closed, ...open, ...foreign.map(describeForeign)];
-  },
-} satisfies EnvironmentCheck;
-
-type Entry = ReturnType<typeof readEntry>[number];
-
-function describeOpen({ path, stats, maxMode }: Entry): Finding {
-  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
-  const message = `Other accounts of this machine can access ${path} (mode ${mode}).`;
-  const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
-  const severity = basename(path).startsWith("secret.key") && stats.mode & 0o044 ? "error" : "warning";
-  return { ...finding(severity, path, message, remedy), fix: () => chmodSync(path, stats.mode & maxMode) };
+  }
 }
 
-function listFiles(dir: string): Entry[] {
+/** Checks that no other account can access the files, and that they have one owner, who can write the database. */
+export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncGenerator<Finding> {
+  const [top] = readEntry(dataDir, 0o700);
+  if (!top?.stats.isDirectory()) return;
+  const backups = readEntry(join(dataDir, "backups"), 0o700).filter(({ stats }) => stats.isDirectory());
+  const ofBackups = [...backups, ...backups.flatMap(({ path }) => listFiles(path))];
+  const ofTop = listFiles(dataDir);
+  for (const path of findClosed(databaseFile(dataDir))) {
+    const found = finding("error", path, `Its owner cannot read and write ${path}.`, `chmod 600 ${quoteWord(path)}`);
+    yield { ...found, fix: () => chmodSync(path, 0o600) };
+  }
+  const isOwn = ({ path }: typeof top) => isPrivate.test(basename(path));
+  for (const { path, stats, maxMode } of [top, ...ofTop.filter(isOwn), ...ofBackups]) {
+    if ((stats.mode & 0o777 & ~maxMode) === 0) continue;
+    const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+    const message = `Other accounts of this machine can access ${path} (mode ${mode}).`;
+    const severity = basename(path).startsWith("secret.key") && stats.mode & 0o044 ? "error" : "warning";
+    const found = finding(severity, path, message, `chmod ${maxMode.toString(8)} ${quoteWord(path)}`);
+    yield { ...found, fix: () => chmodSync(path, stats.mode & maxMode) };
+  }
+  const { uid: owner, gid } = top.stats;
+  for (const { path, stats } of [...ofTop, ...ofBackups]) {
+    if (stats.uid === owner) continue;
+    const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner}. The server may not be able to open it.`;
+    yield finding("warning", path, message, `chown ${owner}:${gid} ${quoteWord(path)}`);
+  }
+}
+
+function listFiles(dir: string) {
   // `directory` reports one that cannot be read.
   const names = (attempt(() => readdirSync(dir)) ?? []).slice(0, maxFiles);
   return names.flatMap((name) => readEntry(join(dir, name), 0o600)).filter(({ stats }) => !stats.isDirectory());
@@ -99,52 +88,46 @@ const memories: Record<number, string> = { 16914836: "tmpfs", 2240043254: "ramfs
 const overlay = 0x794c7630;
 
 /** Checks that the database is on a suitable file system with enough space, and that its WAL is small. */
-export const disk = {
-  id: "disk",
-  async run({ config: { dataDir } }) {
-    if (!existsSync(dataDir)) return [];
-    const path = databaseFile(dataDir);
-    const [database = 0, wal = 0] = [path, `${path}-wal`].map((file) => attempt(() => statSync(file).size) ?? 0);
+export async function* checkDisk({ config: { dataDir } }: CheckSubject): AsyncGenerator<Finding> {
+  if (!existsSync(dataDir)) return;
+  const path = databaseFile(dataDir);
+  const [database = 0, wal = 0] = [path, `${path}-wal`].map((file) => attempt(() => statSync(file).size) ?? 0);
+  if (wal > largeWalBytes) {
     const message = `The WAL of the database has ${formatBytes(wal)} and cannot be emptied, or a killed server left it.`;
     const remedy = `Look for "WAL" in the server's log: a faulty disk, or a program that reads ${path} for long. Then restart it.`;
-    const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
-    const facts = { bytes: database + wal, isContainer, isLinux: process.platform === "linux" };
-    return [
-      ...(wal > largeWalBytes ? [finding("warning", `${path}-wal`, message, remedy)] : []),
-      ...checkDisk(dataDir, statfsSync(dataDir), facts),
-    ];
-  },
-} satisfies EnvironmentCheck;
+    yield finding("warning", `${path}-wal`, message, remedy);
+  }
+  const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
+  const facts = { bytes: database + wal, isContainer, isLinux: process.platform === "linux" };
+  yield* describeDisk(dataDir, statfsSync(dataDir), facts);
+}
 
-export function checkDisk(
+export function* describeDisk(
   dir: string,
   { type, bsize, blocks, bavail }: Pick<StatsFs, "type" | "bsize" | "blocks" | "bavail">,
-  facts: { bytes: number; isContainer: boolean; isLinux: boolean },
-): Finding[] {
+  { bytes, isContainer, isLinux }: { bytes: number; isContainer: boolean; isLinux: boolean },
+): Generator<Finding> {
   const lost = "all data is lost when the machine or the container restarts";
   const reasons = [
     networks[type] && `a network file system (${networks[type]}), on which the locks of the database are not reliable`,
     memories[type] && `a file system in memory (${memories[type]}): ${lost}`,
-    type === overlay && facts.isContainer && `the own layer of its container, not on a volume: ${lost}`,
+    type === overlay && isContainer && `the own layer of its container, not on a volume: ${lost}`,
   ];
-  const remedy = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
-  const unsuitable = reasons.flatMap((reason) =>
-    reason && facts.isLinux ? [finding("warning", dir, `${dir} is on ${reason}.`, remedy)] : [],
-  );
-  // Some file systems report no blocks.
-  return blocks > 0 ? [...unsuitable, ...checkSpace(dir, bavail * bsize, blocks * bsize, facts.bytes)] : unsuitable;
-}
-
-function checkSpace(dir: string, free: number, total: number, database: number): Finding[] {
-  const wanted = GiB + 2 * database;
+  const toDisk = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
+  for (const reason of isLinux ? reasons : []) {
+    if (reason) yield finding("warning", dir, `${dir} is on ${reason}.`, toDisk);
+  }
+  const [free, total] = [bavail * bsize, blocks * bsize];
+  const wanted = GiB + 2 * bytes;
   // A small disk may have less free space than that although it is almost empty.
   const isFull = free < Math.min(minFreeBytes, total / 10);
   const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
-  if (!isFull && !isTight) return [];
+  // Some file systems report no blocks.
+  if (blocks === 0 || !(isFull || isTight)) return;
   const consequence = isFull
     ? "When it is full, the server cannot write."
-    : `A database of ${formatBytes(database)} needs ${formatBytes(wanted)} for its WAL and a backup.`;
+    : `A database of ${formatBytes(bytes)} needs ${formatBytes(wanted)} for its WAL and a backup.`;
   const message = `${formatBytes(free)} (${Math.floor((free / total) * 100)} %) are free on the disk of ${dir}. ${consequence}`;
   const remedy = `du -xh --max-depth=2 ${quoteWord(dir)} | sort -h | tail`;
-  return [finding(isFull ? "error" : "warning", dir, message, remedy)];
+  yield finding(isFull ? "error" : "warning", dir, message, remedy);
 }

@@ -7,7 +7,7 @@ import { listVisitorActs } from "../../security/scopes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { formatDuration } from "../../values/units.ts";
-import { type EnvironmentCheck, type Finding, finding, type StoreSubject } from "../finding.ts";
+import { type Finding, finding, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
 
 const day = 86_400_000;
@@ -34,23 +34,18 @@ const selectKeys = statement<Key>(sql`
 
 type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: string] | null;
 
-export const keys = {
-  id: "keys",
-  reads: "stores",
-  async run(subject) {
-    const { ctx, tenant, now } = subject;
-    const found = await all(ctx.db, selectKeys, { tenantId: tenant?.id ?? null, now: toTimestamp(now()) });
-    return rules.flatMap((rule) =>
-      found.flatMap((key): Finding[] => {
-        const fault = rule(key, subject);
-        if (fault === null) return [];
-        const { app_id, name, namespace } = key;
-        const message = `Key ${app_id} (${name}) of store ${namespace} ${fault[0]}`;
-        return [{ ...finding("warning", app_id, message, fault[1]), namespace }];
-      }),
-    );
-  },
-} satisfies EnvironmentCheck;
+export async function* checkKeys(subject: StoreSubject): AsyncGenerator<Finding> {
+  const params = { tenantId: subject.tenant?.id ?? null, now: toTimestamp(subject.now()) };
+  const keys = await all(subject.ctx.db, selectKeys, params);
+  for (const rule of [checkOrigins, checkUse, checkExpiry, checkSecrets]) {
+    for (const key of keys) {
+      const [fault, remedy] = rule(key, subject) ?? [];
+      if (fault === undefined || remedy === undefined) continue;
+      const message = `Key ${key.app_id} (${key.name}) of store ${key.namespace} ${fault}`;
+      yield { ...finding("warning", key.app_id, message, remedy), namespace: key.namespace };
+    }
+  }
+}
 
 const isExpired = ({ expires_at }: Key, now: number) => expires_at !== null && Date.parse(expires_at) <= now;
 
@@ -103,5 +98,3 @@ const checkSecrets: KeyRule = (key, { now, command }) => {
   const used = `has an old secret that is in use and is valid for another ${formatDuration(left)}.`;
   return left <= longOverlapMs ? null : [used, command(`key show ${key.app_id}`)];
 };
-
-const rules = [checkOrigins, checkUse, checkExpiry, checkSecrets];

@@ -8,104 +8,105 @@ import { expiryWarningDays } from "../../tls/certificate.ts";
 import { rangeMatcher } from "../../values/ip-prefix.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { formatDuration } from "../../values/units.ts";
-import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
+import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
 /** Checks that the public URL leads to this server over trusted TLS, and that a proxy sends the client's address. */
-export const publicUrl = {
-  id: "address",
-  async run(subject) {
-    const url = subject.config.publicUrl;
-    if (url === undefined) {
-      const message = "No public URL is set, so the URL and a proxy in front of the server cannot be checked.";
-      const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com or pass --public-url.";
-      return [finding("note", "BODEGA_PUBLIC_URL", message, remedy)];
-    }
-    const call = await callPublicUrl(url, subject);
-    const found = [describeCall(url, call, subject), checkEncryption(url), checkExpiry(url, call, subject)];
-    return [...found.filter((one) => one !== null), ...describeProxy(url, call, subject)];
-  },
-} satisfies EnvironmentCheck;
-
-interface PublicCall {
-  requestId: string;
-  /** `target` is that of a redirect. `requestId` is that of Bodega's envelope, null if another program replied. */
-  reply: { status: number; target: string | null; requestId: string | null } | null;
-  /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
-  fault: string | null;
-  /** When the certificate expires; NaN without TLS. */
-  expiresAt: number;
-  arrival: RecentRequest | null;
-  isRunning: boolean;
+export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Finding> {
+  const { publicUrl: url, trustedProxies } = subject.config;
+  if (url === undefined) {
+    const message = "No public URL is set, so the URL and a proxy in front of the server cannot be checked.";
+    const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com or pass --public-url.";
+    yield finding("note", "BODEGA_PUBLIC_URL", message, remedy);
+    return;
+  }
+  const call = await callPublicUrl(url, subject);
+  const { requestId, reply, arrival, expiresAt } = call;
+  yield* describeCall(url, call, subject);
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== "https:" && !isPrivate(hostname.replace(/^\[|\]$/g, ""))) {
+    const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
+    const remedy =
+      "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.";
+    yield finding("warning", url, message, remedy);
+  }
+  const leftMs = expiresAt - subject.now();
+  if (reply !== null && leftMs < expiryWarningDays * dayMs) {
+    const message = `The certificate at ${url} expires in ${formatDuration(leftMs)}, on ${toTimestamp(expiresAt)}.`;
+    yield finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
+  }
+  if (arrival !== null) yield* checkArrival(trustedProxies, url, arrival);
+  else if (reply?.requestId && reply.requestId !== requestId) {
+    const message = `A proxy replaces X-Request-Id, so requests to ${url} cannot be traced in the server's log.`;
+    const remedy =
+      "Let the proxy pass on the header (docs/PROXIES.md). Then clients can find their requests in the log.";
+    yield finding("note", url, message, remedy);
+  }
 }
 
 /** Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. */
-async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): Promise<PublicCall> {
+async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   const requestId = `doctor-${randomUUID()}`;
-  const call: PublicCall = {
-    requestId,
-    reply: null,
-    fault: null,
-    expiresAt: Number.NaN,
-    arrival: null,
-    isRunning: false,
-  };
+  /** `target` is that of a redirect. `requestId` is that of Bodega's envelope, null if another program replied. */
+  let reply: { status: number; target: string | null; requestId: string | null } | null = null;
+  /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
+  let fault: string | null = null;
+  /** When the certificate expires; NaN without TLS. */
+  let expiresAt = Number.NaN;
   try {
-    const reply = await fetch(`${url}/health/live`, {
+    const response = await fetch(`${url}/health/live`, {
       headers: { "x-request-id": requestId, "x-forwarded-for": forgedHop },
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
       tls: {
         checkServerIdentity(host: string, certificate: PeerCertificate) {
-          call.expiresAt = Date.parse(certificate.valid_to);
+          expiresAt = Date.parse(certificate.valid_to);
           return checkServerIdentity(host, certificate);
         },
       },
     });
-    const body = (await reply.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
+    const body = (await response.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
     const isOurs = typeof body?.request_id === "string" && body.data !== undefined;
-    const target = reply.status >= 300 && reply.status < 400 ? reply.headers.get("location") : null;
-    call.reply = { status: reply.status, target, requestId: isOurs ? String(body.request_id) : null };
+    const { status, headers } = response;
+    const target = status >= 300 && status < 400 ? headers.get("location") : null;
+    reply = { status, target, requestId: isOurs ? String(body.request_id) : null };
   } catch (error) {
     const { name, code } = error as { name?: string; code?: unknown };
-    call.fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
+    fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
   }
   // A worker reports requests to the process with the control socket a moment later.
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const reply = await requestServer(config.dataDir, `/requests?id=${requestId}`);
-    call.isRunning = reply !== null;
-    if (reply?.ok) call.arrival = (await reply.json()) as RecentRequest;
-    if (call.arrival !== null || !call.isRunning || call.reply?.requestId !== requestId) break;
+  for (let attempt = 1; ; attempt++) {
+    const found = await requestServer(config.dataDir, `/requests?id=${requestId}`);
+    const arrival = found?.ok ? ((await found.json()) as RecentRequest) : null;
+    if (arrival !== null || found === null || reply?.requestId !== requestId || attempt === 5) {
+      return { requestId, reply, fault, expiresAt, arrival, isRunning: found !== null };
+    }
     await Bun.sleep(100);
   }
-  return call;
 }
 
-function describeCall(url: string, call: PublicCall, { command }: CheckSubject): Finding | null {
-  const { reply, fault, arrival, isRunning } = call;
+type PublicCall = Awaited<ReturnType<typeof callPublicUrl>>;
+
+function* describeCall(url: string, call: PublicCall, { command }: CheckSubject): Generator<Finding> {
+  const { requestId, reply, fault, arrival, isRunning } = call;
   if (fault !== null) {
     const [message, remedy] = describeFault(url, fault);
     const isStopped = !isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault);
-    if (!isStopped) return finding("error", url, message, remedy);
-    return finding("warning", url, `${message} No server runs on this data directory.`, command("serve"));
-  }
-  if (reply === null) return null;
-  if (reply.target !== null) {
+    if (!isStopped) yield finding("error", url, message, remedy);
+    else yield finding("warning", url, `${message} No server runs on this data directory.`, command("serve"));
+  } else if (reply?.target) {
     const target = URL.parse(reply.target, url)?.origin ?? reply.target;
     const message = `${url} redirects to ${target}. API requests with a body fail.`;
-    return finding("error", url, message, `Use --public-url ${target}`);
-  }
-  if (reply.requestId === null) {
+    yield finding("error", url, message, `Use --public-url ${target}`);
+  } else if (reply?.requestId === null) {
     const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;
-    return finding("error", url, `${url} is not answered by Bodega (HTTP ${reply.status}).`, remedy);
-  }
-  if (arrival === null && isRunning && reply.requestId === call.requestId) {
+    yield finding("error", url, `${url} is not answered by Bodega (HTTP ${reply.status}).`, remedy);
+  } else if (arrival === null && isRunning && reply?.requestId === requestId) {
     const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
-    return finding("warning", url, `${url} is answered by a Bodega server with another data directory.`, remedy);
+    yield finding("warning", url, `${url} is answered by a Bodega server with another data directory.`, remedy);
   }
-  return null;
 }
 
 /** Describes a code of the system or of TLS. */
@@ -126,67 +127,43 @@ function describeFault(url: string, code: string): [message: string, remedy: str
   return [`Nothing answers at ${url} (${code}).`, `Start the proxy in front of the server, ${orCorrectUrl}.`];
 }
 
-function checkEncryption(url: string): Finding | null {
-  const { protocol, hostname } = new URL(url);
-  if (protocol === "https:" || isPrivate(hostname.replace(/^\[|\]$/g, ""))) return null;
-  const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
-  const remedy =
-    "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.";
-  return finding("warning", url, message, remedy);
-}
-
 function isPrivate(hostname: string): boolean {
   if (isIP(hostname) === 0) return !hostname.includes(".") || /\.(localhost|local|internal|home\.arpa)$/.test(hostname);
   return ipaddr.process(hostname).range() !== "unicast";
-}
-
-function checkExpiry(url: string, { reply, expiresAt }: PublicCall, { now }: CheckSubject): Finding | null {
-  const leftMs = expiresAt - now();
-  if (reply === null || !(leftMs < expiryWarningDays * dayMs)) return null;
-  const message = `The certificate at ${url} expires in ${formatDuration(leftMs)}, on ${toTimestamp(expiresAt)}.`;
-  return finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
-}
-
-function describeProxy(url: string, { arrival, reply, requestId }: PublicCall, { config }: CheckSubject): Finding[] {
-  if (arrival !== null) return checkArrival(config.trustedProxies, url, arrival);
-  if (!reply?.requestId || reply.requestId === requestId) return [];
-  const message = `A proxy replaces X-Request-Id, so requests to ${url} cannot be traced in the server's log.`;
-  const remedy = "Let the proxy pass on the header (docs/PROXIES.md). Then clients can find their requests in the log.";
-  return [finding("note", url, message, remedy)];
 }
 
 /** A documentation address, which the test request claims as its client. */
 export const forgedHop = "192.0.2.123";
 
 /** Checks how a request to the public URL arrived that claimed to come from `forgedHop`. */
-export function checkArrival(trustedProxies: readonly string[], url: string, arrival: RecentRequest): Finding[] {
+export function* checkArrival(trusted: readonly string[], url: string, arrival: RecentRequest): Generator<Finding> {
   const { client, forwarded, host, protocol } = arrival;
-  if (arrival.peer === null) return [];
+  if (arrival.peer === null) return;
   const peer = normalizeAddress(arrival.peer);
-  const error = (message: string, remedy: string) => [finding("error", peer, message, remedy)];
   if (client === forgedHop) {
     const message = `Clients can forge their IP address: ${peer} passes on X-Forwarded-For as they send it.`;
-    return error(
-      message,
-      "Let the proxy add the client's address (docs/PROXIES.md), and trust only proxies (--trusted-proxy).",
-    );
+    const remedy =
+      "Let the proxy add the client's address (docs/PROXIES.md), and trust only proxies (--trusted-proxy).";
+    yield finding("error", peer, message, remedy);
+    return;
   }
   const { "x-forwarded-for": hops, ...others } = forwarded;
   const isSameHost = host === null || host === new URL(url).host;
   const isSameProtocol = !url.startsWith("https:") || protocol === "https";
   const isWithoutProxy = hops === forgedHop && Object.keys(others).length === 0 && isSameHost && isSameProtocol;
-  if (isWithoutProxy) return [];
+  if (isWithoutProxy) return;
   if (hops === undefined) {
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
-    return error(message, "Let the proxy add the client's address (docs/PROXIES.md).");
+    yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
+    return;
   }
   // The proxy wrote the last hop. If it is on this machine, both addresses are the same, so the options decide.
   const isOwnAddress = normalizeAddress(hops.split(",").at(-1)?.trim() ?? "") === peer;
-  if (isOwnAddress ? rangeMatcher(trustedProxies)(ipaddr.process(peer)) : client !== peer) return [];
+  if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;
   const range = `${peer}/${peer.includes(":") ? 128 : 32}`;
   const message = `The proxy at ${peer} is not trusted, so all clients share one rate limit.`;
-  const setting = `BODEGA_TRUSTED_PROXY=${[...trustedProxies, range].join(",")}`;
-  return error(message, `Start the server with --trusted-proxy ${range} (${setting}).`);
+  const setting = `BODEGA_TRUSTED_PROXY=${[...trusted, range].join(",")}`;
+  yield finding("error", peer, message, `Start the server with --trusted-proxy ${range} (${setting}).`);
 }
 
 /** Removes the prefix with which dual-stack sockets report IPv4: `::ffff:192.0.2.7`. */

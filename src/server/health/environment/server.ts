@@ -1,91 +1,66 @@
 import { statSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { envFilePath, findUnknownSettings } from "../../config/environment.ts";
+import { envFilePath } from "../../config/environment.ts";
 import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { notDurable, ServerDatabase } from "../../db/server/server-database.ts";
 import { get, statement } from "../../db/statement.ts";
-import { AppError, unavailable } from "../../errors.ts";
+import { type AppError, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import type { ServerStatus } from "../../monitoring/read-status.ts";
-import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { formatDuration } from "../../values/units.ts";
-import { type CheckSubject, type EnvironmentCheck, finding } from "../finding.ts";
+import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
 /** The part of a `ServerStatus` that all versions have. */
 type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
 
 /** Checks that a server runs, is ready with all workers, has this program's version, and has read its settings. */
-export const server = {
-  id: "server",
-  async run({ config, timeoutMs, version: own, command }) {
-    const { dataDir, databaseUrl } = config;
-    // The servers of a libSQL database may be on other machines.
-    if (databaseUrl !== undefined) return [];
-    if (!(await isServerRunning(dataDir))) {
-      return [finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"))];
-    }
-    const status = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))) as Status | null;
-    if (status === null) {
-      const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
-      return [finding("warning", dataDir, message, "Check its log. If it hangs, restart it.")];
-    }
-    const { version, pid } = status;
-    const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
-    const remedy = "Restart the server to run the installed version.";
-    const old = version === own ? [] : [finding("warning", dataDir, message, remedy)];
-    const settingsFile = envFilePath(dataDir);
-    const changedAt = statSync(settingsFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    const isUnread = status.started_at !== undefined && changedAt > Date.parse(status.started_at);
-    const changed = `${settingsFile} was changed after the server started.`;
-    const reload = "Restart the server, which reads it only when it starts.";
-    const unread = isUnread ? [finding("warning", settingsFile, changed, reload)] : [];
-    const unready = new Set((status.processes ?? []).flatMap(({ unready }) => unready ?? []));
-    const faults = [...unready].map((reason) => {
-      const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
-      return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
-    });
-    const silent = (status.processes ?? []).filter(({ answers }) => !answers).length;
-    const some = `${silent} of ${status.workers} workers of the server (process ${pid}) do not answer. It replaces one that hangs or ends.`;
-    const advice =
+export async function* checkServer(subject: CheckSubject): AsyncGenerator<Finding> {
+  const { config, timeoutMs, version: own, command } = subject;
+  const { dataDir, databaseUrl } = config;
+  // The servers of a libSQL database may be on other machines.
+  if (databaseUrl !== undefined) return;
+  if (!(await isServerRunning(dataDir))) {
+    yield finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"));
+    return;
+  }
+  const status = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))) as Status | null;
+  if (status === null) {
+    const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
+    yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
+    return;
+  }
+  const { version, pid, workers, started_at, processes = [] } = status;
+  const silent = processes.filter(({ answers }) => !answers).length;
+  if (silent > 0) {
+    const message = `${silent} of ${workers} workers of the server (process ${pid}) do not answer. It replaces one that hangs or ends.`;
+    const remedy =
       "Check again after ten seconds, and read the server's log. It names workers that hang or end, and why.";
-    const hanging = silent === 0 ? [] : [finding("error", "workers", some, advice)];
-    return [...hanging, ...faults, ...old, ...unread];
-  },
-} satisfies EnvironmentCheck;
+    yield finding("error", "workers", message, remedy);
+  }
+  for (const reason of new Set(processes.flatMap(({ unready }) => unready ?? []))) {
+    const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
+    yield finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
+  }
+  if (version !== own) {
+    const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
+    yield finding("warning", dataDir, message, "Restart the server to run the installed version.");
+  }
+  const settings = envFilePath(dataDir);
+  const changedAt = statSync(settings, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (started_at !== undefined && changedAt > Date.parse(started_at)) {
+    const message = `${settings} was changed after the server started.`;
+    yield finding("warning", settings, message, "Restart the server, which reads it only when it starts.");
+  }
+}
 
-export const tls = {
-  id: "tls",
-  async run({ config: { tls: files, publicUrl }, now }) {
-    if (files === undefined) return [];
-    try {
-      return await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
-      return [finding("error", files.cert, error.message, remedy)];
-    }
-  },
-} satisfies EnvironmentCheck;
-
-export const settings = {
-  id: "settings",
-  async run({ config: { dataDir }, env }) {
-    const found = findUnknownSettings(env, dataDir);
-    return found.map(({ subject, message }) => finding("warning", subject, message, "Correct or remove it."));
-  },
-} satisfies EnvironmentCheck;
-
-export const durability = {
-  id: "durability",
-  async run({ ctx, config: { databaseUrl } }) {
-    if (!(ctx?.db instanceof ServerDatabase) || (await ctx.db.isDurable())) return [];
-    const remedy = "Set its durability_mode to strong, after each of its starts.";
-    return [finding("error", databaseUrl ?? "database", notDurable, remedy)];
-  },
-} satisfies EnvironmentCheck;
+export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSubject): AsyncGenerator<Finding> {
+  if (!(ctx?.db instanceof ServerDatabase) || (await ctx.db.isDurable())) return;
+  const remedy = "Set its durability_mode to strong, after each of its starts.";
+  yield finding("error", databaseUrl ?? "database", notDurable, remedy);
+}
 
 const minSkewMs = 10_000;
 /** One-time codes tolerate half a minute; everything else tolerates more. */
@@ -100,40 +75,29 @@ const newestRows = sql`(
 export const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
 
 /** The clock of this machine agrees with the data, the database server, the public URL and S3. */
-export const clock = {
-  id: "clock",
-  async run(subject) {
-    const { ctx, config, now } = subject;
-    const { publicUrl, s3, databaseUrl } = config;
-    const behindMs = async (name: string, at: Promise<string | undefined>) => {
-      return { name, ms: Date.parse((await at) ?? "") - now() };
-    };
-    const bucket = s3 && (s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
-    const urls = [publicUrl && `${publicUrl}/health/live`, bucket].filter((url) => url !== undefined);
-    const compared = urls.map((url) => behindMs(new URL(url).origin, readDate(url, subject)));
-    if (ctx && databaseUrl !== undefined) {
-      compared.push(
-        behindMs(
-          "the database server",
-          get(ctx.db, selectNow).then((row) => row?.at),
-        ),
-      );
-    }
-    const newest = ctx && (await get(ctx.db, selectNewest))?.at;
-    // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
-    if (newest && Date.parse(newest) - now() > 60_000) {
-      compared.push(behindMs(`the newest data (${newest})`, Promise.resolve(newest)));
-    }
-    return (await Promise.all(compared)).flatMap(({ name, ms }) => {
-      if (!(Math.abs(ms) > minSkewMs)) return [];
-      const message = `The clock of this machine is ${formatDuration(ms)} ${ms > 0 ? "behind" : "ahead of"} ${name}. One-time codes and signed requests fail.`;
-      const severity = Math.abs(ms) > severeSkewMs ? "error" : "warning";
-      return [finding(severity, "clock", message, "timedatectl set-ntp true")];
-    });
-  },
-} satisfies EnvironmentCheck;
+export async function* checkClock({ ctx, config, now, timeoutMs }: CheckSubject): AsyncGenerator<Finding> {
+  const { publicUrl, s3, databaseUrl } = config;
+  const newest = ctx && (await get(ctx.db, selectNewest))?.at;
+  const bucket = s3 && (s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
+  const urls = [publicUrl && `${publicUrl}/health/live`, bucket].filter((url) => url !== undefined);
+  const dates: [name: string, date: string | Promise<string | undefined>][] = urls.map((url) => {
+    return [new URL(url).origin, readDate(url, timeoutMs)];
+  });
+  if (ctx && databaseUrl !== undefined) {
+    dates.push(["the database server", get(ctx.db, selectNow).then((row) => row?.at)]);
+  }
+  // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
+  if (newest && Date.parse(newest) - now() > 60_000) dates.push([`the newest data (${newest})`, newest]);
+  const behind = dates.map(async ([name, date]) => ({ name, ms: Date.parse((await date) ?? "") - now() }));
+  for (const { name, ms } of await Promise.all(behind)) {
+    if (!(Math.abs(ms) > minSkewMs)) continue;
+    const message = `The clock of this machine is ${formatDuration(ms)} ${ms > 0 ? "behind" : "ahead of"} ${name}. One-time codes and signed requests fail.`;
+    const severity = Math.abs(ms) > severeSkewMs ? "error" : "warning";
+    yield finding(severity, "clock", message, "timedatectl set-ntp true");
+  }
+}
 
-async function readDate(url: string, { timeoutMs }: CheckSubject): Promise<string | undefined> {
+async function readDate(url: string, timeoutMs: number): Promise<string | undefined> {
   // With a wrong clock, a valid certificate seems expired.
   const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };
   // If it cannot be reached, the checks of the address and of the backups report it.

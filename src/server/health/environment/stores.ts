@@ -6,9 +6,9 @@ import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
-import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
+import { webhookDeliveries, webhooks } from "../../modules/webhooks/table.ts";
 import { formatDuration } from "../../values/units.ts";
-import { countOf, type EnvironmentCheck, finding } from "../finding.ts";
+import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
 const { namespace, status } = tenants;
@@ -17,20 +17,16 @@ const selectAny = statement((q) => q.select({ namespace }).from(tenants).where(i
 const isSuspended = and(isChecked, eq(status, "suspended"));
 const selectSuspended = statement((q) => q.select({ namespace }).from(tenants).where(isSuspended).orderBy(namespace));
 
-export const stores = {
-  id: "stores",
-  reads: "stores",
-  async run(subject) {
-    const { ctx, tenant, command } = subject;
-    if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
-      return [finding("note", "stores", "No store exists yet.", command("tenant create demo"))];
-    }
-    return findInStores(subject, selectSuspended, ({ namespace }) => {
-      const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
-      return finding("note", namespace, message, command(`tenant resume ${namespace}`));
-    });
-  },
-} satisfies EnvironmentCheck;
+export async function* checkStores(subject: StoreSubject): AsyncGenerator<Finding> {
+  const { ctx, tenant, command } = subject;
+  if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
+    yield finding("note", "stores", "No store exists yet.", command("tenant create demo"));
+  }
+  yield* findInStores(subject, selectSuspended, ({ namespace }) => {
+    const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
+    return finding("note", namespace, message, command(`tenant resume ${namespace}`));
+  });
+}
 
 // By store and role, as the index of roles, because most active users are customers.
 const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "namespace", string>>(sql`
@@ -49,22 +45,17 @@ const selectOwnerless = statement((q) =>
     .orderBy(namespace),
 );
 
-export const accounts = {
-  id: "accounts",
-  reads: "stores",
-  async run(subject) {
-    const open = await findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
-      const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
-      return finding("warning", user_id, message, subject.command(`user two-factor -n ${namespace} ${email}`));
-    });
-    const ownerless = await findInStores(subject, selectOwnerless, ({ namespace }) => {
-      const message = `Store ${namespace} has no owner. It can be managed only from this terminal.`;
-      const create = `user create -n ${namespace} --role owner --random-password --email you@example.com`;
-      return finding("note", namespace, message, subject.command(create));
-    });
-    return [...open, ...ownerless];
-  },
-} satisfies EnvironmentCheck;
+export async function* checkAccounts(subject: StoreSubject): AsyncGenerator<Finding> {
+  yield* findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
+    const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
+    return finding("warning", user_id, message, subject.command(`user two-factor -n ${namespace} ${email}`));
+  });
+  yield* findInStores(subject, selectOwnerless, ({ namespace }) => {
+    const message = `Store ${namespace} has no owner. It can be managed only from this terminal.`;
+    const create = `user create -n ${namespace} --role owner --random-password --email you@example.com`;
+    return finding("note", namespace, message, subject.command(create));
+  });
+}
 
 const variables = {
   ios: "BODEGA_APNS_KEY, BODEGA_APNS_KEY_ID, BODEGA_APNS_TEAM_ID and BODEGA_APNS_TOPIC",
@@ -77,20 +68,15 @@ const selectDevices = statement((q) =>
   q.select({ platform, devices: count() }).from(pushRegistrations).where(isNative).groupBy(platform).orderBy(platform),
 );
 
-export const push = {
-  id: "push",
-  reads: "database",
-  async run({ ctx, tenant, config }) {
-    const { platforms } = pushOptions(config);
-    const found = await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null });
-    return found.flatMap(({ platform, devices }) => {
-      if (platform === "web" || platforms.includes(platform)) return [];
-      const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
-      const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
-      return [finding("warning", platform, message, remedy)];
-    });
-  },
-} satisfies EnvironmentCheck;
+export async function* checkPush({ ctx, tenant, config }: StoreSubject): AsyncGenerator<Finding> {
+  const { platforms } = pushOptions(config);
+  for (const { platform, devices } of await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null })) {
+    if (platform === "web" || platforms.includes(platform)) continue;
+    const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
+    const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
+    yield finding("warning", platform, message, remedy);
+  }
+}
 
 /** A queue with failed deliveries or old waiting ones; `since` is when the oldest waiting one was queued. */
 type Queue = { namespace: string } & Record<"failed" | "waiting", number> &
@@ -116,18 +102,14 @@ const selectMail = statement<Queue>(sql`
     or (m.status = 'waiting' and m.created_at < ${param("late")})) and ${inScope("m")}
   group by t.id order by t.namespace`);
 
-export const outbox = {
-  id: "outbox",
-  reads: "stores",
-  run: (subject) =>
-    findInStores(subject, selectMail, (row) => {
-      const { namespace } = row;
-      const message = `Mail of store ${namespace}: ${describeQueue(row, "mail", subject.now())}`;
-      const retry = subject.command(`mail retry --all -n ${namespace}`);
-      const check = "Check that the server runs and has BODEGA_SMTP_URL. Its log has the reason.";
-      return finding("warning", namespace, message, row.failed > 0 ? retry : check);
-    }),
-} satisfies EnvironmentCheck;
+export const checkOutbox = (subject: StoreSubject) =>
+  findInStores(subject, selectMail, (row) => {
+    const { namespace } = row;
+    const message = `Mail of store ${namespace}: ${describeQueue(row, "mail", subject.now())}`;
+    const retry = subject.command(`mail retry --all -n ${namespace}`);
+    const check = "Check that the server runs and has BODEGA_SMTP_URL. Its log has the reason.";
+    return finding("warning", namespace, message, row.failed > 0 ? retry : check);
+  });
 
 const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sql`
   select w.id as webhook_id, t.namespace, w.url, count(case when d.status = 'failed' then 1 end) as failed,
@@ -136,22 +118,18 @@ const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sq
     (select coalesce(l.last_error, 'HTTP ' || l.last_status) from ${webhookDeliveries} l
       where l.webhook_id = w.id and (l.last_error is not null or l.last_status is not null)
       order by l.event desc limit 1) as last_error
-  from ${webhookDeliveries} d join ${webhookTable} w on w.id = d.webhook_id join ${tenants} t on t.id = w.tenant_id
+  from ${webhookDeliveries} d join ${webhooks} w on w.id = d.webhook_id join ${tenants} t on t.id = w.tenant_id
   where ((d.status = 'failed' and d.finished_at > ${param("recent")})
     or (d.status = 'waiting' and d.created_at < ${param("overdue")})) and ${inScope("w")}
   group by w.id order by t.namespace, w.id`);
 
-export const webhooks = {
-  id: "webhooks",
-  reads: "stores",
-  run: (subject) =>
-    findInStores(subject, selectFailing, (row) => {
-      const { webhook_id: id, namespace, url, failed } = row;
-      // The path of a URL may be a secret.
-      const host = new URL(url).host;
-      const message = `Webhook ${id} of store ${namespace} (${host}): ${describeQueue(row, "delivery", subject.now())}`;
-      const next =
-        failed > 0 ? `replay -n ${namespace} ${id} --failed` : `deliveries -n ${namespace} ${id} --status waiting`;
-      return finding("warning", id, message, subject.command(`webhook ${next}`));
-    }),
-} satisfies EnvironmentCheck;
+export const checkWebhooks = (subject: StoreSubject) =>
+  findInStores(subject, selectFailing, (row) => {
+    const { webhook_id: id, namespace, url, failed } = row;
+    // The path of a URL may be a secret.
+    const host = new URL(url).host;
+    const message = `Webhook ${id} of store ${namespace} (${host}): ${describeQueue(row, "delivery", subject.now())}`;
+    const next =
+      failed > 0 ? `replay -n ${namespace} ${id} --failed` : `deliveries -n ${namespace} ${id} --status waiting`;
+    return finding("warning", id, message, subject.command(`webhook ${next}`));
+  });

@@ -4,7 +4,7 @@ import { all, type CompiledStatement, param, statement } from "../../db/statemen
 import { tenants } from "../../modules/tenants/table.ts";
 import { dayOf } from "../../modules/views/dedup-key.ts";
 import { toTimestamp } from "../../values/stamps.ts";
-import type { Finding, RecordCheck, RecordSubject } from "../finding.ts";
+import { type Finding, finding, type RecordSubject } from "../finding.ts";
 
 const dayMs = 86_400_000;
 const overdueMs = 3_600_000;
@@ -17,15 +17,15 @@ export function inScope(of: string | SQLiteColumn): SQL {
   return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
 }
 
-/** Returns the rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
-export async function findInStores<Row extends { namespace: string }>(
+/** Yields the rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
+export async function* findInStores<Row extends { namespace: string }>(
   { ctx, tenant, now }: RecordSubject,
   rows: CompiledStatement<Row>,
   describe: (row: Row) => Finding,
-): Promise<Finding[]> {
+): AsyncGenerator<Finding> {
   const [recent, overdue, late, present] = [7 * dayMs, overdueMs, lateMailMs, 0].map((ms) => toTimestamp(now() - ms));
-  const found = await all(ctx.db, rows, { tenantId: tenant?.id ?? null, recent, overdue, late, now: present });
-  return found.map((row) => ({ ...describe(row), namespace: row.namespace }));
+  const params = { tenantId: tenant?.id ?? null, recent, overdue, late, now: present };
+  for (const row of await all(ctx.db, rows, params)) yield { ...describe(row), namespace: row.namespace };
 }
 
 export interface Inconsistency {
@@ -40,7 +40,6 @@ export interface Inconsistency {
 }
 
 interface Comparison {
-  id: string;
   /** For values that cannot be fixed. */
   remedy?: string;
   /**
@@ -52,26 +51,24 @@ interface Comparison {
   fix?(subject: RecordSubject, row: Inconsistency): Promise<unknown>;
 }
 
-export function recordCheck({ id, remedy = foreign, select, fix = setValue }: Comparison): RecordCheck {
+export function recordCheck({ remedy = foreign, select, fix = setValue }: Comparison) {
   const rows = statement<Inconsistency>(sql`
     select w.*, t.namespace from (${select}) w left join ${tenants} t on t.id = w.tenant_id
     order by w.tenant_id, w.record, w.field`);
-  async function run(subject: RecordSubject): Promise<Finding[]> {
+  return async function* (subject: RecordSubject): AsyncGenerator<Finding> {
     const { ctx, tenant, now, command } = subject;
     // Yesterday, today, and tomorrow for clocks that are ahead.
     const days = JSON.stringify([-1, 0, 1].map((day) => dayOf(now() + day * dayMs)));
     const fixCommand = command(`doctor${tenant === null ? "" : ` -n ${tenant.namespace}`} --fix`);
-    return (await all(ctx.db, rows, { tenantId: tenant?.id ?? null, days })).map((row) => {
-      const { record, field, found, expected, target } = row;
+    for (const row of await all(ctx.db, rows, { tenantId: tenant?.id ?? null, days })) {
+      const { record, field, found: is, expected: should, target } = row;
       const namespace = row.namespace ?? undefined;
       const where = namespace === undefined ? "" : ` in store ${namespace}`;
-      const message = `${field} of ${record}${where} is ${found ?? "null"} and should be ${expected ?? "null"}.`;
-      const values = { subject: record, namespace, message, field, is: found, should: expected };
-      if (target === null) return { ...values, severity: "error", remedy };
-      return { ...values, severity: "error", remedy: fixCommand, fix: () => fix(subject, row) };
-    });
-  }
-  return { id, run };
+      const message = `${field} of ${record}${where} is ${is ?? "null"} and should be ${should ?? "null"}.`;
+      const values = { ...finding("error", record, message, remedy), namespace, field, is, should };
+      yield target === null ? values : { ...values, remedy: fixCommand, fix: () => fix(subject, row) };
+    }
+  };
 }
 
 /** Sets a value unless it has changed meanwhile. Creates a missing row. */

@@ -10,7 +10,6 @@ import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./che
 const key = sql.raw("tenant_id, resource_type, resource_id");
 /** Checks that the views of a resource yesterday and today are the numbers of its dedup keys. */
 export const dayCounts = recordCheck({
-  id: "days",
   // Dedup keys of earlier days are deleted.
   select: sql`
     select m.tenant_id, m.resource_id || ' on ' || m.day as record, 'views' as field, d.views as found,
@@ -25,7 +24,6 @@ export const dayCounts = recordCheck({
 
 /** Checks that counts of a resource are the numbers of its likes and bookmarks, and the sum of its daily views. */
 export const resourceTotals = recordCheck({
-  id: "resources",
   select: sql`
     with compared as (
       select ${key}, resource_id as record, sum(likes) as likes, sum(right_likes) as right_likes,
@@ -41,7 +39,6 @@ export const resourceTotals = recordCheck({
 
 /** Checks that the likes and views of a product are the counts of its resource. */
 export const productCounts = recordCheck({
-  id: "counts",
   select: differencesFrom(
     products,
     ["likes_count", "views_count"],
@@ -55,7 +52,6 @@ const shows = (alias: string) => sql`${inScope(alias)} and deleted_at is null an
 
 /** Checks that the uses of a picture are the products and variants that use it. */
 export const pictureUses = recordCheck({
-  id: "pictures",
   select: differencesFrom(
     media,
     ["uses"],

@@ -1,9 +1,9 @@
 import { and, count, eq, lte, type SQL, sql } from "drizzle-orm";
 import { param, statement } from "../../db/statement.ts";
 import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/orders/table.ts";
-import { rewardEntries } from "../../modules/rewards/table.ts";
+import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
-import { countOf, finding, type RecordCheck } from "../finding.ts";
+import { countOf, finding, type RecordSubject } from "../finding.ts";
 import { differences, differencesFrom, findInStores, inScope, recordCheck, rowOf } from "./check.ts";
 
 /** SQL for whether status and times of an order agree. Orders for which they do not fix no values. */
@@ -21,7 +21,6 @@ export function isCoherent(alias: string): SQL {
 }
 
 export const orderStates = recordCheck({
-  id: "states",
   remedy: "Compare the order with the payment and a backup. The stock that such an order may reserve is not fixed.",
   select: sql`
     select tenant_id, id as record, 'states' as field,
@@ -33,7 +32,6 @@ export const orderStates = recordCheck({
 });
 
 export const orderTotals = recordCheck({
-  id: "totals",
   remedy:
     "A total is never changed. Cancel the order if it is unpaid; otherwise compare it with the payment and a backup.",
   select: differencesFrom(
@@ -47,7 +45,6 @@ export const orderTotals = recordCheck({
 });
 
 export const numbers = recordCheck({
-  id: "numbers",
   remedy:
     "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
   // A number is never reused, so the counter only increases.
@@ -68,7 +65,6 @@ export const numbers = recordCheck({
 });
 
 export const orderPoints = recordCheck({
-  id: "points",
   remedy:
     "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
   select: differencesFrom(
@@ -89,18 +85,14 @@ const countDue = statement((q) =>
   q.select({ namespace, count: count() }).from(orders).innerJoin(tenants, ofStore).where(isDue).groupBy(id),
 );
 
-export const dueOrders: RecordCheck = {
-  id: "orders",
-  run: (subject) =>
-    findInStores(subject, countDue, ({ namespace, count }) => {
-      const due = `${countOf(count, "unpaid order")} should have expired`;
-      const message = `Store ${namespace}: ${due}. A running server expires them within a minute, unless its clock is wrong.`;
-      return finding("note", namespace, message, null);
-    }),
-};
+export const checkDueOrders = (subject: RecordSubject) =>
+  findInStores(subject, countDue, ({ namespace, count }) => {
+    const due = `${countOf(count, "unpaid order")} should have expired`;
+    const message = `Store ${namespace}: ${due}. A running server expires them within a minute, unless its clock is wrong.`;
+    return finding("note", namespace, message, null);
+  });
 
 export const refunds = recordCheck({
-  id: "refunds",
   remedy: "A refunded amount is never changed. Compare it with the payment and a backup.",
   select: sql`
     with given as (
@@ -130,4 +122,25 @@ export const refunds = recordCheck({
     select r.tenant_id, r.id, 'lines', 'unreadable', 'pieces of its lines', null from ${orderRefunds} r
     where ${inScope("r")} and (json_type(r.lines) <> 'array'
       or exists (select 1 from json_each(r.lines) j where j.type <> 'object'))`,
+});
+
+/** Checks that balances and the remaining points of lots are the sums of the ledger, which is never negative. */
+export const rewards = recordCheck({
+  remedy:
+    "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",
+  select: sql`
+    with sums as (
+      select tenant_id, user_id, user_id as record, sum(balance) as balance, sum(remaining) as lots,
+        sum(points) as right_balance, sum(points) as right_lots
+      from (
+        select tenant_id, user_id, balance, 0 as remaining, 0 as points from ${rewardBalances} b where ${inScope("b")}
+        union all select tenant_id, user_id, 0, remaining, 0 from ${rewardLots} l where ${inScope("l")}
+        union all select tenant_id, user_id, 0, 0, points from ${rewardEntries} e where ${inScope("e")})
+      group by tenant_id, user_id),
+    running as (
+      select tenant_id, id, sum(points) over (partition by tenant_id, user_id order by sequence) as sum
+      from ${rewardEntries} e where ${inScope("e")})
+    ${differences("sums", ["balance"], sql`iif(right_balance >= 0, ${rowOf(rewardBalances, "user_id")}, null)`)}
+    union all ${differences("sums", ["lots"])}
+    union all select tenant_id, id, 'sum', sum, '0 or more', null from running where sum < 0`,
 });

@@ -17,7 +17,6 @@ function wrongStock(table: typeof products | typeof productVariants, isHolder: S
 }
 
 export const reservedStock = recordCheck({
-  id: "stock",
   remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
   select: sql`
     with held as (
@@ -40,7 +39,6 @@ const sums = sql`select product_id, count(*) as pieces,
   case when count(*) = count(stock) then sum(stock - reserved) end as available
   from ${productVariants} v where deleted_at is null and ${inScope("v")} group by product_id`;
 export const variantSums = recordCheck({
-  id: "variants",
   remedy: "Change one of the product's variants: the JSON and the sums are then computed again.",
   select: sql`
     with sums as (${sums}),
@@ -63,7 +61,6 @@ const staleReplies = (table: typeof products | typeof productVariants, json: SQL
 
 // These findings are not fixed, because it is unknown which side is damaged.
 export const storedReplies = recordCheck({
-  id: "replies",
   remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
   select: sql`${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)}`,
 });
@@ -77,7 +74,6 @@ const removeWords = statement(sql`
 const indexed = sql.raw("product_search_docsize");
 
 export const searchIndex = recordCheck({
-  id: "search",
   select: sql`
     select * from (
       select p.tenant_id, p.id as record, 'words' as field, 'missing' as found, 'present' as expected, row_number as target
