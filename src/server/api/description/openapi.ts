@@ -1,66 +1,21 @@
-import { Type } from "@sinclair/typebox";
 import { codeOf, errorKinds } from "../../errors.ts";
 import type { Access, Route, Upload } from "../../http/route.ts";
 import { pageSchema } from "../../pagination/list-page.ts";
+import document from "./document.json";
 import examples from "./examples.json";
+import introduction from "./introduction.txt" with { type: "text" };
 import { describePage, systemPages } from "./pages.ts";
 import { parametersOf, shareParameters } from "./parameters.ts";
 import { errorResponses, ownErrors } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
-const tags = {
-  Products: "What a store sells, with variants, pictures, languages, filters and facets.",
-  Categories: "A tree of categories; a product may be in any number.",
-  Media: "Pictures of products, which are re-encoded and served in several widths.",
-  Orders: "Placing orders, paying, fulfilling, cancelling and refunding them.",
-  Wishlist: "Products that a customer wants to remember.",
-  Rewards: "The points of a customer and their ledger.",
-  Likes: "Likes of products and of the store's own resource types.",
-  Bookmarks: "Bookmarks of products and of the store's own resource types.",
-  Views: "Counts of views.",
-  Authentication: "Sign-up, login, tokens, passwords.",
-  "Two-factor": "One-time codes and recovery codes of the signed-in user.",
-  Users: "The store's users and the caller's own profile.",
-  Notifications: "Push messages and the devices that get them.",
-  Events: "The store's events, oldest first.",
-  System: "Pages outside the API, which need no namespace.",
-};
-
-const ErrorSchema = Type.Object(
-  {
-    request_id: Type.String({ description: "Id of the request, also in the server's log. Quote it in bug reports." }),
-    error: Type.Object(
-      {
-        code: Type.Integer({
-          enum: errorKinds.map(codeOf),
-          description: "Numeric code of the error; it never changes. Later versions may have further codes.",
-        }),
-        type: Type.String({ description: "Name of the error, one for each code, such as `out_of_stock`." }),
-        message: Type.String({ description: "Description of the error for people. Its text may change." }),
-        remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
-        details: Type.Optional(
-          Type.Array(
-            Type.Object(
-              {
-                field: Type.String({ description: "Path of the invalid field, such as `images.0.url`." }),
-                message: Type.String(),
-                id: Type.Optional(Type.String({ description: "Of a conflict: the other record's id." })),
-              },
-              { $id: "FieldError" },
-            ),
-            { description: "The invalid fields." },
-          ),
-        ),
-      },
-      { $id: "ErrorBody" },
-    ),
-  },
-  { $id: "Error" },
-);
+const usual: Json[] = document.security;
+const binary = { type: "string", format: "binary" };
 
 export function describeApi(routes: readonly Route[], version: string): Json {
-  const schemas = new Schemas();
-  schemas.reference(ErrorSchema);
+  const { info, components, ...rest } = structuredClone(document);
+  components.schemas.ErrorBody.properties.code.enum = errorKinds.map(codeOf);
+  const schemas = new Schemas(components);
   schemas.reference(pageSchema);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -69,62 +24,12 @@ export function describeApi(routes: readonly Route[], version: string): Json {
   }
   for (const [path, page] of Object.entries(systemPages)) paths[path] ??= describePage(page, schemas);
   return {
-    openapi: "3.1.0",
-    info: {
-      title: "Bodega",
-      version,
-      description:
-        "The back end of a shop: products with stock, customers, orders, rewards, and what pages need to show them. Each call is for one " +
-        "store, which `namespace` names, with the credentials of an app key or of a signed-in user.\n\nThe first request, where " +
-        "`bodega key issue` has printed id and secret:\n\n" +
-        "```sh\ncurl -H 'Authorization: Bearer <app_id>:<app_secret>' \\\n  'http://127.0.0.1:8080/products/?namespace=demo&limit=5'\n```\n\n" +
-        "Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
-        "The exceptions are pictures, `/docs`, `/client.*`, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.\n\n" +
-        "Lengths of texts count UTF-16 units.\n\n" +
-        "`namespace`, `lang`, `app_id`, `app_secret`, `user_id` and `token` can also be sent in a JSON body; the query takes " +
-        "precedence. With app credentials, `user_id` names the user that a call about likes, bookmarks or views is about.",
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    servers: [{ url: "/" }],
-    security: usual,
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    ...rest,
+    info: { ...info, version, description: introduction.trim() },
     paths,
-    components: {
-      schemas: schemas.components,
-      parameters: shareParameters(paths),
-      responses: {
-        NotModified: { description: "Unchanged since the reply with this `ETag`." },
-        ...schemas.responses,
-      },
-      securitySchemes: {
-        app: {
-          type: "http",
-          scheme: "bearer",
-          description:
-            "`Authorization: Bearer <app_id>:<app_secret>`. Preferred over the query, because URLs are logged.",
-        },
-        appId: {
-          type: "apiKey",
-          in: "query",
-          name: "app_id",
-          description: "For storefront keys, and where the header cannot be sent.",
-        },
-        appSecret: { type: "apiKey", in: "query", name: "app_secret" },
-        user: {
-          type: "http",
-          scheme: "bearer",
-          description: "`Authorization: Bearer <user_id>:<token>`. The query takes precedence.",
-        },
-        userId: { type: "apiKey", in: "query", name: "user_id" },
-        token: { type: "apiKey", in: "query", name: "token" },
-        metrics: { type: "http", scheme: "bearer", description: "The value of `BODEGA_METRICS_TOKEN`." },
-      },
-    },
+    components: { ...components, parameters: shareParameters(paths) },
   };
 }
-
-const usual: Json[] = [{ app: [] }, { appId: [], appSecret: [] }, { user: [] }, { userId: [], token: [] }];
-const binary = { type: "string", format: "binary" };
 
 function operation(route: Route, schemas: Schemas): Json {
   const { data, status = 200, page, single, type } = route.reply;

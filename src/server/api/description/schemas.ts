@@ -9,8 +9,14 @@ export function success(content: Json): Json {
 }
 
 export class Schemas {
-  readonly components: Record<string, Json> = {};
-  readonly responses: Record<string, Json> = {};
+  readonly components: Record<string, Json>;
+  readonly responses: Record<string, Json>;
+
+  /** Adds to these components of the document. */
+  constructor(components: Record<"schemas" | "responses", Record<string, Json>>) {
+    this.components = components.schemas;
+    this.responses = components.responses;
+  }
 
   /** Returns a schema, or a reference if it has a name. Throws for two schemas of one name. */
   reference(schema: TSchema): Json {
