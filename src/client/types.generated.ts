@@ -1402,6 +1402,11 @@ export interface components {
             title: string;
             /** @description Unique in the store. */
             sku: string | null;
+            /**
+             * Format: int64
+             * @description Stock on hand, of a product the sum of all variants; null if not counted. Not shown to customers and storefront keys.
+             */
+            stock?: number | null;
             /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
             options: {
                 [key: string]: string;
@@ -1416,28 +1421,24 @@ export interface components {
              * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
              */
             compare_at_price: number | null;
-            /**
-             * Format: int64
-             * @description Stock on hand; null if not counted. Not shown to customers and storefront keys.
-             */
-            stock?: number | null;
             images: components["schemas"]["Image"][];
             /**
              * Format: int64
              * @description Place among the variants. Default: last.
              */
             position: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The price in minor units of `currency`.
+             */
             price_minor: number;
-            /** @description False if `price` and `compare_at_price` are the product's. */
-            has_own_price: boolean;
-            /** @description ISO 4217. */
-            currency: string;
             /**
              * Format: int64
              * @description Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most 10.
              */
             available: number | null;
+            /** @description ISO 4217. */
+            currency: string;
             /**
              * Format: int64
              * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.
@@ -1447,6 +1448,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description False if `price` and `compare_at_price` are the product's. */
+            has_own_price: boolean;
         };
         Product: {
             /** @description `prod_…`; sorts by creation time. */
@@ -1474,7 +1477,7 @@ export interface components {
             sku: string | null;
             /**
              * Format: int64
-             * @description Stock on hand, the sum of all variants; null if not counted. Not shown to customers and storefront keys.
+             * @description Stock on hand, of a product the sum of all variants; null if not counted. Not shown to customers and storefront keys.
              */
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
@@ -1498,19 +1501,8 @@ export interface components {
              * @description Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most 10.
              */
             available: number | null;
-            /** @description The texts in languages other than `lang`. */
-            translations: {
-                [key: string]: components["schemas"]["Translation"];
-            };
-            variants: components["schemas"]["Variant"][];
-            /** Format: int64 */
-            likes_count: number;
-            /** Format: int64 */
-            views_count: number;
             /** @description ISO 4217. */
             currency: string;
-            /** @description Language of the title; also sent as `Content-Language`. */
-            lang: string;
             /**
              * Format: int64
              * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.
@@ -1520,6 +1512,17 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description The texts in languages other than `lang`. */
+            translations: {
+                [key: string]: components["schemas"]["Translation"];
+            };
+            variants: components["schemas"]["Variant"][];
+            /** Format: int64 */
+            likes_count: number;
+            /** Format: int64 */
+            views_count: number;
+            /** @description Language of the title; also sent as `Content-Language`. */
+            lang: string;
             /** Format: date-time */
             published_at: string | null;
         };
@@ -1560,6 +1563,11 @@ export interface components {
             title?: string;
             /** @description Unique in the store. */
             sku?: string | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
             /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
             options?: {
                 [key: string]: string;
@@ -1574,11 +1582,6 @@ export interface components {
              * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
              */
             compare_at_price?: number | null;
-            /**
-             * Format: int64
-             * @description Null if stock is not counted.
-             */
-            stock?: number | null;
             images?: components["schemas"]["ImageInput"][];
             /**
              * Format: int64
@@ -1588,11 +1591,6 @@ export interface components {
         };
         ProductInput: {
             title: string;
-            /**
-             * Format: double
-             * @description Amount in the store's currency, with at most as many decimals as the currency has.
-             */
-            price: number;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
             description?: string | null;
@@ -1601,6 +1599,11 @@ export interface components {
              * @enum {string}
              */
             status?: "draft" | "published" | "archived";
+            /**
+             * Format: double
+             * @description Amount in the store's currency, with at most as many decimals as the currency has.
+             */
+            price: number;
             /**
              * Format: double
              * @description The former price, in the same form as `price`.
@@ -1675,6 +1678,14 @@ export interface components {
             price_minor?: unknown;
             /** @description Read-only: ignored. */
             available?: unknown;
+            /** @description Read-only: ignored. */
+            currency?: unknown;
+            /** @description Read-only: ignored. */
+            version?: unknown;
+            /** @description Read-only: ignored. */
+            created_at?: unknown;
+            /** @description Read-only: ignored. */
+            updated_at?: unknown;
             /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
             translations?: {
                 [key: string]: components["schemas"]["Translation"];
@@ -1686,15 +1697,7 @@ export interface components {
             /** @description Read-only: ignored. */
             views_count?: unknown;
             /** @description Read-only: ignored. */
-            currency?: unknown;
-            /** @description Read-only: ignored. */
             lang?: unknown;
-            /** @description Read-only: ignored. */
-            version?: unknown;
-            /** @description Read-only: ignored. */
-            created_at?: unknown;
-            /** @description Read-only: ignored. */
-            updated_at?: unknown;
             /** @description Read-only: ignored. */
             published_at?: unknown;
         };
@@ -2469,6 +2472,11 @@ export interface components {
             title?: string;
             /** @description Unique in the store. */
             sku?: string | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
             /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
             options?: {
                 [key: string]: string;
@@ -2483,11 +2491,6 @@ export interface components {
              * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
              */
             compare_at_price?: number | null;
-            /**
-             * Format: int64
-             * @description Null if stock is not counted.
-             */
-            stock?: number | null;
             images?: components["schemas"]["ImageInput"][];
             /**
              * Format: int64
@@ -2497,17 +2500,17 @@ export interface components {
             /** @description Read-only: ignored. */
             price_minor?: unknown;
             /** @description Read-only: ignored. */
-            has_own_price?: unknown;
+            available?: unknown;
             /** @description Read-only: ignored. */
             currency?: unknown;
-            /** @description Read-only: ignored. */
-            available?: unknown;
             /** @description Read-only: ignored. */
             version?: unknown;
             /** @description Read-only: ignored. */
             created_at?: unknown;
             /** @description Read-only: ignored. */
             updated_at?: unknown;
+            /** @description Read-only: ignored. */
+            has_own_price?: unknown;
         };
         DeletedVariant: {
             id: string;

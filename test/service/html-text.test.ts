@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/html-text.ts";
+import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/shop-table.ts";
 
 test.each([
   ["plain text\nin two lines", "plain text\nin two lines"],

@@ -6,7 +6,7 @@ import { createProduct } from "../../src/server/modules/catalogue/products/servi
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { csvFormat, exportProducts } from "../../src/server/modules/catalogue/transfer/export.ts";
 import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
-import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
+import { readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 

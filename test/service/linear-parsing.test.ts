@@ -13,9 +13,8 @@ import { ProductInput, ProductPatch } from "../../src/server/modules/catalogue/p
 import { isSlug, slugFrom } from "../../src/server/modules/catalogue/products/slug.ts";
 import { findColumn } from "../../src/server/modules/catalogue/transfer/csv-columns.ts";
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
-import { decodeText } from "../../src/server/modules/catalogue/transfer/import-item.ts";
-import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/html-text.ts";
-import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
+import { decodeText, readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
+import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/shop-table.ts";
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
 import { requireStrongPassword } from "../../src/server/modules/passwords/password-policy.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/input.ts";

@@ -4,15 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { addPictures, listPictures, removePictures } from "../../src/server/modules/catalogue/products/pictures.ts";
+import {
+  addPictures,
+  listPictures,
+  removePictures,
+  storePictures,
+} from "../../src/server/modules/catalogue/products/pictures.ts";
 import { resolveStockItem } from "../../src/server/modules/catalogue/products/resolve.ts";
 import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
-import { storePictures } from "../../src/server/modules/catalogue/transfer/store-pictures.ts";
-import { openMediaBucket } from "../../src/server/modules/media/bucket.ts";
 import { readPicture } from "../../src/server/modules/media/picture.ts";
-import { addPicture, getPicture, keptInS3Ms, purgeTrash, readUpload } from "../../src/server/modules/media/service.ts";
+import {
+  addPicture,
+  getPicture,
+  keptInS3Ms,
+  openMediaBucket,
+  purgeTrash,
+  readUpload,
+} from "../../src/server/modules/media/service.ts";
 import { deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { failureOf } from "../support/failure.ts";
 import { makePng, newPng } from "../support/pictures.ts";

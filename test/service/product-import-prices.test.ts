@@ -4,8 +4,7 @@ import { createProduct } from "../../src/server/modules/catalogue/products/servi
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { csvFormat, exportProducts } from "../../src/server/modules/catalogue/transfer/export.ts";
 import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
-import { decodeText } from "../../src/server/modules/catalogue/transfer/import-item.ts";
-import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
+import { decodeText, readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
 import { addVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";

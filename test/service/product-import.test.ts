@@ -7,8 +7,7 @@ import { createProduct } from "../../src/server/modules/catalogue/products/servi
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { csvFormat, exportProducts } from "../../src/server/modules/catalogue/transfer/export.ts";
 import { type ImportOptions, importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
-import { decodeText } from "../../src/server/modules/catalogue/transfer/import-item.ts";
-import { readNdjson } from "../../src/server/modules/catalogue/transfer/ndjson-read.ts";
+import { decodeText, readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 

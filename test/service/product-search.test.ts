@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
-import { indexTokens, searchWords } from "../../src/server/modules/catalogue/list/search-words.ts";
-import { stemOf } from "../../src/server/modules/catalogue/list/stem.ts";
+import { indexTokens, searchWords, stemOf } from "../../src/server/modules/catalogue/list/search-words.ts";
 import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { tenantContext } from "../support/factories.ts";

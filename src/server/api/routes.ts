@@ -1,7 +1,5 @@
 import type { Route } from "../http/route.ts";
-import { categoryRoutes } from "../modules/catalogue/categories/routes.ts";
-import { productRoutes } from "../modules/catalogue/products/routes.ts";
-import { variantRoutes } from "../modules/catalogue/variants/variant-routes.ts";
+import { categoryRoutes, productRoutes, variantRoutes } from "../modules/catalogue/routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
 import { notificationRoutes } from "../modules/notifications/routes.ts";

@@ -7,7 +7,7 @@ import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { openMediaBucket } from "../modules/media/bucket.ts";
+import { openMediaBucket } from "../modules/media/service.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";

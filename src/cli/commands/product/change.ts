@@ -1,8 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import { countOf } from "../../../server/health/finding.ts";
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
-import type { ProductInput, ProductPatch } from "../../../server/modules/catalogue/products/model.ts";
-import type { VariantInput } from "../../../server/modules/catalogue/variants/variant-model.ts";
+import type { ProductInput, ProductPatch, VariantInput } from "../../../server/modules/catalogue/products/model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, recordArgs, withTenant } from "../../context/context.ts";

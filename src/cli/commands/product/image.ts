@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { Image } from "../../../server/modules/catalogue/products/image-model.ts";
+import type { Image } from "../../../server/modules/catalogue/products/images.ts";
 import type { StockItem } from "../../../server/modules/catalogue/products/stock.ts";
 import { withPictures } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";

@@ -97,9 +97,9 @@ async function importFile(args: Job, console: Console): Promise<number> {
   const { file, format, source, signal } = args;
   const { decodeText } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
   const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
-  const { readNdjson } = await import("../../../server/modules/catalogue/transfer/ndjson-read.ts");
+  const { readNdjson } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
   const { newReport } = await import("../../../server/modules/catalogue/transfer/migration/shop-table.ts");
-  const { storePictures } = await import("../../../server/modules/catalogue/transfer/store-pictures.ts");
+  const { storePictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
   const { importProducts, ImportFailure } = await import("../../../server/modules/catalogue/transfer/import.ts");
   let read = 0;
   async function* counted() {

@@ -1,7 +1,6 @@
 import { Semaphore } from "../../concurrency/semaphore.ts";
 import { AppError, invalidField, unsupportedMediaType, validationFailed } from "../../errors.ts";
-import { decodeApart } from "./decoder.ts";
-import { encodePicture, maxPixels, type Picture } from "./encode.ts";
+import { decodeApart, encodePicture, maxPixels, type Picture } from "./decoder.ts";
 
 export const maxUploadBytes = 20 * 1024 * 1024;
 /** Maximum width and height. The stored picture then has at most 5.5 MB, whatever it shows. */

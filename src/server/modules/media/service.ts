@@ -1,16 +1,23 @@
 import { and, lte, sql } from "drizzle-orm";
+import type { Config } from "../../config/config.ts";
 import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
 import { pick, pickStored } from "../../db/columns.ts";
 import { byId, equals, ofStore } from "../../db/conditions.ts";
 import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
+import { openBoundedStorage } from "../../object-store/bounded-storage.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { formatBytes } from "../../values/units.ts";
 import { tenants } from "../tenants/table.ts";
-import type { Picture } from "./encode.ts";
+import type { Picture } from "./decoder.ts";
 import { type Media, pictureUrl, widths } from "./model.ts";
 import { readPicture, scalePicture } from "./picture.ts";
 import { media, mediaBlobs, mediaTrash } from "./table.ts";
+
+/** Opens the bucket for new pictures; undefined stores them in the database. */
+export function openMediaBucket({ media, s3 }: Pick<Config, "media" | "s3">): MediaStore | undefined {
+  return media === undefined ? undefined : openBoundedStorage(media, { s3 }, "pictures");
+}
 
 /** A file of a picture: a width, or 0 for the stored picture. */
 interface PictureFile {

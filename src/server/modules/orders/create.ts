@@ -6,7 +6,7 @@ import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
-import { findItems, type OrderedItem, reserve, type WantedItem } from "../catalogue/products/stock.ts";
+import { findItems, moveStock, type OrderedItem, type WantedItem } from "../catalogue/products/stock.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
@@ -122,11 +122,12 @@ async function insert(
     now: toTimestamp(now),
     expiresAt: toTimestamp(now + expiryMs),
   };
+  const counted = found.items.filter(({ isCounted }) => isCounted);
   const results = await tx.db.batch([
     bind(nextNumber, placed),
     bind(insertOrder, placed),
     insertLines(placed, lines),
-    ...reserve(tx, found.items),
+    ...moveStock(tx, "reserve", counted, "order"),
     bind(insertEvent, placed),
     bind(selectOrder, placed),
   ]);

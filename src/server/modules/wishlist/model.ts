@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
 import { closed, input, lines, nullable, output, textUpTo, timestamp } from "../../values/schema.ts";
-import { ProductParams } from "../catalogue/variants/variant-model.ts";
+import { ProductParams } from "../catalogue/products/model.ts";
 
 export const maxNote = 500;
 

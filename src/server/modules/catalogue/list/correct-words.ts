@@ -3,9 +3,11 @@ import { isTickOverBudget, nextTurn } from "../../../concurrency/event-loop.ts";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
 import { products } from "../products/table.ts";
-import { type SearchWord, searchWords, stemToken } from "./search-words.ts";
-import { stemsNear } from "./stem.ts";
+import { minStem, type SearchWord, searchWords, stemOf, stemToken } from "./search-words.ts";
 
+const alphabets = ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω"];
+/** Longer words are not corrected, because each letter adds fifty spellings. */
+const longestCorrected = 16;
 /** Maximum corrected words of a search; each takes some hundred look-ups. */
 const maxCorrected = 3;
 const maxNear = 8;
@@ -48,4 +50,21 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
     words[place] = { anywhere: withNear(given.anywhere, "stem"), inTitle: withNear(given.inTitle, "title") };
   }
   return words;
+}
+
+/** The stems of all words that differ by one letter, not the first. Empty for short and long words. */
+function stemsNear(word: string): string[] {
+  const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
+  if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];
+  const near = new Set<string>();
+  for (let at = 1; at <= word.length; at++) {
+    const [start, end] = [word.slice(0, at), word.slice(at)];
+    if (end !== "") near.add(stemOf(start + end.slice(1)));
+    if (end.length > 1) near.add(stemOf(start + end[1] + end[0] + end.slice(2)));
+    for (const letter of alphabet) {
+      near.add(stemOf(start + letter + end));
+      if (end !== "") near.add(stemOf(start + letter + end.slice(1)));
+    }
+  }
+  return [...near];
 }

@@ -1,6 +1,8 @@
 import { spellPlainly } from "../../../values/fold-letters.ts";
-import { stemOf } from "./stem.ts";
 
+/** Shorter words are their own stems, and are not corrected. */
+export const minStem = 4;
+const latin = /^[a-z]+$/;
 /** Longer words are searched by their first characters, this many. */
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
@@ -183,4 +185,15 @@ function cutWord(text: string): string {
 function splitScripts(text: string): { text: string; isUnspaced: boolean }[] {
   const parts = text.split(unspaced).map((part, index) => ({ text: part, isUnspaced: index % 2 === 1 }));
   return parts.filter((part) => part.text !== "");
+}
+
+/** A folded word without its plural ending: `berries` and `berry` become `berri`. A stem need not be a real word. */
+export function stemOf(word: string): string {
+  if (word.length < minStem || !latin.test(word)) return word;
+  let stem = word;
+  if (stem.endsWith("s") && !/(?:ss|us|is)$/.test(stem)) stem = stem.slice(0, -1);
+  else if (/e?aux$/.test(stem)) stem = stem.slice(0, -1);
+  if (stem.length >= 6 && stem.endsWith("en")) stem = stem.slice(0, -1);
+  if (stem.length >= minStem && stem.endsWith("e")) stem = stem.slice(0, -1);
+  return stem.length >= minStem && stem.endsWith("y") ? `${stem.slice(0, -1)}i` : stem;
 }

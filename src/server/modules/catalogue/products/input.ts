@@ -4,9 +4,8 @@ import { invalidField } from "../../../errors.ts";
 import { metadataText, requireSafeText, requireText, requireWhole } from "../../../values/fields.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { currencyDigits, parseLanguage } from "../../tenants/input.ts";
-import { maxStock } from "../variants/variant-model.ts";
 import { imagesText } from "./images.ts";
-import { maxTitle, type ProductPatch } from "./model.ts";
+import { maxStock, maxTitle, type ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
 import type { products } from "./table.ts";
 

@@ -11,29 +11,82 @@ import {
   text,
   textUpTo,
   timestamp,
+  whole,
 } from "../../../values/schema.ts";
-import {
-  availableText,
-  notShown,
-  stock,
-  stockCount,
-  Variant,
-  VariantInput,
-  versionText,
-} from "../variants/variant-model.ts";
-import { Image, ImageInput } from "./image-model.ts";
+import { Image, ImageInput } from "./images.ts";
+import { maxShownStock } from "./rendering.ts";
+
+/** Maximum stock of a product or variant. The sum of all variants of a product is still exact in JSON. */
+export const maxStock = 1_000_000_000_000;
+export const maxTitle = 300;
+export const maxCategories = 50;
+
+const amount = (description: string, example: number) => Type.Number({ minimum: 0, description, examples: [example] });
+const stocked = {
+  sku: nullable(line(100, "Unique in the store.")),
+  stock: nullable(whole(0, maxStock, "Null if stock is not counted.")),
+};
+const stockCount = (description: string) => nullable(Type.Integer({ description }));
+/** The fields of a reply that products and variants have in common. */
+const shown = {
+  price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
+  stock: Type.Optional(
+    stockCount(
+      "Stock on hand, of a product the sum of all variants; null if not counted. Not shown to customers and storefront keys.",
+    ),
+  ),
+  available: stockCount(
+    `Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most ${maxShownStock}.`,
+  ),
+  images: Type.Array(Image),
+  currency: Type.String({ description: "ISO 4217." }),
+  version: Type.Integer({
+    minimum: 1,
+    description:
+      "Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.",
+  }),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+const variantFields = {
+  title: line(maxTitle, "Default: made from the options, such as `M / Red`."),
+  ...stocked,
+  options: Type.Record(textUpTo(50), line(100), {
+    maxProperties: 10,
+    description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
+  }),
+  price: nullable(
+    amount("Price of the variant. If null, or omitted at creation, the variant uses the product's price.", 19.99),
+  ),
+  compare_at_price: nullable(
+    amount("The former price. It requires a `price` of the variant's own; without one, both are the product's.", 24.99),
+  ),
+  images: Type.Array(ImageInput, { maxItems: 20 }),
+  position: whole(0, 1_000_000, "Place among the variants. Default: last."),
+};
+
+export const VariantInput = patch("VariantInput", variantFields);
+export type VariantInput = Static<typeof VariantInput>;
+
+export const Variant = output("Variant", {
+  id: Type.String({ description: "`var_…`" }),
+  ...variantFields,
+  ...shown,
+  price: Type.Number({ minimum: 0, description: "The variant's own price, or the product's." }),
+  has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
+});
+
+/** A product in a path. A malformed name is treated as an unknown one: notFound. */
+export const ProductParams = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });
+
+export const VariantParams = Type.Object({ ...ProductParams.properties, variant_id: Type.String() });
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
   description: "Customers and storefront keys see published products only.",
 });
-const price = Type.Number({
-  minimum: 0,
-  description: "Amount in the store's currency, with at most as many decimals as the currency has.",
-  examples: [19.99],
-});
-export const maxTitle = 300;
-export const maxCategories = 50;
 const title = line(maxTitle);
+const price = amount("Amount in the store's currency, with at most as many decimals as the currency has.", 19.99);
 const description = textUpTo(50_000);
 const languageTag = textUpTo(35);
 const form = { propertyNames: languageForm };
@@ -43,11 +96,8 @@ const fields = {
   description: nullable(description),
   status: productStatus,
   price,
-  compare_at_price: nullable(
-    Type.Number({ minimum: 0, description: "The former price, in the same form as `price`.", examples: [24.99] }),
-  ),
-  sku: nullable(line(100, "Unique in the store.")),
-  stock,
+  compare_at_price: nullable(amount("The former price, in the same form as `price`.", 24.99)),
+  ...stocked,
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
   images: Type.Array(ImageInput, { maxItems: 50 }),
   tags: Type.Array(line(100), { maxItems: 100, description: "No tag may be repeated." }),
@@ -62,19 +112,17 @@ const fields = {
 
 export const productTexts = { title, slug: fields.slug, description };
 
-const { title: _title, price: _price, ...others } = fields;
 const texts = input("Translation", { title: Type.Optional(title), description: Type.Optional(description) });
 // The database checks the number of languages, because a PATCH merges with existing ones.
 export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
   form,
 });
-const optionalFields = Type.Partial(Type.Object({ ...others, translations })).properties;
 
-export const ProductReplacement = input("ProductReplacement", { title, price, ...optionalFields });
+export const ProductFields = Type.Partial(Type.Object({ ...fields, translations }), { additionalProperties: false });
+
+export const ProductReplacement = input("ProductReplacement", { ...ProductFields.properties, title, price });
 export type ProductReplacement = Static<typeof ProductReplacement>;
-
-export const ProductFields = Type.Partial(ProductReplacement, { $id: undefined });
 
 export const ProductInput = input("ProductInput", {
   ...ProductReplacement.properties,
@@ -103,23 +151,17 @@ const count = Type.Integer({ minimum: 0 });
 export const Product = output("Product", {
   id: Type.String({ description: "`prod_…`; sorts by creation time." }),
   ...fields,
-  price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
-  stock: Type.Optional(stockCount(`Stock on hand, the sum of all variants; null if not counted. ${notShown}`)),
-  available: stockCount(availableText),
+  ...shown,
   metadata: Type.Record(Type.String(), Type.Unknown(), {
     description: "The store's own data. Customers and storefront keys see its member `public` only.",
   }),
-  images: Type.Array(Image),
   translations: Type.Record(languageTag, texts, { description: "The texts in languages other than `lang`." }),
   variants: Type.Array(Variant),
   likes_count: count,
   views_count: count,
-  currency: Type.String({ description: "ISO 4217." }),
   lang: Type.String({ description: "Language of the title; also sent as `Content-Language`." }),
-  version: Type.Integer({ minimum: 1, description: versionText }),
-  created_at: timestamp,
-  updated_at: timestamp,
   published_at: nullable(timestamp),
 });
 
 export const DeletedProduct = deleted("DeletedProduct");
+export const DeletedVariant = deleted("DeletedVariant");

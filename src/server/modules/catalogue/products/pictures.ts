@@ -1,12 +1,14 @@
+import { resolve } from "node:path";
 import type { Ctx } from "../../../context.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { errnoOf, notFound, validationFailed } from "../../../errors.ts";
+import { AppError, errnoOf, notFound, validationFailed } from "../../../errors.ts";
 import { formatBytes } from "../../../values/units.ts";
 import type { Media } from "../../media/model.ts";
-import { maxUploadBytes } from "../../media/picture.ts";
+import { checkPicture, maxUploadBytes } from "../../media/picture.ts";
 import { addPicture } from "../../media/service.ts";
+import { type ImportItem, isObject } from "../transfer/import-item.ts";
 import { getVariant, patchVariant } from "../variants/variants.ts";
-import type { Image, ImageInput } from "./image-model.ts";
+import type { Image, ImageInput } from "./images.ts";
 import { getProduct, patchProduct } from "./service.ts";
 import type { StockItem } from "./stock.ts";
 
@@ -46,10 +48,59 @@ export function removePictures(ctx: Ctx, item: StockItem, names: readonly string
   });
 }
 
-export async function readPictureFile(path: string): Promise<Uint8Array> {
+async function readPictureFile(path: string): Promise<Uint8Array> {
   const file = Bun.file(path);
   if (file.size > maxUploadBytes) throw validationFailed(`${path} is larger than ${formatBytes(maxUploadBytes)}.`);
   return file.bytes().catch((cause) => {
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   });
+}
+
+type Storing = { folder: string; isDryRun: boolean };
+
+/** Stores files before the transaction. Paths are relative to `folder`; a dry run only checks. */
+export async function* storePictures(
+  ctx: Ctx,
+  items: AsyncIterable<ImportItem>,
+  storing: Storing,
+): AsyncGenerator<ImportItem> {
+  for await (const item of items) {
+    const { line, document, variants, faults, isCsv } = item;
+    const parts = [{ line, document, prefix: "" }, ...variants.map((one) => ({ ...one, prefix: "variant_" }))];
+    for (const part of faults.length > 0 ? [] : parts) {
+      const field = isCsv ? `${part.prefix}images` : "images";
+      const messages = await storeImages(ctx, part.document.images, storing);
+      faults.push(...messages.map((message) => ({ line: part.line, field, message })));
+    }
+    yield item;
+  }
+}
+
+/** Replaces the images that are paths by stored pictures. Returns the errors of files. */
+async function storeImages(ctx: Ctx, images: unknown, { folder, isDryRun }: Storing): Promise<string[]> {
+  const faults: string[] = [];
+  if (!Array.isArray(images)) return faults;
+  for (const [index, image] of images.entries()) {
+    if (!isPath(image)) continue;
+    const { url, ...rest } = image;
+    try {
+      images[index] = { ...rest, ...(await storeFile(ctx, resolve(folder, url), isDryRun)) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind === "unavailable") throw error;
+      faults.push(`${url}: ${error.details?.[0]?.message ?? error.message}`);
+    }
+  }
+  return faults;
+}
+
+async function storeFile(ctx: Ctx, file: string, isDryRun: boolean): Promise<ImageInput> {
+  const bytes = await readPictureFile(file);
+  if (!isDryRun) return { media_id: (await addPicture(ctx, bytes)).id };
+  await checkPicture(bytes);
+  return { url: `https://not-stored.invalid/${encodeURIComponent(file)}` };
+}
+
+function isPath(image: unknown): image is { url: string } {
+  if (!isObject(image) || typeof image.url !== "string" || image.url === "") return false;
+  return image.media_id === undefined && !/^[a-z][a-z0-9+.-]*:|\0/i.test(image.url);
 }

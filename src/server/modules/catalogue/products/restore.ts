@@ -10,7 +10,7 @@ import { media } from "../../media/table.ts";
 import { orderLines, orders } from "../../orders/table.ts";
 import { wishlistItems } from "../../wishlist/table.ts";
 import { categories } from "../categories/table.ts";
-import { withDeferredSummaries } from "../variants/summaries.ts";
+import { withDeferredSummaries } from "../variants/variant-input.ts";
 import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { getProduct } from "./service.ts";

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { pick } from "../../../db/columns.ts";
 import { isVersion, notDeleted, ofStoreNotDeleted, params } from "../../../db/conditions.ts";
 import { bind, get, param, rowsOf, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -7,8 +8,7 @@ import { notFound, preconditionFailed } from "../../../errors.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { bindEvent, recordEvent } from "../../events/service.ts";
 import { parseLanguage } from "../../tenants/input.ts";
-import { withDeferredSummaries } from "../variants/summaries.ts";
-import { insertVariants, variantRows } from "../variants/variant-input.ts";
+import { insertVariants, variantRows, withDeferredSummaries } from "../variants/variant-input.ts";
 import { deletion, priceColumns, productPrice } from "../variants/variants.ts";
 import { withSizes } from "./images.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
@@ -20,33 +20,27 @@ import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, localizedJson, localizedLanguage } from "./translation.ts";
-import { ownLanguageError, type ProductChange, selectCurrent, updateProduct, variantFieldError } from "./update.ts";
+import {
+  freeSlug,
+  ownLanguageError,
+  type ProductChange,
+  selectCurrent,
+  updateProduct,
+  variantFieldError,
+} from "./update.ts";
 
-const seen = {
-  staff: notDeleted(products),
-  public: and(notDeleted(products), eq(products.status, "published")),
-};
-const states = forEachAudience((audience) => {
-  const { state, version } = productViews[audience];
-  return statement((q) => q.select({ state, version }).from(products).where(seen[audience]));
-});
-const selects = forEachAudience((audience) => {
-  const isTranslated = sql<number>`translations <> '{}'`;
-  const columns = { ...productViews[audience], language: products.lang, isTranslated };
-  return statement((q) => q.select(columns).from(products).where(seen[audience]));
-});
-const localizedSelects = forEachAudience((audience) => {
-  const columns = {
-    ...productViews[audience],
-    json: localizedJson(productViews[audience].json),
-    language: localizedLanguage,
+const isTranslated = sql<number>`translations <> '{}'`;
+const reads = forEachAudience((audience) => {
+  const { json, version, state } = productViews[audience];
+  const isSeen = and(notDeleted(products), audience === "public" ? eq(products.status, "published") : undefined);
+  const stored = { json, version, state, language: products.lang, isTranslated };
+  const localized = { json: localizedJson(json), version, state, language: localizedLanguage };
+  return {
+    state: statement((q) => q.select({ state, version }).from(products).where(isSeen)),
+    stored: statement((q) => q.select(stored).from(products).where(isSeen)),
+    localized: statement((q) => q.select(localized).from(products).where(isSeen)),
   };
-  return statement((q) => q.select(columns).from(products).where(seen[audience]));
 });
-// The end of the id is random, and makes slugs from equal titles unique.
-const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
-    where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
-  then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
 const insertProduct = statement((q) =>
   q
     .insert(products)
@@ -54,19 +48,20 @@ const insertProduct = statement((q) =>
       ...params("id", "tenantId", "title", "description", "status", "sku", "stock", "allowBackorder", "lang"),
       ...params("priceMinor", "compareAtMinor", "currency", "currencyDigits", "publishedAt"),
       ...params("tags", "categoryIds", "metadata", "translations"),
-      slug: freeSlug,
+      slug: freeSlug(products, sql`deleted_at is null`),
       images: withSizes(param("images")),
       createdAt: param("now"),
       updatedAt: param("now"),
     })
     .returning({ json: sql<string>`rendered`, version: products.version, language: products.lang }),
 );
+const deletable = and(notDeleted(products), isVersion(products));
 const deleteProductRow = statement((q) =>
   q
     .update(products)
     .set(deletion)
-    .where(and(notDeleted(products), isVersion(products)))
-    .returning({ version: products.version, hasVariants: products.hasVariants }),
+    .where(deletable)
+    .returning(pick(products, "version", "hasVariants")),
 );
 const ofProduct = and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")));
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
@@ -108,7 +103,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     }
     return inTransaction(ctx, async (tx) => {
       await tx.db.batch(statements);
-      await insertVariants(tx, id, variants);
+      await tx.db.batch(withDeferredSummaries([insertVariants(tx, id, variants)]));
       return getProduct(tx, id, language);
     });
   });
@@ -117,16 +112,17 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = isId("prod", named) ? named : await findProductId(ctx, named);
   const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
-  const written = await get(ctx.db, selects[audienceOf(ctx)], values);
-  const localized = written?.isTranslated ? await get(ctx.db, localizedSelects[audienceOf(ctx)], values) : written;
-  if (!localized) throw notFound("product", named);
-  return localized;
+  const { stored, localized } = reads[audienceOf(ctx)];
+  const written = await get(ctx.db, stored, values);
+  const product = written?.isTranslated ? await get(ctx.db, localized, values) : written;
+  if (!product) throw notFound("product", named);
+  return product;
 }
 
 /** Returns the state that `getProduct` would show; undefined without one. Errors: notFound for an unknown slug. */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
-  return get(ctx.db, states[audienceOf(ctx)], { tenantId: ctx.tenant.id, id });
+  return get(ctx.db, reads[audienceOf(ctx)].state, { tenantId: ctx.tenant.id, id });
 }
 
 export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {
@@ -140,12 +136,8 @@ export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, op
 
 /** Sets the fields of a file: metadata and translations are replaced, not merged. `lang` is the product's language. */
 export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatch, lang: string) {
-  return write(
-    ctx,
-    id,
-    { columns: productColumns(ctx, fields), merge: false, lang, ifMatch: null },
-    Object.keys(fields),
-  );
+  const change = { columns: productColumns(ctx, fields), merge: false, lang, ifMatch: null };
+  return write(ctx, id, change, Object.keys(fields));
 }
 
 /** Deletes a product. Its rows remain for orders. Returns the id. Errors: notFound, preconditionFailed. */
@@ -173,7 +165,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     const before = stock === undefined ? undefined : await get(tx.db, selectCurrent, values);
     const updated = await updateProduct(tx, id, change, now);
     let product: RenderedProduct = updated;
-    const data = { version: product.version, fields };
+    const data = { version: updated.version, fields };
     await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.isShown === 1 });
     if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
       const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, now });

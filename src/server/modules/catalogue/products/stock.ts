@@ -5,8 +5,8 @@ import { bind, get, param, run, statement } from "../../../db/statement.ts";
 import { type AppError, fieldError, invalidField, outOfStock } from "../../../errors.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { compileEvent } from "../../events/service.ts";
-import { withDeferredSummaries } from "../variants/summaries.ts";
-import { maxStock } from "../variants/variant-model.ts";
+import { withDeferredSummaries } from "../variants/variant-input.ts";
+import { maxStock } from "./model.ts";
 import { notForSale } from "./product-errors.ts";
 import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
@@ -65,16 +65,8 @@ const selectVariant = statement<ItemRow>(sql`
   where v.tenant_id = ${param("tenantId")} and v.id = ${param("variantId")} and v.deleted_at is null
     and v.product_id = coalesce(${param("productId")}, v.product_id) and p.deleted_at is null and p.status = 'published'`);
 
-// `findItems` has checked the stock in the same transaction, in which nobody else writes.
-const reserving = sql`reserved = reserved + iif(stock is null, 0, ${param("quantity")}),
-  ${stockVersion(sql`stock - reserved - ${param("quantity")}`, 0)}`;
-const reserveProduct = statement(sql`
-  update ${products} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("productId")}`);
-const reserveVariant = statement(sql`
-  update ${productVariants} set ${reserving} where tenant_id = ${param("tenantId")} and id = ${param("variantId")}`);
-
 /**
- * Finds the items of an order, in the transaction that runs `reserve`.
+ * Finds the items of an order, in the transaction that reserves them.
  * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
  */
 export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
@@ -113,23 +105,11 @@ export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
 
-/** Statements for the batch of an order that reserve its items and record it. */
-export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatement[] {
-  const now = toTimestamp(tx.now());
-  const reserved = items.map(({ productId, variantId, quantity }) => {
-    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, now };
-    return bind(variantId === null ? reserveProduct : reserveVariant, values);
-  });
-  const isBatch = items.filter(({ variantId }) => variantId !== null).length > 1;
-  const counted = items.filter(({ isCounted }) => isCounted);
-  return [
-    ...(isBatch ? withDeferredSummaries(reserved) : reserved),
-    ...counted.map((item) => stockChanged(tx, item, "order", now)),
-  ];
-}
-
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
 const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
+// `findItems` has checked the stock in the same transaction, in which nobody else writes.
+const reserved = sql`(reserved + ${param("quantity")})`;
+const reserve = sql`reserved = ${reserved}, ${stockVersion(sql`stock - ${reserved}`, 0)}`;
 // An inconsistent number must not block payment or cancellation; `bodega doctor` finds and fixes it.
 const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
 const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
@@ -144,7 +124,7 @@ const move = (set: SQL) => ({
   product: statement(sql`update ${products} set ${set} where ${ofProduct}`),
   variant: statement(sql`update ${productVariants} set ${set} where ${ofVariant}`),
 });
-const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
+const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
 /** As `stockVersion`, after a change of a variant, whose triggers have updated what the public sees. */
@@ -199,8 +179,9 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason,
 }
 
 /**
- * Statements for the batch of an order that change stock and record it: `release` frees reserved stock, `commit`
- * removes sold stock, `restock` adds refunded stock. The last two increase each product's version.
+ * Statements for the batch of an order that change the stock of counted items and record it: `reserve` and its
+ * opposite `release`; `commit` removes sold stock, `restock` adds refunded stock. These two increase each product's
+ * version.
  */
 export function moveStock(
   tx: StockCtx,
@@ -214,7 +195,7 @@ export function moveStock(
     return [bind(move, { ...values, ...item }), stockChanged(tx, item, reason, values.now)];
   });
   const parents = items.flatMap(({ productId, variantId }) => (variantId === null ? [] : [productId]));
-  const versioned = kind === "release" ? [] : [...new Set(parents)];
+  const versioned = kind === "commit" || kind === "restock" ? [...new Set(parents)] : [];
   const statements = [...moved, ...versioned.map((productId) => bind(hideVersion, { ...values, productId }))];
   return parents.length > 1 ? withDeferredSummaries(statements) : statements;
 }

@@ -15,6 +15,38 @@ import { catalogBytes, productJson, variantJson } from "./rendering.ts";
 const notDeleted = sql`deleted_at is null`;
 const isExact = (column: SQLiteColumn) => sql`${column} between 0 and 9007199254740991`;
 
+/** The columns that products and variants have in common. */
+const soldColumns = () => ({
+  tenantId: tenantIdColumn(),
+  title: text("title").notNull(),
+  sku: text("sku"),
+  /** In minor units of `currency`. This row's currency has `currency_digits` decimals. */
+  priceMinor: integer("price_minor").notNull(),
+  compareAtMinor: integer("compare_at_minor"),
+  currency: text("currency").notNull(),
+  currencyDigits: integer("currency_digits").notNull(),
+  /** Stock on hand; null if not counted, negative if sold on backorder. */
+  stock: integer("stock"),
+  reserved: integer("reserved").notNull().default(0),
+  images: text("images").notNull().default("[]"),
+  version: integer("version").notNull().default(1),
+  /** The public sees `version` minus this: sales that did not change the shown stock. */
+  hiddenVersions: integer("hidden_versions").notNull().default(0),
+  createdAt: text("created_at").notNull(),
+  updatedAt: text("updated_at").notNull(),
+  deletedAt: text("deleted_at"),
+});
+
+type SoldColumn = "tenantId" | "sku" | "priceMinor" | "compareAtMinor" | "stock" | "reserved";
+
+const soldConstraints = (table: string, t: Record<SoldColumn, SQLiteColumn>) => [
+  uniqueIndex(`${table}_sku`).on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
+  check(`${table}_price`, isExact(t.priceMinor)),
+  check(`${table}_compare_at`, sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
+  check(`${table}_stock`, sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
+  check(`${table}_reserved`, isExact(t.reserved)),
+];
+
 /** Texts are in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
 export const products = sqliteTable(
   "products",
@@ -22,22 +54,11 @@ export const products = sqliteTable(
     /** Increases with creation time, and stays the same after VACUUM; the search index refers to it. */
     rowNumber: integer("row_number").primaryKey(),
     id: text("id").notNull().unique(),
-    tenantId: tenantIdColumn(),
-    title: text("title").notNull(),
+    ...soldColumns(),
     slug: text("slug").notNull(),
     description: text("description"),
     status: text("status", { enum: ["draft", "published", "archived"] }).notNull(),
-    /** In minor units of `currency`. This row's currency has `currency_digits` decimals. */
-    priceMinor: integer("price_minor").notNull(),
-    compareAtMinor: integer("compare_at_minor"),
-    currency: text("currency").notNull(),
-    currencyDigits: integer("currency_digits").notNull(),
-    sku: text("sku"),
-    /** Stock on hand; null if not counted, negative if sold on backorder. */
-    stock: integer("stock"),
-    reserved: integer("reserved").notNull().default(0),
     allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
-    images: text("images").notNull().default("[]"),
     tags: text("tags").notNull().default("[]"),
     /** JSON array of ids; triggers refuse those of other stores. */
     categoryIds: text("category_ids").notNull().default("[]"),
@@ -55,20 +76,14 @@ export const products = sqliteTable(
     viewsCount: integer("views_count").notNull().default(0),
     popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
-    version: integer("version").notNull().default(1),
-    /** The public sees `version` minus this: sales that did not change the shown stock. */
-    hiddenVersions: integer("hidden_versions").notNull().default(0),
-    createdAt: text("created_at").notNull(),
-    updatedAt: text("updated_at").notNull(),
     publishedAt: text("published_at"),
-    deletedAt: text("deleted_at"),
     /** The product's JSON, computed when the row is written. Reading it is four times faster than rendering a page. */
     rendered: text("rendered").generatedAlwaysAs(productJson, { mode: "stored" }),
     catalogBytes: integer("catalog_bytes").generatedAlwaysAs(catalogBytes, { mode: "stored" }),
   },
   (t) => [
+    ...soldConstraints("products", t),
     uniqueIndex("products_slug").on(t.tenantId, t.slug).where(notDeleted),
-    uniqueIndex("products_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
     index("products_by_created").on(t.tenantId, t.createdAt, t.id).where(notDeleted),
     index("products_by_status").on(t.tenantId, t.status, t.createdAt, t.id).where(notDeleted),
     index("products_by_price").on(t.tenantId, t.priceMinor, t.id).where(notDeleted),
@@ -77,10 +92,6 @@ export const products = sqliteTable(
     index("products_by_views").on(t.tenantId, t.viewsCount, t.id).where(notDeleted),
     index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(notDeleted),
     check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
-    check("products_price", isExact(t.priceMinor)),
-    check("products_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
-    check("products_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
-    check("products_reserved", isExact(t.reserved)),
     check("products_metadata_size", sql`length(cast(${t.metadata} as blob)) <= 16384`),
     check("products_translations_size", sql`length(cast(${t.translations} as blob)) <= 524288`),
     check(
@@ -108,37 +119,19 @@ export const productVariants = sqliteTable(
   "product_variants",
   {
     id: text("id").primaryKey(),
-    tenantId: tenantIdColumn(),
     productId: ownerColumn("product_id", () => products.id),
-    title: text("title").notNull(),
-    sku: text("sku"),
+    ...soldColumns(),
     options: text("options").notNull().default("{}"),
     optionsKey: text("options_key").notNull().default("{}"),
-    priceMinor: integer("price_minor").notNull(),
     /** False if price, compare-at price and currency are copies of the product's and follow it. */
     hasOwnPrice: integer("has_own_price", { mode: "boolean" }).notNull().default(true),
-    compareAtMinor: integer("compare_at_minor"),
-    currency: text("currency").notNull(),
-    currencyDigits: integer("currency_digits").notNull(),
-    stock: integer("stock"),
-    reserved: integer("reserved").notNull().default(0),
-    images: text("images").notNull().default("[]"),
     position: integer("position").notNull().default(0),
-    version: integer("version").notNull().default(1),
-    hiddenVersions: integer("hidden_versions").notNull().default(0),
-    createdAt: text("created_at").notNull(),
-    updatedAt: text("updated_at").notNull(),
-    deletedAt: text("deleted_at"),
     rendered: text("rendered").generatedAlwaysAs(variantJson, { mode: "stored" }),
   },
   (t) => [
-    uniqueIndex("product_variants_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
+    ...soldConstraints("product_variants", t),
     uniqueIndex("product_variants_options").on(t.productId, t.optionsKey).where(notDeleted),
     index("product_variants_by_product").on(t.productId, t.position, t.id).where(notDeleted),
-    check("product_variants_price", isExact(t.priceMinor)),
-    check("product_variants_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
-    check("product_variants_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
-    check("product_variants_reserved", isExact(t.reserved)),
     check("product_variants_json", sql`json_valid(${t.options}) and json_valid(${t.images})`),
   ],
 );

@@ -162,3 +162,11 @@ export function ownLanguageError(translations: string | undefined, lang: string)
     "is the language of title and description. Send its texts in title and description",
   );
 }
+
+/** SQL for the slug of a new row. One from the title gets the random end of the id if another row has it. */
+export function freeSlug(table: typeof products | typeof categories, among: SQL): SQL {
+  const slug = param("slug");
+  return sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${table}
+      where tenant_id = ${param("tenantId")} and slug = ${slug} and ${among})
+    then ${slug} else ${slug} || '-' || substr(${param("id")}, -10) end`;
+}

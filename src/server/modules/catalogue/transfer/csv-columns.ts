@@ -3,8 +3,7 @@ import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import { ambiguousAmount } from "../../../values/money.ts";
 import { isId } from "../../../values/stamps.ts";
-import type { Image } from "../products/image-model.ts";
-import { isSame } from "./import-changes.ts";
+import type { Image } from "../products/images.ts";
 
 /** The cell that removes a field; an empty one leaves it unchanged. The text `-` itself gets an apostrophe. */
 export const noValue = "-";
@@ -102,7 +101,7 @@ export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: 
 
 export function writeCell({ write = String, none }: CsvColumn, value: unknown): string {
   if (value === undefined) return "";
-  if (none !== undefined && (value === "" || isSame(value, none))) return noValue;
+  if (none !== undefined && (value === "" || Bun.deepEquals(value, none, true))) return noValue;
   const cell = write(value);
   // A negative number is not a formula.
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);

@@ -7,7 +7,7 @@ import { writeCsv } from "../../../values/csv-injection.ts";
 import { categories } from "../categories/table.ts";
 import { products } from "../products/table.ts";
 import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
-import type { Fields } from "./import-changes.ts";
+import type { Fields } from "./import-item.ts";
 
 const pageSize = 200;
 

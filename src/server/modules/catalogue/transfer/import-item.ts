@@ -1,3 +1,9 @@
+import { validationFailed } from "../../../errors.ts";
+import { attempt } from "../../../values/attempt.ts";
+import { parseExactJson } from "../../../values/exact-json.ts";
+
+export type Fields = Record<string, unknown>;
+
 /** One product of an import file: one NDJSON line, or one CSV row and the rows that add variants to it. */
 export interface ImportItem {
   line: number;
@@ -49,4 +55,47 @@ export function checkRow({ line, cells }: Row, columns: number): RowError | unde
   const bad = findBadText(cells, line);
   if (bad || cells.length === columns) return bad;
   return { line, field: null, message: `has ${cells.length} cells, but the header has ${columns} columns` };
+}
+
+const computed = /^(price_minor|available|(likes|views)_count|version|(created|updated|published)_at)$/;
+
+export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<ImportItem> {
+  let rest = "";
+  let line = 0;
+  let isEmpty = true;
+  for await (const piece of text) {
+    const lines = piece.split("\n");
+    lines[0] = rest + lines[0];
+    rest = lines.pop() as string;
+    for (const one of lines) {
+      line++;
+      if (one.trim() === "") continue;
+      isEmpty = false;
+      yield readLine(one, line);
+    }
+    if (rest.length > maxRecordLength) return yield unreadableItem({ line: line + 1, message: "is too long" }, false);
+  }
+  if (rest.trim() !== "") yield readLine(rest, line + 1);
+  else if (isEmpty) throw validationFailed("The file is empty. Each line must be a product in JSON.");
+}
+
+function readLine(text: string, line: number): ImportItem {
+  const item: ImportItem = { line, document: {}, variants: [], faults: [], isCsv: false };
+  const fail = (field: string | null, message: string) => ({ ...item, faults: [{ line, field, message }] });
+  const bad = findBadText([text], line);
+  if (bad) return { ...item, faults: [bad] };
+  const value = attempt(() => parseExactJson(text));
+  if (value === undefined) return fail(null, "is not valid JSON");
+  if (!isObject(value)) return fail(null, "must be a JSON object");
+  const { variants = [], ...document } = withoutComputed(value);
+  if (!Array.isArray(variants) || !variants.every(isObject)) return fail("variants", "must be a list of objects");
+  return { ...item, document, variants: variants.map((variant) => ({ line, document: withoutComputed(variant) })) };
+}
+
+function withoutComputed(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !computed.test(name)));
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -14,9 +14,8 @@ import { findCategoryIds } from "../products/resolve.ts";
 import { createProduct, setProductFields } from "../products/service.ts";
 import { defaultSlug } from "../products/slug.ts";
 import { products, productVariants } from "../products/table.ts";
-import { type Fields, findChanges, normalize } from "./import-changes.ts";
-import type { ImportItem } from "./import-item.ts";
-import { type ExistingProduct, importVariants, newVariant } from "./import-variant.ts";
+import type { Fields, ImportItem } from "./import-item.ts";
+import { type ExistingProduct, findChanges, importVariants, newVariant, normalize } from "./import-variant.ts";
 
 /** A product, and its own SKU, which its JSON omits while it has variants. */
 const columns = { json: sql<string>`rendered`, sku: products.sku };

@@ -2,12 +2,13 @@ import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
+import { parseLanguage } from "../../tenants/input.ts";
+import { normalizeSku } from "../products/input.ts";
 import type { Product } from "../products/model.ts";
-import { beginBatch, endBatch } from "../variants/summaries.ts";
-import { type Variant, VariantInput } from "../variants/variant-model.ts";
+import { type Variant, VariantInput } from "../products/model.ts";
+import { beginBatch, endBatch } from "../variants/variant-input.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
-import { type Fields, findChanges, isSame, normalize } from "./import-changes.ts";
-import type { ImportItem } from "./import-item.ts";
+import { type Fields, type ImportItem, isObject } from "./import-item.ts";
 
 export type ExistingProduct = Fields &
   Pick<Static<typeof Product>, "id" | "title" | "lang" | "currency"> & {
@@ -84,7 +85,7 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
   const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
   if (found || (options === undefined && typeof sku === "string")) return found;
   // A product has at most one variant without options.
-  return variants.find((variant) => isSame(variant.options, options ?? {}));
+  return variants.find((variant) => Bun.deepEquals(variant.options, options ?? {}, true));
 }
 
 function withPlace(error: unknown, index: number): unknown {
@@ -95,4 +96,45 @@ function withPlace(error: unknown, index: number): unknown {
     message,
   }));
   return new AppError(error.kind, error.message, { details, cause: error });
+}
+
+export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {
+  const isChanged = ([name, value]: [string, unknown]) => {
+    const before = existing[name];
+    if (value === undefined || Bun.deepEquals(before, value, true) || (isCsv && value === null && before === ""))
+      return false;
+    if (name === "images") return !Bun.deepEquals(comparable(before), comparable(value), true);
+    // Stored JSON never has more digits than a double can represent.
+    return name !== "metadata" || !Bun.deepEquals(before, JSON.parse(JSON.stringify(value)), true);
+  };
+  return Object.fromEntries(Object.entries(given).filter(isChanged));
+}
+
+function comparable(images: unknown): unknown {
+  if (!Array.isArray(images)) return images;
+  const placed = images.map((image, index) => {
+    const { media_id, url, alt = "", position = index, width: _, height: __, ...rest } = isObject(image) ? image : {};
+    return { place: Number(position), image: { ...(media_id === undefined ? { url } : { media_id }), alt, ...rest } };
+  });
+  return placed.toSorted((a, b) => a.place - b.place).map(({ image }) => image);
+}
+
+/** Converts the fields of a product or variant to their stored form, so that equal values are recognised. */
+export function normalize({ ...fields }: Fields): Fields {
+  const { sku, slug, translations, options } = fields;
+  const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
+  if (typeof sku === "string") fields.sku = normalizeSku(sku);
+  if (slug !== undefined) fields.slug = nfc(slug);
+  if (isObject(options)) {
+    fields.options = Object.fromEntries(Object.entries(options).map(([name, value]) => [nfc(name), nfc(value)]));
+  }
+  if (isObject(translations)) {
+    const entries = Object.entries(translations);
+    const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
+    // If two names mean the same language, validation reports it.
+    if (tags.size === entries.length) {
+      fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
+    }
+  }
+  return fields;
 }

@@ -1,6 +1,7 @@
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { bind, get, param, statement } from "../../../db/statement.ts";
+import { bind, param, statement } from "../../../db/statement.ts";
 import { type AppError, conflict, fieldError, invalidField } from "../../../errors.ts";
 import { requireText } from "../../../values/fields.ts";
 import { parseMoney } from "../../../values/money.ts";
@@ -8,10 +9,20 @@ import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { imagesText, withSizes } from "../products/images.ts";
 import { compareAtMinor, skuText, stockCount } from "../products/input.ts";
+import type { VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
-import { products, productVariants } from "../products/table.ts";
-import { withDeferredSummaries } from "./summaries.ts";
-import type { VariantInput } from "./variant-model.ts";
+import { products, productVariants, staleSummaries } from "../products/table.ts";
+
+/** From this statement until `endBatch`, in one transaction, products do not show changes of their variants. */
+export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummaries} values ('', '')`));
+
+/** Updates each product whose variants have changed since `beginBatch`. Without it, the transaction cannot commit. */
+export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
+
+/** Wraps statements of one transaction, so that the variants' copies in products are computed once, at the end. */
+export function withDeferredSummaries(statements: InStatement[]): InStatement[] {
+  return [beginBatch, ...statements, endBatch];
+}
 
 const maxOptions = 10;
 
@@ -82,7 +93,7 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
 export const maxVariants = 100;
 
 // Variants without a price get the product's price and currency. The statement also checks the maximum number.
-const insertRows = statement<Rendered>(sql`
+export const insertRows = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, images, position, created_at,
     updated_at)
@@ -119,15 +130,8 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
-export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): Promise<Rendered | undefined> {
-  return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
-}
-
-export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
-  await tx.db.batch(withDeferredSummaries([bind(insertRows, valuesOf(tx, productId, rows))]));
-}
-
-function valuesOf(tx: Ctx, productId: string, rows: readonly VariantColumns[]) {
-  const texts = rows.map((row) => ({ id: newId("var"), ...row }));
-  return { tenantId: tx.tenant.id, productId, rows: JSON.stringify(texts), now: toTimestamp(tx.now()) };
+/** The statement that inserts variants of a product: none if it then had more than `maxVariants`. */
+export function insertVariants(tx: Ctx, productId: string, variants: readonly VariantColumns[]) {
+  const rows = JSON.stringify(variants.map((row) => ({ id: newId("var"), ...row })));
+  return bind(insertRows, { tenantId: tx.tenant.id, productId, rows, now: toTimestamp(tx.now()) });
 }

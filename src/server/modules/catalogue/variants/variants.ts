@@ -2,13 +2,14 @@ import type { InStatement } from "@libsql/core/api";
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { isVersion, ofStoreNotDeleted } from "../../../db/conditions.ts";
-import { bind, type CompiledStatement, compiledOnce, get, param, statement } from "../../../db/statement.ts";
+import { bind, type CompiledStatement, compiledOnce, get, param, rowsOf, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { compileEvent } from "../../events/service.ts";
 import { withSizes } from "../products/images.ts";
 import { columnName, columnsOf } from "../products/input.ts";
+import type { VariantInput } from "../products/model.ts";
 import { explainConflicts } from "../products/product-errors.ts";
 import {
   audienceOf,
@@ -24,13 +25,13 @@ import { products, productVariants } from "../products/table.ts";
 import {
   completeVariant,
   inheritedPriceError,
-  insertVariant,
+  insertRows,
+  insertVariants,
   maxVariants,
   titleFrom,
   type VariantColumns,
   variantColumns,
 } from "./variant-input.ts";
-import type { VariantInput } from "./variant-model.ts";
 
 const ofProduct = and(ofStoreNotDeleted(products), eq(products.id, param("productId")));
 const seen = { staff: sql`true`, public: sql`status = 'published'` };
@@ -94,13 +95,8 @@ const selectVariant = forEachAudience((audience) =>
 const stock = { stock: productVariants.stock, version: productVariants.version };
 const selectStock = statement((q) => q.select(stock).from(productVariants).where(ofVariant("staff")));
 export const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };
-const deleteVariantRow = statement((q) =>
-  q
-    .update(productVariants)
-    .set(deletion)
-    .where(and(ofVariant("staff"), isVersion(productVariants)))
-    .returning({ stock: productVariants.stock }),
-);
+const deletable = and(ofVariant("staff"), isVersion(productVariants));
+const deleteVariantRow = statement((q) => q.update(productVariants).set(deletion).where(deletable).returning(stock));
 const productUpdated = compileEvent({
   type: sql`'product.updated'`,
   subject: sql`id`,
@@ -110,35 +106,34 @@ const productUpdated = compileEvent({
 });
 
 type VariantIds = Record<"productId" | "variantId", string>;
+type Written = VariantIds & Record<"tenantId" | "now", string>;
 
 export async function listVariants(ctx: Ctx, named: string): Promise<string> {
   const productId = await findProductId(ctx, named);
-  const row = await get(ctx.db, selectVariants[audienceOf(ctx)], idsOf(ctx, { productId }));
+  const row = await get(ctx.db, selectVariants[audienceOf(ctx)], { tenantId: ctx.tenant.id, productId });
   if (!row) throw notFound("product", named);
   return row.json;
 }
 
 export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered> {
   const ids = await findIds(ctx, named);
-  const variant = await get(ctx.db, selectVariant[audienceOf(ctx)], idsOf(ctx, ids));
+  const variant = await get(ctx.db, selectVariant[audienceOf(ctx)], ids);
   if (!variant) throw notFound("variant", ids.variantId);
   return variant;
 }
 
 export async function addVariant(ctx: Ctx, named: string, input: VariantInput): Promise<Rendered> {
-  const productId = await findProductId(ctx, named);
-  const variantId = newId("var");
-  const row = { id: variantId, ...completeVariant(variantColumns(ctx, input)) };
+  const ids = { tenantId: ctx.tenant.id, productId: await findProductId(ctx, named), variantId: newId("var") };
+  const row = { id: ids.variantId, ...completeVariant(variantColumns(ctx, input)) };
   return inTransaction(ctx, async (tx) => {
-    const variant = await explainConflicts(tx, row, () => insertVariant(tx, productId, row));
+    const insert = insertVariants(tx, ids.productId, [row]);
+    const [variant] = await explainConflicts(tx, row, async () => rowsOf(insertRows, await tx.db.execute(insert)));
     if (variant) {
-      const written = { productId, now: toTimestamp(tx.now()) };
-      await finishWrite(tx, touchProduct, written, row.stock === null ? undefined : { productId, variantId });
+      await finishWrite(tx, touchProduct, { ...ids, now: toTimestamp(tx.now()) }, row.stock !== null);
       return variant;
     }
-    const product = await get(tx.db, selectVariants.staff, idsOf(tx, { productId }));
-    if (!product) throw notFound("product", productId);
-    throw wrongState(`Product ${productId} already has ${maxVariants} variants, the maximum.`);
+    if (!(await get(tx.db, selectVariants.staff, ids))) throw notFound("product", ids.productId);
+    throw wrongState(`Product ${ids.productId} already has ${maxVariants} variants, the maximum.`);
   });
 }
 
@@ -163,10 +158,10 @@ export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInpu
 export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number | null): Promise<void> {
   const ids = await findIds(ctx, named);
   return inTransaction(ctx, async (tx) => {
-    const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
+    const values = { ...ids, now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteVariantRow, values);
     if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, touchProduct, values, deleted.stock === null ? undefined : ids);
+    await finishWrite(tx, touchProduct, values, deleted.stock !== null);
   });
 }
 
@@ -175,43 +170,35 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
   const names = columnsOf(columns);
   const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
   return inTransaction(ctx, async (tx) => {
-    const key = idsOf(tx, ids);
-    const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
+    const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, ids);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
-    const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
+    const values = { ...columns, ...ids, madeTitle, now: toTimestamp(tx.now()), ifMatch };
     const update = compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
     const variant = await explainConflicts(tx, columns, () => get(tx.db, update, values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, hideVersion, values, before && before.stock !== columns.stock ? ids : undefined);
+    await finishWrite(tx, hideVersion, values, before !== undefined && before.stock !== columns.stock);
     return variant;
   });
 }
 
 /** Updates the product by `touch`, and records its event and, if stock was edited, that of the variant. */
-async function finishWrite(
-  tx: Ctx,
-  touch: CompiledStatement<unknown>,
-  { productId, now }: Record<"productId" | "now", string>,
-  edited?: VariantIds,
-) {
-  const values = { ...idsOf(tx, { productId }), now };
+async function finishWrite(tx: Ctx, touch: CompiledStatement<unknown>, values: Written, isStockEdited: boolean) {
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
-  if (edited) statements.push(stockChanged(tx, edited, "edit", now));
+  if (isStockEdited) statements.push(stockChanged(tx, values, "edit", values.now));
   await tx.db.batch(statements);
 }
 
 async function failedWriteError(tx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<AppError> {
-  const variant = await get(tx.db, selectStock, idsOf(tx, ids));
+  const variant = await get(tx.db, selectStock, ids);
   if (!variant) return notFound("variant", ids.variantId);
   return ifMatch !== null && ifMatch !== variant.version ? preconditionFailed() : inheritedPriceError();
 }
 
-function idsOf(ctx: Ctx, { productId, variantId = null }: { productId: string; variantId?: string | null }) {
-  return { tenantId: ctx.tenant.id, productId, variantId };
-}
-
-async function findIds(ctx: Ctx, { productId, variantId }: VariantIds): Promise<VariantIds> {
-  const ids = { productId: await findProductId(ctx, productId), variantId };
+async function findIds(
+  ctx: Ctx,
+  { productId: named, variantId }: VariantIds,
+): Promise<VariantIds & { tenantId: string }> {
+  const productId = await findProductId(ctx, named);
   if (!isId("var", variantId)) throw notFound("variant", variantId);
-  return ids;
+  return { tenantId: ctx.tenant.id, productId, variantId };
 }

@@ -1,7 +1,6 @@
 import { isSlug, slugFrom } from "../../products/slug.ts";
 import type { Row } from "../import-item.ts";
-import { htmlToText } from "./html-text.ts";
-import { listOf, prices, type ShopFormat, type ShopTable } from "./shop-table.ts";
+import { htmlToText, listOf, prices, type ShopFormat, type ShopTable } from "./shop-table.ts";
 
 const aliases: Record<string, string> = {
   handle: "url handle",

@@ -1,6 +1,5 @@
 import type { Row } from "../import-item.ts";
-import { decodeCharacters, htmlToText } from "./html-text.ts";
-import { listOf, prices, type ShopFormat, type ShopTable } from "./shop-table.ts";
+import { decodeCharacters, htmlToText, listOf, prices, type ShopFormat, type ShopTable } from "./shop-table.ts";
 
 const used =
   /^(id|type|sku|name|published|(short )?description|date sale price (starts|ends)|(in )?stock\??|(sale|regular) price|tags|images|parent|brands|position|categories|backorders allowed\?|visibility in catalog|attribute \d+ (name|value\(s\)))$/;
