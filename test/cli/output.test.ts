@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findReason } from "../../src/cli/framework/report-error.ts";
-import { escapeControls, escapeJson } from "../../src/cli/terminal/escape.ts";
-import { layOutTable, truncateText } from "../../src/cli/terminal/table.ts";
+import { escapeControls, escapeJson, layOutTable, truncateText } from "../../src/cli/terminal/text.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 const { json, run, environment } = openCli();

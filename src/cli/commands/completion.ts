@@ -3,7 +3,7 @@ import fish from "../completion/fish.txt" with { type: "text" };
 import zsh from "../completion/zsh.txt" with { type: "text" };
 import { wordArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
-import { printJson } from "../terminal/output.ts";
+import { printJson } from "../terminal/console.ts";
 
 export default defineCommand({
   description: "Print a completion script for a shell",

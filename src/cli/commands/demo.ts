@@ -7,8 +7,7 @@ import { readCliConfig } from "../context/context.ts";
 import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { programName } from "../terminal/command-line.ts";
-import { info, printJson } from "../terminal/output.ts";
-import type { Console } from "../terminal/terminal.ts";
+import { type Console, info, printJson } from "../terminal/console.ts";
 import requests from "./demo-requests.txt" with { type: "text" };
 import { describeServerProcess, serverFlags } from "./serve/serve.ts";
 

@@ -1,6 +1,6 @@
 import { defineCommand } from "../framework/command.ts";
 import { buildInfo } from "../terminal/build-info.ts";
-import { printRecord } from "../terminal/output.ts";
+import { printRecord } from "../terminal/console.ts";
 
 export default defineCommand({
   description: "Print the version",

@@ -6,7 +6,8 @@ import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positional
 import type { CommandGroup } from "../framework/command.ts";
 import { findCommand } from "../framework/find-command.ts";
 import { tokenize } from "../framework/strictness.ts";
-import { type Console, createConsole, type Terminal } from "../terminal/terminal.ts";
+import { type Console, createConsole } from "../terminal/console.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 const timeoutMs = 3000;
 

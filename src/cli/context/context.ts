@@ -10,8 +10,7 @@ import { notFound, wrongState } from "../../server/errors.ts";
 import type { ListPage } from "../../server/pagination/list-page.ts";
 import { attempt } from "../../server/values/attempt.ts";
 import { type NameKind, requiredNamespaceArg, type SharedValues, wordArg } from "../framework/args.ts";
-import { info } from "../terminal/output.ts";
-import type { Console } from "../terminal/terminal.ts";
+import { type Console, info } from "../terminal/console.ts";
 import { invalidFlag } from "../terminal/usage-error.ts";
 
 export type StoreArgs = SharedValues & { namespace: string };

@@ -1,4 +1,4 @@
-import type { Console } from "../terminal/terminal.ts";
+import type { Console } from "../terminal/console.ts";
 import { parseCount, parseDuration, parsePastTime, parseWhole } from "./parse-values.ts";
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";

@@ -5,7 +5,8 @@ import {
   type CommandDef,
   runCommand as runCittyCommand,
 } from "citty";
-import type { Console, Terminal } from "../terminal/terminal.ts";
+import type { Console } from "../terminal/console.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import {
   type ArgValues,
   type CommandArgs,

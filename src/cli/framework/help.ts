@@ -1,5 +1,5 @@
-import { bold, wrapWords } from "../terminal/table.ts";
-import type { Console } from "../terminal/terminal.ts";
+import type { Console } from "../terminal/console.ts";
+import { bold, wrapWords } from "../terminal/text.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import { type Command, type CommandGroup, type Load, listCommands } from "./command.ts";
 

@@ -2,9 +2,8 @@ import { accessSync, constants, lstatSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError, conflict, errnoOf, internalError } from "../../server/errors.ts";
-import { escapeControls } from "../terminal/escape.ts";
-import { info, printRecord, warn } from "../terminal/output.ts";
-import type { Console } from "../terminal/terminal.ts";
+import { type Console, info, printRecord, warn } from "../terminal/console.ts";
+import { escapeControls } from "../terminal/text.ts";
 import { invalidFlag } from "../terminal/usage-error.ts";
 
 interface SecretRecord<T> {

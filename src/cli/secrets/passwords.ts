@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { errnoOf } from "../../server/errors.ts";
 import { type ArgValues, type CommandArgs, fileArg } from "../framework/args.ts";
-import type { Console } from "../terminal/terminal.ts";
+import type { Console } from "../terminal/console.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 const maxBytes = 4096;

@@ -1,5 +1,5 @@
-import { truncateText } from "./table.ts";
-import type { Console } from "./terminal.ts";
+import type { Console } from "./console.ts";
+import { truncateText } from "./text.ts";
 
 export type ShowProgress = (done: number, note: string) => void;
 

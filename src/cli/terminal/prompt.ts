@@ -1,7 +1,6 @@
 import { AppError } from "../../server/errors.ts";
-import { escapeControls } from "./escape.ts";
-import { fitLines } from "./output.ts";
-import type { Console } from "./terminal.ts";
+import { type Console, fitLines } from "./console.ts";
+import { escapeControls } from "./text.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";

@@ -3,7 +3,7 @@ import { withContext } from "../../context/context.ts";
 import { choiceArg, limitArg, namespaceFilterArg, sinceArg, untilArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { info, printList, printRecord } from "../../terminal/output.ts";
+import { info, printList, printRecord } from "../../terminal/console.ts";
 
 const list = defineCommand({
   description: "List audit log entries, newest first",

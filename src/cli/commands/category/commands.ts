@@ -10,9 +10,8 @@ import {
   valueArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printList, printRecord } from "../../terminal/output.ts";
+import { type Console, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 import { readTranslations, translationArgs } from "../product/translations.ts";
 
 const load = async () => (await import("../../../server/modules/catalogue/categories/service.ts")).getCategory;

@@ -7,10 +7,9 @@ import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
-import { info, printRecord, warn } from "../../terminal/output.ts";
+import { type Console, info, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 
 const halfway = 50;

@@ -4,10 +4,9 @@ import { wrongState } from "../../../server/errors.ts";
 import { readCliConfig, requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
 import { wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
+import { type Console, formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 import { runAndPrint } from "../doctor/print.ts";
 
 const migrate = defineCommand({

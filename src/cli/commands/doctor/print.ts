@@ -1,10 +1,8 @@
 import type { Group } from "../../../server/health/finding.ts";
 import type { Report, RunOptions } from "../../../server/health/run.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { fitLines, printJson } from "../../terminal/output.ts";
+import { type Console, fitLines, printJson } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { wrapWords } from "../../terminal/table.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { escapeControls, wrapWords } from "../../terminal/text.ts";
 
 const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
 const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };

@@ -3,9 +3,8 @@ import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/context.ts";
 import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { fitLines, printJson } from "../../terminal/output.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { type Console, fitLines, printJson } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/text.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 
 export default defineCommand({

@@ -2,7 +2,7 @@ import { setUpShop } from "../../../server/admin/create-shop.ts";
 import { addToEnvFile } from "../../../server/config/environment.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext, readCliConfig } from "../../context/context.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import type { Console } from "../../terminal/console.ts";
 import { type InitArgs, passwordSource, readSettings } from "./flags.ts";
 import type { Plan } from "./plan.ts";
 

@@ -15,7 +15,7 @@ import {
   valueArg,
 } from "../../framework/args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { addressFlags, replicateFlag, serverFlags } from "../serve/serve.ts";
 

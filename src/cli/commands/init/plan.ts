@@ -10,11 +10,9 @@ import { readCertificate } from "../../../server/tls/certificate.ts";
 import { readCliConfig, withContext } from "../../context/context.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
 import { readSecretFile } from "../../secrets/passwords.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { info, warn } from "../../terminal/output.ts";
+import { type Console, info, warn } from "../../terminal/console.ts";
 import { askChoice, askYesNo } from "../../terminal/prompt.ts";
-import { renderFields } from "../../terminal/table.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { escapeControls, renderFields } from "../../terminal/text.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { checkFlags, type InitArgs, readSender, requireFlags } from "./flags.ts";
 import {

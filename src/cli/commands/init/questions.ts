@@ -8,9 +8,8 @@ import { attempt } from "../../../server/values/attempt.ts";
 import { spellPlainly } from "../../../server/values/fold-letters.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
 import { askStrongPassword, readPassword } from "../../secrets/passwords.ts";
-import { info } from "../../terminal/output.ts";
+import { type Console, info } from "../../terminal/console.ts";
 import { askChoice, askText, askYesNo } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 import { askOrigins } from "../key/key.ts";
 import { checks, type InitArgs } from "./flags.ts";
 

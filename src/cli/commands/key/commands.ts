@@ -4,7 +4,7 @@ import { withContext } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
-import { formatRelativeTime, formatValue, info, printList } from "../../terminal/output.ts";
+import { formatRelativeTime, formatValue, info, printList } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import {
   appIdArg,

@@ -7,6 +7,7 @@ import { withContext } from "../../context/context.ts";
 import { type Arg, fileArg, namespaceArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import {
+  type Console,
   formatRelativeTime,
   formatTime,
   info,
@@ -14,9 +15,8 @@ import {
   printList,
   printRecord,
   warn,
-} from "../../terminal/output.ts";
+} from "../../terminal/console.ts";
 import { askText, confirmAction } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 
 export const appIdArg = {
   type: "positional",

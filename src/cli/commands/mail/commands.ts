@@ -11,7 +11,7 @@ import {
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printList, printRecord } from "../../terminal/output.ts";
+import { printList, printRecord } from "../../terminal/console.ts";
 
 const list = defineCommand({
   description: "List waiting and sent mail, newest first",

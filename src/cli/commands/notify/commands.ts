@@ -15,7 +15,7 @@ import {
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
+import { formatValue, info, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";

@@ -2,8 +2,7 @@ import type {
   AcceptedMessage,
   MessageWithDeliveries,
 } from "../../../server/modules/notifications/messages/message-model.ts";
-import { printRecord, warn } from "../../terminal/output.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { type Console, printRecord, warn } from "../../terminal/console.ts";
 
 type Message = AcceptedMessage | MessageWithDeliveries;
 

@@ -6,10 +6,9 @@ import { formatMinor } from "../../../server/values/money.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { escapeControls } from "../../terminal/escape.ts";
+import { type Console, info, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
-import { info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { escapeControls } from "../../terminal/text.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 
 export function toProductRecord({ id, ...rest }: ProductDocument) {

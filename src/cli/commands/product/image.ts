@@ -4,8 +4,7 @@ import type { StockItem } from "../../../server/modules/catalogue/products/stock
 import { withPictures } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { formatValue, printList } from "../../terminal/output.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { type Console, formatValue, printList } from "../../terminal/console.ts";
 import { product } from "./commands.ts";
 
 async function withPicturesOf(

@@ -12,9 +12,9 @@ import {
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import type { Console } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { printImport } from "./commands.ts";
 

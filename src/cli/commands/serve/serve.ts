@@ -4,8 +4,7 @@ import { readCliConfig } from "../../context/context.ts";
 import { type CommandArgs, choiceArg, fileArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
-import { printJson } from "../../terminal/output.ts";
-import type { Console } from "../../terminal/terminal.ts";
+import { type Console, printJson } from "../../terminal/console.ts";
 
 export const serverFlags = {
   host: valueArg("address", "Address to listen on (default: 127.0.0.1)", { configEnv: "BODEGA_HOST" }),

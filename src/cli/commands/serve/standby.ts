@@ -2,7 +2,7 @@ import { backupDestination } from "../../../server/config/backup-config.ts";
 import { readCliConfig } from "../../context/context.ts";
 import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printJson } from "../../terminal/output.ts";
+import { printJson } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { describeServerProcess, serveFlags } from "./serve.ts";

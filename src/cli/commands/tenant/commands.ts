@@ -15,9 +15,8 @@ import {
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
-import { printList, printRecord } from "../../terminal/output.ts";
+import { type Console, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
 const tenantArg = wordArg("Namespace of the store", {

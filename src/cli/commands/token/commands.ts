@@ -1,7 +1,7 @@
 import { withTenant } from "../../context/context.ts";
 import { limitArg, requiredNamespaceArg, userFilterArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printList, printRecord } from "../../terminal/output.ts";
+import { printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
 

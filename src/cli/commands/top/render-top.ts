@@ -1,6 +1,5 @@
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { bold, breakWords, type Column, layOutTable, truncateText } from "../../terminal/table.ts";
+import { bold, breakWords, type Column, escapeControls, layOutTable, truncateText } from "../../terminal/text.ts";
 import type { ServerActivity } from "./compare-status.ts";
 
 interface Canvas {

@@ -6,7 +6,7 @@ import { readCliConfig, requireDatabase } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
-import { info, printRecord, warn } from "../../terminal/output.ts";
+import { info, printRecord, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
 export default defineCommand({

@@ -9,7 +9,7 @@ import {
   readSecretLine,
   resolvePassword,
 } from "../../secrets/passwords.ts";
-import { formatValue, printList } from "../../terminal/output.ts";
+import { formatValue, printList } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { deleteUser, eraseUser, exportUser, twoFactor } from "./account.ts";
 import {

@@ -5,9 +5,8 @@ import { recordArgs, type StoreArgs } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { NewPassword } from "../../secrets/passwords.ts";
-import { printRecord } from "../../terminal/output.ts";
+import { type Console, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 
 export type User = Awaited<ReturnType<typeof getUser>>;
 

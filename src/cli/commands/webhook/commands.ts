@@ -4,9 +4,8 @@ import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
-import { info, printList, printRecord } from "../../terminal/output.ts";
+import { type Console, info, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import type { Console } from "../../terminal/terminal.ts";
 import { saveSecretArg } from "../key/key.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;

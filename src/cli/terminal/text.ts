@@ -1,4 +1,21 @@
-import { escapeControls } from "./escape.ts";
+// Control characters, line separators, direction overrides and lone surrogates. With these, a stored text could move
+// the cursor, recolour the screen or reorder text.
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
+
+const shortForms: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** Escapes the characters that a terminal would execute instead of printing (`\n`, `\u001b`). */
+export function escapeControls(text: string): string {
+  return text.replace(unsafe, (character) => shortForms[character] ?? escapeUnicode(character));
+}
+
+export function escapeJson(json: string): string {
+  return json.replace(unsafe, (character) => (character === "\n" ? character : escapeUnicode(character)));
+}
+
+function escapeUnicode(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
 
 export interface Column<Row> {
   header: string;
@@ -84,6 +101,7 @@ export function truncateText(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let kept = "";
   let used = 1;
+  // Bun.sliceAnsi leaves a wide character at the cut, which makes the text too long.
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     used += Bun.stringWidth(segment);
     if (used > width) break;
