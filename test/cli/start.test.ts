@@ -33,7 +33,8 @@ test("help, version and completion load neither database, server nor prompts, so
     "commands/completion.ts",
     ...commands.map((name) => join("commands", name)),
   ];
-  expect([...findPackages(files.map((name) => join(source, name)))].sort()).toEqual(["citty", "ipaddr.js"]);
+  const packages = [...findPackages(files.map((name) => join(source, name)))].sort();
+  expect(packages).toEqual(["citty", "ipaddr.js", "typeid-js"]);
 });
 
 test("a command reads only its part of the configuration", async () => {
