@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const server = join(import.meta.dir, "..", "..", "src", "server");
-const asserted = /\bstatement<|: CompiledStatement<\w+> = |\brows(?:\[\w+\])?\)? as |\bupdateStatement</g;
+const asserted = /\bstatement<|: Statement<\w+> = |\brows(?:\[\w+\])?\)? as |\bupdateStatement</g;
 
 test("at most sixty row types are asserted by hand; tables give the others their types", async () => {
   const found: string[] = [];

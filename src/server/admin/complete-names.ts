@@ -1,6 +1,6 @@
 import { and, eq, gte, lt, type SQLWrapper, sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
-import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
+import { all, get, param, type Statement, statement } from "../db/statement.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/service.ts";
 import { categories } from "../modules/catalogue/categories/table.ts";
@@ -40,7 +40,7 @@ const usersBy = (column: string) => rowsOf(users, column, { about: "role", where
 const ordersBy = (column: string, from: SQLWrapper) => rowsOf(from, column, { about: "status", where: "true" });
 const webhooksBy = (column: string) => rowsOf(webhooks, column, { about: "url", where: "true" });
 /** Statements by kind: by ids, which begin with `id`, and by other names within a store. */
-const kinds: Record<string, { id: string; ids: CompiledStatement<Row>; names: CompiledStatement<Row>[] }> = {
+const kinds: Record<string, { id: string; ids: Statement<Row>; names: Statement<Row>[] }> = {
   key: { id: "app_", ids: keysBy("id"), names: [keysBy("name")] },
   user: { id: "usr_", ids: usersBy("id"), names: [usersBy("email_key")] },
   order: { id: "ord_", ids: ordersBy("id", sql`${orders}`), names: [ordersBy("number", orderNumbers)] },

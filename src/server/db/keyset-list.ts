@@ -4,7 +4,7 @@ import { decodeCursor, type ListPage, type PageRow, readWithinBytes, toListPage 
 import { defaultLimit, type listParts, parseFields, readTimeRange } from "../pagination/list-query.ts";
 import { LruCache } from "../values/lru-cache.ts";
 import type { Executor } from "./session.ts";
-import { type CompiledStatement, get, param, statement } from "./statement.ts";
+import { get, param, type Statement, statement } from "./statement.ts";
 
 interface KeysetList {
   /** Cursors are valid only for lists of this name. */
@@ -52,7 +52,7 @@ interface Shape {
  * @throws malformedRequest for a cursor that is invalid or of another list, validationFailed for unknown `fields`.
  */
 export function keysetList(list: KeysetList) {
-  const statements = new LruCache<CompiledStatement<PageRow>>(200);
+  const statements = new LruCache<Statement<PageRow>>(200);
   const defaultSort = `-${Object.keys(list.sorts)[0]}`;
   return async (
     { db, tenant }: { db: Executor; tenant: { id: string } },
@@ -76,7 +76,7 @@ export function keysetList(list: KeysetList) {
 }
 
 /** One statement reads page, last position and total, so that they are from one snapshot. */
-function compilePage(list: KeysetList, shape: Shape): CompiledStatement<PageRow> {
+function compilePage(list: KeysetList, shape: Shape): Statement<PageRow> {
   const { json, bytes, from, joined = from, id = sql`id`, tie = id, conditions = {} } = list;
   const { base = sql`tenant_id = ${param("tenantId")}` } = list;
   const { sort, names, isContinued, isCounted, unindexed } = shape;

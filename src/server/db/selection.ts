@@ -1,6 +1,8 @@
 import { Column } from "drizzle-orm/column";
 import { is } from "drizzle-orm/entity";
 import { noopDecoder, SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { getTableColumns } from "drizzle-orm/utils";
 
 /** Converts a value that the database returned, which is never null. */
 export interface Decoder {
@@ -41,4 +43,21 @@ function decoderOf(source: Column | SQL) {
   if (is(source, Column)) return source.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : source;
   const { decoder } = source as unknown as { decoder: typeof noopDecoder };
   return decoder === noopDecoder ? undefined : decoder;
+}
+
+type Columns<Table extends SQLiteTable> = Table["_"]["columns"];
+type NameIn<Table extends SQLiteTable> = keyof Columns<Table> & string;
+
+/** Some columns of a table for a selection. */
+export function pick<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...names: Name[]) {
+  const columns = getTableColumns(table);
+  return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;
+}
+
+/** As `pick`, but with the names of the database, which are also those of the API: `created_at`. */
+export function pickStored<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...names: Name[]) {
+  const columns = Object.values<SQLiteColumn>(pick(table, ...names));
+  return Object.fromEntries(columns.map((column) => [column.name, column])) as {
+    [Each in Name as Columns<Table>[Each]["_"]["name"]]: Columns<Table>[Each];
+  };
 }

@@ -1,9 +1,10 @@
 import type { InValue } from "@libsql/core/api";
 import { is } from "drizzle-orm/entity";
-import { Param, Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
-import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { and, eq, isNull, Param, Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
+import { type SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { LruCache } from "../values/lru-cache.ts";
+import { toTimestamp } from "../values/stamps.ts";
 import { type Decoder, nameColumns } from "./selection.ts";
 import type { Executor, Result } from "./session.ts";
 
@@ -16,7 +17,7 @@ interface Compiled {
 }
 
 /** A query compiled once to SQL text. `Row` is the type of its rows. */
-export interface CompiledStatement<Row> extends Compiled {
+export interface Statement<Row> extends Compiled {
   /** Never set. It only carries the type of the rows. */
   readonly row?: Row;
 }
@@ -44,9 +45,9 @@ type RowOf<Query extends BuiltQuery> = Query["_"]["result"] extends (infer Row)[
  * @param query a query of drizzle's builder, whose selection names and types the rows; or a `sql` template, whose rows
  * have the names of the database.
  */
-export function statement<Query extends BuiltQuery>(query: (q: Builder) => Query): CompiledStatement<RowOf<Query>>;
-export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row>;
-export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): CompiledStatement<unknown> {
+export function statement<Query extends BuiltQuery>(query: (q: Builder) => Query): Statement<RowOf<Query>>;
+export function statement<Row = Record<string, unknown>>(query: SQLWrapper): Statement<Row>;
+export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Statement<unknown> {
   let compiled: Compiled | undefined;
   const compile = () => {
     const built = typeof query === "function" ? query(builder) : query;
@@ -71,12 +72,12 @@ export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Com
 /** Recently compiled statements whose text depends on the call. Thousands are possible. */
 const statements = new LruCache<unknown>(400);
 
-export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
-  return statements.getOrMake(name, compile) as CompiledStatement<Row>;
+export function compiledOnce<Row>(name: string, compile: () => Statement<Row>): Statement<Row> {
+  return statements.getOrMake(name, compile) as Statement<Row>;
 }
 
 /** The statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */
-export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): { sql: string; args: InValue[] } {
+export function bind(stmt: Statement<unknown>, params: Params = {}): { sql: string; args: InValue[] } {
   const { slots } = stmt;
   const args: InValue[] = new Array(slots.length);
   for (let i = 0; i < slots.length; i++) {
@@ -89,18 +90,18 @@ export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): { s
 }
 
 /** The rows of a statement in the result of a batch. */
-export function rowsOf<Row>({ decoders }: CompiledStatement<Row>, result: Result | undefined): Row[] {
+export function rowsOf<Row>({ decoders }: Statement<Row>, result: Result | undefined): Row[] {
   const rows = (result?.rows ?? []) as Record<string, unknown>[];
   return (decoders.length === 0 ? rows : rows.map((row) => decode(row, decoders))) as Row[];
 }
 
 /** All rows. Errors: those of `Executor.execute`. */
-export async function all<Row>(executor: Executor, stmt: CompiledStatement<Row>, params?: Params): Promise<Row[]> {
+export async function all<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row[]> {
   return rowsOf(stmt, await executor.execute(bind(stmt, params)));
 }
 
 /** The first row, undefined when there is none. */
-export function get<Row>(executor: Executor, stmt: CompiledStatement<Row>, params?: Params): Promise<Row | undefined> {
+export function get<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row | undefined> {
   const bound = bind(stmt, params);
   const first = executor.first?.(bound) ?? executor.execute(bound).then(({ rows }) => rows[0]);
   if (stmt.decoders.length === 0) return first as Promise<Row | undefined>;
@@ -108,7 +109,7 @@ export function get<Row>(executor: Executor, stmt: CompiledStatement<Row>, param
 }
 
 /** Runs a write. Returns the number of rows that it changed. */
-export async function run(executor: Executor, stmt: CompiledStatement<unknown>, params?: Params): Promise<number> {
+export async function run(executor: Executor, stmt: Statement<unknown>, params?: Params): Promise<number> {
   return (await executor.execute(bind(stmt, params))).rowsAffected;
 }
 
@@ -122,4 +123,67 @@ function decode(row: Record<string, unknown>, decoders: readonly Decoder[]): obj
 function slotOf(param: unknown): Slot {
   const inner = is(param, Param) ? param.value : param;
   return is(inner, Placeholder) ? { name: inner.name } : { value: inner };
+}
+
+export const purgeBatch = 1000;
+
+/**
+ * Creates a function that deletes up to a thousand old rows of a table a call, and returns how many.
+ * @param isOld SQL condition; its parameter `before` is the time `keptMs` milliseconds ago.
+ */
+export function createPurge(table: SQLiteTable, isOld: SQL, keptMs: number) {
+  const removeOld = statement(sql`
+    delete from ${table} where rowid in (
+      select rowid from ${table} where ${isOld} limit ${sql.raw(String(purgeBatch))})`);
+  return (ctx: { db: Executor; now: () => number }): Promise<number> =>
+    run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
+}
+
+interface StoreTable {
+  tenantId: SQLiteColumn;
+}
+
+/** A parameter for each name: values of an insert or an update whose columns and parameters have the same names. */
+export function params<Name extends string>(...names: Name[]): Record<Name, SQL> {
+  return Object.fromEntries(names.map((name) => [name, param(name)])) as Record<Name, SQL>;
+}
+
+/** The column has the value of the parameter `name`. */
+export function equals(column: SQLiteColumn, name: string): SQL {
+  return eq(column, param(name));
+}
+
+/** The rows of the store `tenantId`. */
+export function ofStore(table: StoreTable): SQL {
+  return eq(table.tenantId, param("tenantId"));
+}
+
+/** The rows of the store `tenantId` that are not deleted. */
+export function ofStoreNotDeleted(table: StoreTable & { deletedAt: SQLiteColumn }): SQL {
+  return and(ofStore(table), isNull(table.deletedAt)) as SQL;
+}
+
+/** The row `id` of the store `tenantId`. */
+export function byId(table: StoreTable & { id: SQLiteColumn }): SQL {
+  return and(ofStore(table), eq(table.id, param("id"))) as SQL;
+}
+
+/** With `ifMatch`, only rows of this version. */
+export function isVersion({ version }: { version: SQLiteColumn }): SQL {
+  return sql`${version} = coalesce(${param("ifMatch")}, ${version})`;
+}
+
+/** The rows of the user `userId` in the store `tenantId`. */
+export function ofUser(table: StoreTable & { userId: SQLiteColumn }): SQL {
+  return and(ofStore(table), eq(table.userId, param("userId"))) as SQL;
+}
+
+/** The row `id` of the store `tenantId`, unless it is deleted. */
+export function notDeleted(table: StoreTable & { id: SQLiteColumn; deletedAt: SQLiteColumn }): SQL {
+  return and(byId(table), isNull(table.deletedAt)) as SQL;
+}
+
+/** Compares the column with the parameter `name`; null does not filter. */
+export function matches(column: SQLiteColumn, name: string): SQL {
+  return sql`(${param(name)} is null or ${column} = ${param(name)})`;
 }

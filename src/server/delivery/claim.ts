@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
 import type { WorkCtx } from "../context.ts";
-import { all, bind, type CompiledStatement, type Params, param, statement } from "../db/statement.ts";
+import { all, bind, type Params, param, type Statement, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/stamps.ts";
 
 /** How long no other process can claim the delivery; longer than any attempt. */
@@ -46,7 +46,7 @@ export function createQueue<Task extends { id: string }>(
   table: SQLiteTable,
   options: {
     which: SQL;
-    read: CompiledStatement<Task>;
+    read: Statement<Task>;
     delivered: "delivered" | "sent";
     onDelivered?: SQL;
     onEnded?: SQL;

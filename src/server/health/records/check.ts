@@ -1,6 +1,6 @@
 import { getTableName, type SQL, sql, type Table } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
+import { all, param, type Statement, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { dayOf } from "../../modules/views/dedup-key.ts";
 import { toTimestamp } from "../../values/stamps.ts";
@@ -20,7 +20,7 @@ export function inScope(of: string | SQLiteColumn): SQL {
 /** Yields the rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
 export async function* findInStores<Row extends { namespace: string }>(
   { ctx, tenant, now }: RecordSubject,
-  rows: CompiledStatement<Row>,
+  rows: Statement<Row>,
   describe: (row: Row) => Finding,
 ): AsyncGenerator<Finding> {
   const [recent, overdue, late, present] = [7 * dayMs, overdueMs, lateMailMs, 0].map((ms) => toTimestamp(now() - ms));

@@ -1,7 +1,6 @@
 import { and, desc, eq, gt, isNull, lte, notInArray, or } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { params } from "../../db/conditions.ts";
-import { all, param, run, statement } from "../../db/statement.ts";
+import { all, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
 import { parseScopes } from "../../security/scopes.ts";

@@ -1,7 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { params } from "../../db/conditions.ts";
-import { param, run, statement } from "../../db/statement.ts";
+import { param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { quoteWord } from "../../values/shell-quote.ts";

@@ -1,8 +1,7 @@
 import { and, desc, eq, notInArray, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { createPurge } from "../../db/purge.ts";
 import type { Database } from "../../db/session.ts";
-import { all, bind, param, statement } from "../../db/statement.ts";
+import { all, bind, createPurge, param, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";

@@ -1,7 +1,6 @@
 import { and, desc, eq, max } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
-import { all, param, statement } from "../../db/statement.ts";
+import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";

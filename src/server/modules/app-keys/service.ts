@@ -1,8 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { params } from "../../db/conditions.ts";
 import { jsonOf } from "../../db/selection.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { all, get, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { parseScopes } from "../../security/scopes.ts";

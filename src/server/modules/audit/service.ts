@@ -1,8 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, WorkCtx } from "../../context.ts";
-import { purgeBatch } from "../../db/purge.ts";
-import { bind, param, run, statement } from "../../db/statement.ts";
+import { bind, param, purgeBatch, run, statement } from "../../db/statement.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
 import { newSecret, toTimestamp } from "../../values/stamps.ts";
 import { users } from "../users/table.ts";

@@ -1,9 +1,7 @@
 import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { pick } from "../../db/columns.ts";
-import { equals, ofStore, params } from "../../db/conditions.ts";
-import { createPurge } from "../../db/purge.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { createPurge, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";

@@ -1,8 +1,7 @@
 import { randomInt } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { createPurge } from "../../db/purge.ts";
-import { bind, get, param, run, statement } from "../../db/statement.ts";
+import { bind, createPurge, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, resetCodeInvalid } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";

@@ -1,9 +1,8 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { SendMailOptions } from "nodemailer";
-import { pick } from "../../db/columns.ts";
-import { equals } from "../../db/conditions.ts";
+import { pick } from "../../db/selection.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, param, statement } from "../../db/statement.ts";
+import { equals, get, param, statement } from "../../db/statement.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { signUps } from "../sign-up/table.ts";
 import { tenants } from "../tenants/table.ts";

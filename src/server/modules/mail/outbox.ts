@@ -1,9 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
-import { pick } from "../../db/columns.ts";
-import { params } from "../../db/conditions.ts";
-import { createPurge } from "../../db/purge.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { createPurge, get, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { createQueue, isDue } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";

@@ -1,8 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { pickStored } from "../../db/columns.ts";
-import { equals, matches } from "../../db/conditions.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { pickStored } from "../../db/selection.ts";
+import { all, equals, get, matches, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
 import { requireWhole } from "../../values/fields.ts";

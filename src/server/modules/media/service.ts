@@ -1,9 +1,8 @@
 import { and, lte, sql } from "drizzle-orm";
 import type { Config } from "../../config/config.ts";
 import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
-import { pick, pickStored } from "../../db/columns.ts";
-import { byId, equals, ofStore } from "../../db/conditions.ts";
-import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
+import { pick, pickStored } from "../../db/selection.ts";
+import { all, bind, byId, equals, get, ofStore, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
 import { openBoundedStorage } from "../../object-store/bounded-storage.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";

@@ -1,7 +1,6 @@
 import { and, countDistinct, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
-import { all, param, statement } from "../../db/statement.ts";
+import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { users } from "../users/table.ts";
 import { cancelOrder } from "./service.ts";

@@ -1,7 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { byId } from "../../db/conditions.ts";
-import { all, bind, param, rowsOf, statement } from "../../db/statement.ts";
+import { all, bind, byId, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../catalogue/products/stock.ts";

@@ -1,7 +1,6 @@
 import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { equals, ofStore } from "../../db/conditions.ts";
-import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
+import { bind, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";

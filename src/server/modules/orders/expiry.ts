@@ -1,7 +1,6 @@
 import { and, eq, lte, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
-import { byId } from "../../db/conditions.ts";
-import { all, get, param, statement } from "../../db/statement.ts";
+import { all, byId, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";

@@ -1,7 +1,6 @@
 import { and, count, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
-import { get, param, statement } from "../../db/statement.ts";
+import { get, ofStore, param, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
 import { shortage } from "../catalogue/products/stock.ts";
 import { products, productVariants } from "../catalogue/products/table.ts";

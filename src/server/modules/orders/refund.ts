@@ -1,7 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, isVersion, ofStore, params } from "../../db/conditions.ts";
-import { all, bind, get, param, statement } from "../../db/statement.ts";
+import { all, bind, byId, get, isVersion, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { fieldError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { checkNote } from "../../values/fields.ts";

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import { byId, ofStore } from "../../db/conditions.ts";
-import { all, bind, param, statement } from "../../db/statement.ts";
+import { all, bind, byId, ofStore, param, statement } from "../../db/statement.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";

@@ -1,9 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { type Ctx, mayRead } from "../../context.ts";
-import { byId, isVersion, ofStore } from "../../db/conditions.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { bind, byId, get, isVersion, ofStore, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, notFound, preconditionFailed } from "../../errors.ts";
 import { requireText } from "../../values/fields.ts";

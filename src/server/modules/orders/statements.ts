@@ -1,8 +1,7 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { pick } from "../../db/columns.ts";
-import { byId } from "../../db/conditions.ts";
-import { param, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { byId, param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";

@@ -1,8 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
-import { all, param, statement } from "../../db/statement.ts";
+import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import { tenants } from "../tenants/table.ts";

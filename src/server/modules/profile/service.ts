@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, isVersion, matches } from "../../db/conditions.ts";
-import { param } from "../../db/statement.ts";
+import { byId, isVersion, matches, param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, invalidLogin, preconditionFailed, tokenExpired, wrongState } from "../../errors.ts";
 import { parseEmail } from "../../values/email.ts";

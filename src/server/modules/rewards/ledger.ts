@@ -1,7 +1,6 @@
 import { and, eq, gte, sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
-import { ofUser, params } from "../../db/conditions.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { bind, get, ofUser, param, params, statement } from "../../db/statement.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { expireLots, type LedgerCtx, writeEntries } from "./entries.ts";

@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofUser } from "../../db/conditions.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { jsonOf } from "../../db/selection.ts";
-import { get, param, statement } from "../../db/statement.ts";
+import { get, ofUser, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, forbidden, invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";

@@ -1,6 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { byId } from "../../db/conditions.ts";
-import { bind, param, statement } from "../../db/statement.ts";
+import { bind, byId, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, forbidden, invalidField, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";

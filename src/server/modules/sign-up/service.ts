@@ -1,8 +1,6 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { params } from "../../db/conditions.ts";
-import { createPurge } from "../../db/purge.ts";
-import { all, param, run, statement } from "../../db/statement.ts";
+import { all, createPurge, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";

@@ -1,8 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
-import { ofStore, ofUser, params } from "../../db/conditions.ts";
-import { createPurge } from "../../db/purge.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import { all, bind, createPurge, get, ofStore, ofUser, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, tokenExpired, tokenNotFound, userTokenInvalid } from "../../errors.ts";
 import { hashSecret, newId, newSecret, toTimestamp } from "../../values/stamps.ts";

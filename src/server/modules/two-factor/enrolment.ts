@@ -1,8 +1,7 @@
 import { and, gt, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofUser, params } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { get, ofUser, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { and, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofUser, params } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { get, ofUser, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";

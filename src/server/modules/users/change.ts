@@ -1,9 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
-import { params } from "../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { jsonOf } from "../../db/selection.ts";
-import { compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
+import { compiledOnce, get, type Params, param, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/fields.ts";

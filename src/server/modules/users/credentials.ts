@@ -1,8 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, ofStore } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { byId, get, ofStore, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { detachDevices } from "../tokens/service.ts";
 import { hasTwoFactor } from "../two-factor/table.ts";

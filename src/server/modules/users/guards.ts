@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
-import { byId, isVersion } from "../../db/conditions.ts";
-import { get, param, statement } from "../../db/statement.ts";
+import { byId, get, isVersion, param, statement } from "../../db/statement.ts";
 import { AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";

@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
 import { keysetList } from "../../db/keyset-list.ts";
-import { get, param, statement } from "../../db/statement.ts";
+import { get, ofStore, param, statement } from "../../db/statement.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
 import { parseEmail } from "../../values/email.ts";

@@ -1,7 +1,6 @@
 import { and, desc, eq } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
-import { all, get, param, statement } from "../../db/statement.ts";
+import { all, get, ofStore, param, statement } from "../../db/statement.ts";
 import { emailKey } from "../../values/email.ts";
 import { isId } from "../../values/stamps.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";

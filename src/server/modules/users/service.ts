@@ -1,6 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { byId } from "../../db/conditions.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { byId, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
-import { pick } from "../../db/columns.ts";
+import { pick } from "../../db/selection.ts";
 import type { Session } from "../../db/session.ts";
 import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";

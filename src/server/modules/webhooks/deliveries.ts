@@ -1,8 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
-import { pick, pickStored } from "../../db/columns.ts";
-import { equals, matches, ofStore } from "../../db/conditions.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import { pick, pickStored } from "../../db/selection.ts";
+import { all, bind, equals, get, matches, ofStore, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { deliveryId } from "../../delivery/claim.ts";
 import { notFound } from "../../errors.ts";

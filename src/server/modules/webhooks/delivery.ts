@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { pick } from "../../db/columns.ts";
+import { pick } from "../../db/selection.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";

@@ -1,7 +1,6 @@
 import type { Ctx } from "../../context.ts";
-import { pick } from "../../db/columns.ts";
-import { ofStore } from "../../db/conditions.ts";
-import { all, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { all, ofStore, statement } from "../../db/statement.ts";
 import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { webhooks } from "./table.ts";
 

@@ -1,9 +1,8 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
-import { pickStored } from "../../db/columns.ts";
-import { byId, matches, ofStore, params } from "../../db/conditions.ts";
-import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
+import { pickStored } from "../../db/selection.ts";
+import { all, byId, get, matches, ofStore, param, params, run, type Statement, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import {
   hostOf,
@@ -115,7 +114,7 @@ export function getWebhook(ctx: Ctx, id: string) {
   return find(ctx, selectWebhook, id);
 }
 
-async function find<Row>({ db, tenant }: Ctx, select: CompiledStatement<Row>, id: string) {
+async function find<Row>({ db, tenant }: Ctx, select: Statement<Row>, id: string) {
   const row = await get(db, select, { tenantId: tenant.id, namespace: tenant.namespace, id });
   if (!row) throw notFound("webhook", id, { in: `store ${JSON.stringify(tenant.namespace)}` });
   return row;

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { pickStored } from "../../db/columns.ts";
 import { keysetList } from "../../db/keyset-list.ts";
-import { bind, type CompiledStatement, get, param, rowsOf, statement } from "../../db/statement.ts";
+import { pickStored } from "../../db/selection.ts";
+import { bind, get, param, rowsOf, type Statement, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { checkNote } from "../../values/fields.ts";
@@ -175,7 +175,7 @@ async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
 /** Writes an item, then reads it and the reason of a refused write, in one batch. */
 async function write(
   ctx: Ctx,
-  save: CompiledStatement<unknown>,
+  save: Statement<unknown>,
   item: { userId: string; productId: string; choice: WishlistChoice; ifMatch: number | null },
 ) {
   const { choice, ...key } = item;

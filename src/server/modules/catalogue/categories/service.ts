@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
-import { byId, ofStore } from "../../../db/conditions.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
-import { all, compiledOnce, get, param, run, statement } from "../../../db/statement.ts";
+import { all, byId, compiledOnce, get, ofStore, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { invalidField, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";

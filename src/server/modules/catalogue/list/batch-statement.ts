@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
+import { compiledOnce, param, type Statement, statement } from "../../../db/statement.ts";
 import { productVariants } from "../products/table.ts";
 import type { ProductFilters } from "./filters.ts";
 import {
@@ -30,7 +30,7 @@ export interface BatchRow extends PageRow {
   lastVisibleCursor: string | null;
 }
 
-export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
+export function measureStatement(column: FilterColumn, filters: ProductFilters): Statement<{ found: number }> {
   return compiledOnce(`measure ${column} ${Object.keys(filters)}`, () => {
     const conditions = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
     return statement(sql`select count(*) as found from (select 1 from products indexed by ${sql.raw(indexes[column] as string)}
@@ -38,7 +38,7 @@ export function measureStatement(column: FilterColumn, filters: ProductFilters):
   });
 }
 
-export function batchStatement(plan: ListPlan): CompiledStatement<BatchRow> {
+export function batchStatement(plan: ListPlan): Statement<BatchRow> {
   const { key, descending, filters, isContinued, isLocalized, includesDrafts } = plan;
   const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isLocalized} ${includesDrafts}`;
   return compiledOnce(name, () => compileBatch(plan));
@@ -67,7 +67,7 @@ export function scanStatement(
   });
 }
 
-function compileBatch(plan: ListPlan): CompiledStatement<BatchRow> {
+function compileBatch(plan: ListPlan): Statement<BatchRow> {
   const { key, descending, filters, isContinued, includesDrafts } = plan;
   const column = sortColumns[key] as FilterColumn;
   const index = indexRows({ column, filters, descending, isContinued, size: rowsOf(plan), isSorted: hasOrder(plan) });

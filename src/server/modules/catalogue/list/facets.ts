@@ -1,7 +1,6 @@
 import { and } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
-import { ofStore } from "../../../db/conditions.ts";
-import { all, statement } from "../../../db/statement.ts";
+import { all, ofStore, statement } from "../../../db/statement.ts";
 import type { ProductFacets } from "../../../pagination/list-page.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { categories, isVisible } from "../categories/table.ts";

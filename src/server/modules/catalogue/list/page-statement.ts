@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
+import { compiledOnce, param, type Statement, statement } from "../../../db/statement.ts";
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
 import { newestEvents } from "../../events/service.ts";
 import { productViews } from "../products/rendering.ts";
@@ -121,7 +121,7 @@ export interface PageRow extends CommonRow {
 }
 
 /** One statement reads page, last position and whether more follow, so that they are from one snapshot. */
-export function pageStatement(plan: ListPlan, source: Source): CompiledStatement<PageRow> {
+export function pageStatement(plan: ListPlan, source: Source): Statement<PageRow> {
   const { key, descending, filters, isContinued, isCounted, isLocalized, includesDrafts } = plan;
   const flags = [isContinued, isCounted, isLocalized, includesDrafts].join(" ");
   const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${flags}`;
@@ -129,7 +129,7 @@ export function pageStatement(plan: ListPlan, source: Source): CompiledStatement
 }
 
 /** Sorts the keys first, and reads the wide rows only for the page. */
-function compileSorted(plan: ListPlan, source: Source): CompiledStatement<PageRow> {
+function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   const column = sortColumn(plan);
   return statement<PageRow>(sql`with found as materialized (
       select row_number as number, id, ${column} as value ${orderedRows(plan, source)} limit ${param("more")})
@@ -141,7 +141,7 @@ function compileSorted(plan: ListPlan, source: Source): CompiledStatement<PageRo
 }
 
 /** If one index has the order and all matches, scanning it three times is cheapest. */
-function compileIndexScan(plan: ListPlan): CompiledStatement<PageRow> {
+function compileIndexScan(plan: ListPlan): Statement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,
       (select json_array(${sql.raw(sortColumns[plan.key])}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Result } from "../../../db/session.ts";
-import { bind, type CompiledStatement, param, rowsOf, statement } from "../../../db/statement.ts";
+import { bind, param, rowsOf, type Statement, statement } from "../../../db/statement.ts";
 import { normalizeSku } from "../products/input.ts";
 import type { ProductInput } from "../products/model.ts";
 import { products, productsToIndex } from "../products/table.ts";
@@ -24,7 +24,7 @@ const columns = sql.raw(
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
 // In ascending order, because FTS5 writes a segment whenever a row number is lower than the one before.
-const selectPending: CompiledStatement<Searched> = statement(sql`
+const selectPending: Statement<Searched> = statement(sql`
   select ${columns} from ${productsToIndex} join ${products} using (row_number)
   order by row_number limit ${sql.raw(String(batch))}`);
 // Not `insert … select`, because then FTS5 would first write the words of the previous products as a segment.

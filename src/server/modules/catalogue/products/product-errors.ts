@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../../context.ts";
-import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../../db/db-errors.ts";
-import { get, param, statement } from "../../../db/statement.ts";
+import { get, ofStore, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { AppError, conflict, fieldError, invalidField } from "../../../errors.ts";
 import { mergedMetadataTooLarge } from "../../../values/fields.ts";
 import { categories } from "../categories/table.ts";

@@ -1,7 +1,6 @@
 import { and, desc, type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
-import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
-import { all, get, param, statement } from "../../../db/statement.ts";
+import { all, get, ofStore, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { invalidField, notFound } from "../../../errors.ts";
 import { isId } from "../../../values/stamps.ts";
 import { ambiguousName, maxCompared, suggestWord, unknownName } from "../../../values/unknown-name.ts";

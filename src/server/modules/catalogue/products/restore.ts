@@ -1,7 +1,6 @@
 import { desc, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { ofStore } from "../../../db/conditions.ts";
-import { all, bind, get, param, statement } from "../../../db/statement.ts";
+import { all, bind, get, ofStore, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { AppError, conflict, notFound } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";

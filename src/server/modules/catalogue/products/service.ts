@@ -1,8 +1,17 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { pick } from "../../../db/columns.ts";
-import { isVersion, notDeleted, ofStoreNotDeleted, params } from "../../../db/conditions.ts";
-import { bind, get, param, rowsOf, statement } from "../../../db/statement.ts";
+import { pick } from "../../../db/selection.ts";
+import {
+  bind,
+  get,
+  isVersion,
+  notDeleted,
+  ofStoreNotDeleted,
+  param,
+  params,
+  rowsOf,
+  statement,
+} from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../../errors.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";

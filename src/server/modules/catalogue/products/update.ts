@@ -1,7 +1,15 @@
 import { isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { byId, isVersion, notDeleted } from "../../../db/conditions.ts";
-import { type CompiledStatement, compiledOnce, get, param, statement } from "../../../db/statement.ts";
+import {
+  byId,
+  compiledOnce,
+  get,
+  isVersion,
+  notDeleted,
+  param,
+  type Statement,
+  statement,
+} from "../../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../../errors.ts";
 import type { categories } from "../categories/table.ts";
 import { withSizes } from "./images.ts";
@@ -100,10 +108,7 @@ interface TextUpdate {
 }
 
 /** Builds an update of a record with texts: title and description in `lang`, and `translations`. */
-export function updateStatement<Row = RenderedProduct>(
-  names: readonly string[],
-  update: TextUpdate,
-): CompiledStatement<Row> {
+export function updateStatement<Row = RenderedProduct>(names: readonly string[], update: TextUpdate): Statement<Row> {
   const { table, json, merge, special = {}, guards = [], more = sql`` } = update;
   const merged = merge ? mergedTranslations(names) : undefined;
   const all = [byId(table), isVersion(table), ...guards];

@@ -1,7 +1,6 @@
 import { count, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { ofStoreNotDeleted } from "../../../db/conditions.ts";
-import { all, get, param, statement } from "../../../db/statement.ts";
+import { all, get, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { writeCsv } from "../../../values/csv-injection.ts";
 import { categories } from "../categories/table.ts";

@@ -1,7 +1,6 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
-import { get, param, statement } from "../../../db/statement.ts";
+import { get, ofStore, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/stamps.ts";
 import { validate } from "../../../values/validate.ts";

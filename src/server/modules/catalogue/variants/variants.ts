@@ -1,8 +1,17 @@
 import type { InStatement } from "@libsql/core/api";
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { isVersion, ofStoreNotDeleted } from "../../../db/conditions.ts";
-import { bind, type CompiledStatement, compiledOnce, get, param, rowsOf, statement } from "../../../db/statement.ts";
+import {
+  bind,
+  compiledOnce,
+  get,
+  isVersion,
+  ofStoreNotDeleted,
+  param,
+  rowsOf,
+  type Statement,
+  statement,
+} from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
@@ -51,7 +60,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 type PriceChange = "own" | "product" | "same";
 
 /** Updates the row only if it has the version `ifMatch`, and a compare-at price only together with an own price. */
-function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
+function compileUpdate(names: Name[], price: PriceChange): Statement<Rendered> {
   const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
   if (names.includes("options") && !names.includes("title")) {
     const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
@@ -182,7 +191,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
 }
 
 /** Updates the product by `touch`, and records its event and, if stock was edited, that of the variant. */
-async function finishWrite(tx: Ctx, touch: CompiledStatement<unknown>, values: Written, isStockEdited: boolean) {
+async function finishWrite(tx: Ctx, touch: Statement<unknown>, values: Written, isStockEdited: boolean) {
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (isStockEdited) statements.push(stockChanged(tx, values, "edit", values.now));
   await tx.db.batch(statements);

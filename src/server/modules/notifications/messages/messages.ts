@@ -1,9 +1,8 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
-import { byId, matches, ofStore, params } from "../../../db/conditions.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
-import { all, get, param, run, statement } from "../../../db/statement.ts";
+import { all, byId, get, matches, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { Ctx } from "../../../context.ts";
-import { pick } from "../../../db/columns.ts";
+import { pick } from "../../../db/selection.ts";
 import { get, param, run, statement } from "../../../db/statement.ts";
 import { AppError, wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";

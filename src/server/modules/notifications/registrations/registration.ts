@@ -1,10 +1,9 @@
 import { and, sql } from "drizzle-orm";
 import { defaultPushOptions } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
-import { pick } from "../../../db/columns.ts";
-import { byId, equals, ofStore } from "../../../db/conditions.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
-import { bind, get, type Params, param, rowsOf, run, statement } from "../../../db/statement.ts";
+import { pick } from "../../../db/selection.ts";
+import { bind, byId, equals, get, ofStore, type Params, param, rowsOf, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../../../errors.ts";
 import { hashSecret, isId, newId, newSecret, toTimestamp } from "../../../values/stamps.ts";

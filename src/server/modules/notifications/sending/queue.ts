@@ -1,9 +1,8 @@
 import type { InStatement } from "@libsql/core/api";
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
-import { pick } from "../../../db/columns.ts";
-import { createPurge } from "../../../db/purge.ts";
-import { all, bind, param, rowsOf, statement } from "../../../db/statement.ts";
+import { pick } from "../../../db/selection.ts";
+import { all, bind, createPurge, param, rowsOf, statement } from "../../../db/statement.ts";
 import type { Answer, Source } from "../../../delivery/channel.ts";
 import { createQueue, deliveryId, isDue } from "../../../delivery/claim.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
