@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import type { ServerActivity } from "../../src/cli/commands/top/compare-status.ts";
 import { requestServer } from "../../src/server/monitoring/control-socket.ts";
+import type { RecentRequest } from "../../src/server/monitoring/process-monitor.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
-import type { RecentRequest } from "../../src/server/monitoring/server-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 import { type Serving, watchServer } from "../support/serving.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { compareStatus, percentileOf, subtractLatency } from "../../src/cli/commands/top/compare-status.ts";
-import { addCounts, addLatencies, Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
+import { addCounts, addRoutes, Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
@@ -61,7 +61,7 @@ describe("a meter", () => {
       ["/a/", 3, { 200: 2, 500: 1 }, { 5000: 1 }],
       ["/b/", 1, { 200: 1 }, {}],
     ]);
-    expect(addLatencies(routes.map(({ latency }) => latency)).sum_ms).toBe(6);
+    expect(addRoutes(routes).latency.sum_ms).toBe(6);
     expect(JSON.stringify([one.read(), other.read()])).toBe(before);
   });
 });

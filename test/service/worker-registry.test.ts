@@ -3,10 +3,9 @@ import { compareStatus } from "../../src/cli/commands/top/compare-status.ts";
 import { renderTop } from "../../src/cli/commands/top/render-top.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
-import { createChannel, type IpcRequest } from "../../src/server/monitoring/process-channel.ts";
-import { type ProcessFigures, RecentRequests } from "../../src/server/monitoring/process-monitor.ts";
+import type { ProcessFigures } from "../../src/server/monitoring/process-monitor.ts";
 import { readStatus } from "../../src/server/monitoring/read-status.ts";
-import { WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
+import { createChannel, type IpcRequest, WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 /** Two ends of a pipe; messages arrive later, as between processes. */
@@ -172,15 +171,4 @@ test("a hanging worker is logged once, and again when it answers; after ten seco
   expect(killed).toEqual([3]);
   check(5);
   expect(killed).toEqual([3, 1]);
-});
-
-test("a hundred requests of the doctor are kept", () => {
-  const recent = new RecentRequests();
-  const note = (request_id: string) =>
-    recent.record({ request_id, at: "", peer: null, client: null, protocol: "http", host: null, forwarded: {} });
-  note("doctor-first");
-  expect(recent.find("doctor-first")?.request_id).toBe("doctor-first");
-  for (let number = 0; number < 100; number++) note(`doctor-${number}`);
-  expect([recent.find("doctor-first"), recent.find("doctor-none")]).toEqual([null, null]);
-  expect(recent.find("doctor-0")).not.toBeNull();
 });

@@ -5,7 +5,7 @@ import type { Route } from "../http/route.ts";
 import { createCredentialLookup, createUsageRecorder } from "../modules/app-keys/lookup.ts";
 import { createRejectionRecorder } from "../modules/app-keys/rejections.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
-import type { RecentRequest } from "../monitoring/server-status.ts";
+import type { RecentRequest } from "../monitoring/process-monitor.ts";
 import { MiB } from "../values/units.ts";
 import { createAttemptCounter } from "./authenticate.ts";
 import type { BodyLimits } from "./body.ts";

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import { metricsType } from "./metrics/http.ts";
+import type { RecentRequest } from "./process-monitor.ts";
 import type { ServerStatus } from "./read-status.ts";
-import type { RecentRequest } from "./server-status.ts";
 
 const timeoutMs = 5000;
 

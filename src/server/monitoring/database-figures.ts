@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { readLast } from "../backup/last.ts";
 import { databaseFile } from "../config/data-dir.ts";
@@ -26,24 +26,14 @@ interface FigureDeps {
   now: () => number;
 }
 
-const since = param("since");
-const isWaiting = sql`status = 'waiting'`;
-const hasFailed = sql`status = 'failed' and finished_at > ${since}`;
-const mailFailed = sql`status <> 'waiting' and ${hasFailed}`;
 // Each count reads a small partial index. `failed` are deliveries that failed finally within the last day.
-const figuresOf = (table: SQLiteTable, waiting: SQL, failed: SQL) =>
-  sql`json_object('waiting', (select count(*) from ${table} where ${waiting}),
-    'failed', (select count(*) from ${table} where ${failed}))`.mapWith(parseFigures);
-const parseFigures = (text: string): { waiting: number; failed: number } => JSON.parse(text);
-const selectQueues = statement((q) =>
-  q
-    .select({
-      mail: figuresOf(mailOutbox, isWaiting, mailFailed),
-      webhooks: figuresOf(webhookDeliveries, isWaiting, hasFailed),
-      pushes: figuresOf(pushDeliveries, isWaiting, hasFailed),
-    })
-    .from(sql`(select 1)`),
-);
+const figuresOf = (table: SQLiteTable, isEnded = sql``) => sql`json_object(
+  'waiting', (select count(*) from ${table} where status = 'waiting'),
+  'failed', (select count(*) from ${table} where ${isEnded} status = 'failed' and finished_at > ${param("since")}))`;
+const selectQueues = statement<{ queues: string }>(sql`
+  select json_object('mail', ${figuresOf(mailOutbox, sql`status <> 'waiting' and`)},
+    'webhooks', ${figuresOf(webhookDeliveries)}, 'pushes', ${figuresOf(pushDeliveries)}) as queues`);
+type Queues = Record<"mail" | "webhooks" | "pushes", { waiting: number; failed: number }>;
 
 export function createDatabaseReader(deps: FigureDeps) {
   let kept: ReturnType<typeof read> | undefined;
@@ -78,7 +68,7 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps) {
       wal_bytes: hasFile ? db.walBytes() : null,
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
-    queues: row ?? null,
+    queues: row ? (JSON.parse(row.queues) as Queues) : null,
     certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
   };
 }

@@ -1,15 +1,30 @@
 import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
 import { attempt } from "../values/attempt.ts";
+import { LruCache } from "../values/lru-cache.ts";
 import { Meter } from "./metrics/meter.ts";
 import { createReadiness } from "./readiness.ts";
-import type { RecentRequest } from "./server-status.ts";
 
 export type ProcessFigures = ReturnType<ReturnType<typeof monitorProcess>["read"]>;
 
 const readinessEveryMs = 2000;
 const lagEveryMs = 500;
 const lagSamples = 20;
+const keptRequests = 100;
+
+/** How a call of `/health/live` with an `X-Request-Id` that begins with `doctor-` arrived at the server. */
+export interface RecentRequest {
+  request_id: string;
+  at: string;
+  peer: string | null;
+  /** The client's address, according to the trusted proxies. */
+  client: string | null;
+  /** The protocol between the server and its peer, which may be a proxy. */
+  protocol: "http" | "https";
+  host: string | null;
+  /** Forwarding headers of proxies that were sent; names in lower case. */
+  forwarded: Record<string, string>;
+}
 
 export function monitorProcess(db: Database) {
   const meter = new Meter();
@@ -24,7 +39,8 @@ export function monitorProcess(db: Database) {
   checking?.unref();
   return {
     meter,
-    recentRequests: new RecentRequests(),
+    /** By request id. Anyone may send such requests, so only some are kept. */
+    recentRequests: new LruCache<RecentRequest>(keptRequests),
     read() {
       const { user, system } = process.cpuUsage();
       return {
@@ -68,21 +84,4 @@ function measureLag() {
   }, lagEveryMs);
   timer.unref();
   return { longest: () => Math.max(...samples), stop: () => clearInterval(timer) };
-}
-
-/** Anyone may send such requests, so only this many are kept. */
-const maxKept = 100;
-
-export class RecentRequests {
-  readonly #kept = new Map<string, RecentRequest>();
-
-  record(request: RecentRequest): void {
-    this.#kept.set(request.request_id, request);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
-  }
-
-  find(requestId: string): RecentRequest | null {
-    return this.#kept.get(requestId) ?? null;
-  }
 }

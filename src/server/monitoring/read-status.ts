@@ -1,9 +1,8 @@
 import { codeOf } from "../errors.ts";
 import type { ReplicationStatus } from "../replication/replication-status.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
-import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/meter.ts";
+import { addCounts, addRoutes, type RouteStatus, sortByRequests, sumOf } from "./metrics/meter.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
-import type { RouteStatus } from "./server-status.ts";
 import { noFigures, type WorkerRegistry } from "./worker-registry.ts";
 
 const maxTenants = 20;
@@ -34,6 +33,7 @@ export async function readStatus(deps: StatusDeps) {
   ];
   const counts = all.map(({ figures }) => figures.counts);
   const { routes, tenants } = addCounts(registry ? [registry.endedCounts, ...counts] : counts);
+  const { requests: total, ...replies } = addRoutes(routes);
   return {
     version,
     pid: process.pid,
@@ -44,11 +44,12 @@ export async function readStatus(deps: StatusDeps) {
     /** `name` is `main` or the number of a worker. A worker that does not run or answer has its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
     requests: {
-      total: sumOf(routes, ({ requests }) => requests),
-      in_flight: sumOf(all, ({ figures }) => figures.in_flight),
-      statuses: addRecords(routes.map(({ statuses }) => statuses)),
-      errors: addRecords(routes.map(({ errors }) => errors)),
-      latency: addLatencies(routes.map(({ latency }) => latency)),
+      total,
+      in_flight: sumOf(
+        all.map(({ figures }) => figures),
+        "in_flight",
+      ),
+      ...replies,
     },
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
@@ -61,10 +62,10 @@ export async function readStatus(deps: StatusDeps) {
 
 function countSignIns(routes: readonly RouteStatus[]) {
   const logins = routes.filter(({ method, route }) => method === "POST" && route === "/auth/login/");
-  const errors = addRecords(logins.map((login) => login.errors));
+  const { statuses, errors } = addRoutes(logins);
   const count = (kind: Parameters<typeof codeOf>[0]) => errors[codeOf(kind)] ?? 0;
   return {
-    succeeded: sumOf(logins, ({ statuses }) => statuses[200] ?? 0),
+    succeeded: statuses[200] ?? 0,
     failed: count("invalidLogin"),
     /** Right password; a one-time code was requested. */
     two_factor: count("twoFactorRequired"),

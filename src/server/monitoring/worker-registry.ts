@@ -1,8 +1,60 @@
 import type { Subprocess } from "bun";
+import { attempt } from "../values/attempt.ts";
 import { addCounts, type Counts } from "./metrics/meter.ts";
-import { createChannel, type IpcRequest, type ProcessChannel } from "./process-channel.ts";
-import type { ProcessFigures } from "./process-monitor.ts";
-import type { RecentRequest } from "./server-status.ts";
+import type { ProcessFigures, RecentRequest } from "./process-monitor.ts";
+
+export type IpcRequest = { kind: "figures" } | { kind: "recent request"; requestId: string } | { kind: "metrics" };
+
+type Message =
+  | { kind: "request"; id: number; request: IpcRequest }
+  | { kind: "answer"; id: number; value: unknown }
+  | { kind: "report"; value: unknown };
+
+/**
+ * Creates one end of the pipe between a server and one of its workers.
+ * @param options send: may throw when the other end is gone.
+ */
+export function createChannel({
+  send,
+  answer,
+  onReport,
+}: {
+  send: (message: unknown) => void;
+  answer: (request: IpcRequest) => unknown;
+  onReport?: (value: unknown) => void;
+}) {
+  const waiting = new Map<number, (value: unknown) => void>();
+  let lastId = 0;
+
+  // If the other end is gone, `request` times out.
+  const post = (message: Message) => attempt(() => send(message));
+
+  const reply = async (id: number, request: IpcRequest) => post({ kind: "answer", id, value: await answer(request) });
+
+  return {
+    /** Returns the answer of the other end; undefined if none arrives in time. */
+    request(request: IpcRequest, timeoutMs: number): Promise<unknown> {
+      const id = ++lastId;
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      const timer = setTimeout(resolve, timeoutMs, undefined);
+      waiting.set(id, resolve);
+      post({ kind: "request", id, request });
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(id);
+      });
+    },
+    report: (value: unknown) => post({ kind: "report", value }),
+    receive(given: unknown): void {
+      if (typeof given !== "object" || given === null || !("kind" in given)) return;
+      const message = given as Message;
+      // Without an answer, `request` times out at the other end.
+      if (message.kind === "request") reply(message.id, message.request).catch(() => {});
+      else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
+      else if (message.kind === "report") onReport?.(message.value);
+    },
+  };
+}
 
 /** A hanging worker delays the figures of the others by at most this time. */
 const defaultTimeoutMs = 500;
@@ -21,7 +73,7 @@ interface Worker {
   label: string;
   child: Pick<Subprocess, "pid" | "kill"> | undefined;
   silentChecks: number;
-  channel: ProcessChannel;
+  channel: ReturnType<typeof createChannel>;
   last: ProcessFigures | undefined;
 }
 
@@ -30,6 +82,11 @@ interface RegistryOptions {
   timeoutMs?: number;
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
+
+/** @param figures undefined if the worker did not answer. */
+const keep = (worker: Worker, figures: unknown) => {
+  worker.last = (figures as ProcessFigures | undefined) ?? worker.last;
+};
 
 export class WorkerRegistry {
   readonly #workers = new Set<Worker>();
@@ -43,7 +100,7 @@ export class WorkerRegistry {
   /** Adds a started worker. Call `remove` when it has ended; its counts stay in the totals. */
   add(place: number, send: (message: unknown) => void, child?: Worker["child"]) {
     const { answer, notice } = this.#options;
-    const channel = createChannel({ send, answer, onReport: (value) => keepFigures(worker, value) });
+    const channel = createChannel({ send, answer, onReport: (value) => keep(worker, value) });
     const label = `worker ${place}${child === undefined ? "" : ` (process ${child.pid})`}`;
     const worker: Worker = { place, label, child, silentChecks: 0, channel, last: undefined };
     this.#workers.add(worker);
@@ -78,7 +135,7 @@ export class WorkerRegistry {
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const requested = [...this.#workers].map(async (worker) => {
       const figures = await worker.channel.request({ kind: "figures" }, this.#options.timeoutMs);
-      keepFigures(worker, figures);
+      keep(worker, figures);
       return { worker, answers: figures !== undefined };
     });
     const known = (await Promise.all(requested)).toSorted((a, b) => a.worker.place - b.worker.place);
@@ -97,8 +154,4 @@ export class WorkerRegistry {
     const answers = await Promise.all([...this.#workers].map(find));
     return (answers.find(Boolean) as RecentRequest | undefined) ?? null;
   }
-}
-
-function keepFigures(worker: Worker, value: unknown): void {
-  if (typeof value === "object" && value !== null && "counts" in value) worker.last = value as ProcessFigures;
 }

@@ -50,7 +50,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     meter: monitor.meter,
     hasDocs: !config.noDocs,
     metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: monitor.metricsText },
-    onSeen: (seen) => monitor.recentRequests.record(seen),
+    onSeen: (seen) => monitor.recentRequests.set(seen.request_id, seen),
     trustedProxies: config.trustedProxies,
     peerOf: (request) => peerOf(request),
     isEncrypted: certificate !== null,

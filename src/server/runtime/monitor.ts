@@ -4,9 +4,9 @@ import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openControlSocket } from "../monitoring/control-socket.ts";
 import type { DatabaseFigures } from "../monitoring/database-figures.ts";
-import { createChannel, type IpcRequest } from "../monitoring/process-channel.ts";
+
 import { monitorProcess } from "../monitoring/process-monitor.ts";
-import { WorkerRegistry } from "../monitoring/worker-registry.ts";
+import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { ReplicationStatus } from "../replication/replication-status.ts";
 import type { Certificate } from "../tls/certificate.ts";
 
@@ -49,7 +49,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     const { renderMetrics } = await import("../monitoring/metrics/prometheus.ts");
     return renderMetrics(await status());
   };
-  const findRequest = async (id: string) => own.recentRequests.find(id) ?? (await registry?.findRequest(id)) ?? null;
+  const findRequest = async (id: string) => own.recentRequests.get(id) ?? (await registry?.findRequest(id)) ?? null;
   let socket: { close(): void } | null = null;
   let listener: { url: string; stop(): void } | undefined;
   return {
@@ -95,7 +95,7 @@ export function startWorkerMonitor(db: Database) {
   const own = monitorProcess(db);
   const answer = (request: IpcRequest) => {
     if (request.kind === "figures") return own.read();
-    return request.kind === "recent request" ? own.recentRequests.find(request.requestId) : undefined;
+    return request.kind === "recent request" ? own.recentRequests.get(request.requestId) : undefined;
   };
   const channel = createChannel({ send: (message) => process.send?.(message), answer });
   process.on("message", channel.receive);

@@ -6,8 +6,8 @@ import type { FileDatabase } from "../../../src/server/db/local/file-database.ts
 import { loadLibsql } from "../../../src/server/db/local/load-libsql.ts";
 import { migrate } from "../../../src/server/db/migrate.ts";
 import { unavailable } from "../../../src/server/errors.ts";
+import type { RecentRequest } from "../../../src/server/monitoring/process-monitor.ts";
 import { createReadiness } from "../../../src/server/monitoring/readiness.ts";
-import type { RecentRequest } from "../../../src/server/monitoring/server-status.ts";
 import { makeDir } from "../../db/kinds.ts";
 import { startTestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";

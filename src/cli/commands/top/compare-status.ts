@@ -1,5 +1,5 @@
+import type { LatencyHistogram } from "../../../server/monitoring/metrics/meter.ts";
 import type { ServerStatus } from "../../../server/monitoring/read-status.ts";
-import type { LatencyHistogram } from "../../../server/monitoring/server-status.ts";
 
 /** The activity of a server between two samples of its status: rates per second, and totals since its start. */
 export type ServerActivity = ReturnType<typeof compareStatus>;

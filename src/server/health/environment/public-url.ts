@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import ipaddr from "ipaddr.js";
 import { requestServer } from "../../monitoring/control-socket.ts";
-import type { RecentRequest } from "../../monitoring/server-status.ts";
+import type { RecentRequest } from "../../monitoring/process-monitor.ts";
 import { expiryWarningDays } from "../../tls/certificate.ts";
 import { rangeMatcher } from "../../values/ip-prefix.ts";
 import { toTimestamp } from "../../values/stamps.ts";

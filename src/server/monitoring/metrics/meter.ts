@@ -1,13 +1,24 @@
-import type { LatencyHistogram, RouteStatus, TenantStatus } from "../server-status.ts";
+export type RouteStatus = Omit<RouteMeter, "record">;
+export type LatencyHistogram = RouteStatus["latency"];
+
+export const boundsMs: readonly number[] = [
+  0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
+];
 
 /** Counts the replies of one method of a route. The route keeps its meter, so no look-up is needed. */
 export class RouteMeter {
   readonly method: string;
+  /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
   readonly route: string;
-  readonly #buckets = new Float64Array(boundsMs.length + 1);
-  readonly #statuses = new Map<number, number>();
-  readonly #errors = new Map<number, number>();
-  #sumMs = 0;
+  requests = 0;
+  /** Replies by HTTP status, and by error code. */
+  readonly statuses: Record<string, number> = {};
+  readonly errors: Record<string, number> = {};
+  /**
+   * Times to answer since the start of the process. `bounds_ms` are upper bounds of the buckets, ascending; one more
+   * bucket follows for longer times. `counts` are not cumulative. Histograms can be added and subtracted.
+   */
+  readonly latency = { bounds_ms: boundsMs, counts: [...boundsMs.map(() => 0), 0], sum_ms: 0 };
 
   constructor(method: string, route: string) {
     this.method = method;
@@ -17,23 +28,18 @@ export class RouteMeter {
   record(status: number, ms: number, code: number | undefined): void {
     let bucket = 0;
     while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
-    (this.#buckets[bucket] as number)++;
-    this.#sumMs += ms;
-    increment(this.#statuses, status);
-    if (code !== undefined) increment(this.#errors, code);
+    (this.latency.counts[bucket] as number)++;
+    this.latency.sum_ms += ms;
+    this.requests++;
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+    if (code !== undefined) this.errors[code] = (this.errors[code] ?? 0) + 1;
   }
+}
 
-  read(): RouteStatus | undefined {
-    if (this.#statuses.size === 0) return undefined;
-    return {
-      method: this.method,
-      route: this.route,
-      requests: sumOf([...this.#statuses.values()], (count) => count),
-      statuses: Object.fromEntries(this.#statuses),
-      errors: Object.fromEntries(this.#errors),
-      latency: { bounds_ms: boundsMs, counts: [...this.#buckets], sum_ms: this.#sumMs },
-    };
-  }
+export interface TenantStatus {
+  namespace: string;
+  requests: number;
+  errors: number;
 }
 
 const maxTenants = 1000;
@@ -56,8 +62,14 @@ export class TenantMeter {
   }
 
   read(): TenantStatus[] {
-    return sortByRequests([...this.#kept.values()]).map((counts) => ({ ...counts }));
+    return sortByRequests([...this.#kept.values()]);
   }
+}
+
+/** Routes without requests are not listed. */
+export interface Counts {
+  routes: RouteStatus[];
+  tenants: TenantStatus[];
 }
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]);
@@ -81,68 +93,47 @@ export class Meter {
   }
 
   read(): Counts {
-    const routes = [...this.#routes.values()].map((meter) => meter.read()).filter((read) => read !== undefined);
-    return { routes, tenants: this.tenants.read() };
+    const routes = [...this.#routes.values()].filter(({ requests }) => requests > 0);
+    return structuredClone({ routes, tenants: this.tenants.read() });
   }
-}
-
-function increment(counts: Map<number, number>, name: number): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-export const boundsMs: readonly number[] = [
-  0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
-];
-
-export interface Counts {
-  routes: RouteStatus[];
-  tenants: TenantStatus[];
 }
 
 export function addCounts(all: readonly Counts[]): Counts {
-  const routes = new Map<string, RouteStatus>();
-  const tenants = new Map<string, TenantStatus>();
-  for (const counts of all) {
-    for (const one of counts.routes) {
-      const key = `${one.method} ${one.route}`;
-      const sum = routes.get(key);
-      routes.set(key, sum === undefined ? one : addRoutes(sum, one));
-    }
-    for (const { namespace, requests, errors } of counts.tenants) {
-      const sum = tenants.get(namespace) ?? { namespace, requests: 0, errors: 0 };
-      tenants.set(namespace, { namespace, requests: sum.requests + requests, errors: sum.errors + errors });
-    }
-  }
-  return { routes: [...routes.values()], tenants: [...tenants.values()] };
-}
-
-function addRoutes(a: RouteStatus, b: RouteStatus): RouteStatus {
+  const byRoute = Map.groupBy(
+    all.flatMap(({ routes }) => routes),
+    ({ method, route }) => `${method} ${route}`,
+  );
+  const byStore = Map.groupBy(
+    all.flatMap(({ tenants }) => tenants),
+    ({ namespace }) => namespace,
+  );
   return {
-    method: a.method,
-    route: a.route,
-    requests: a.requests + b.requests,
-    statuses: addRecords([a.statuses, b.statuses]),
-    errors: addRecords([a.errors, b.errors]),
-    latency: addLatencies([a.latency, b.latency]),
+    routes: Array.from(byRoute.values(), (same) => ({ ...(same[0] as RouteStatus), ...addRoutes(same) })),
+    tenants: Array.from(byStore, ([namespace, same]) => {
+      return { namespace, requests: sumOf(same, "requests"), errors: sumOf(same, "errors") };
+    }),
   };
 }
 
-export function addRecords(all: readonly Record<string, number>[]): Record<string, number> {
+export function addRoutes(routes: readonly RouteStatus[]): Omit<RouteStatus, "method" | "route"> {
+  const latencies = routes.map(({ latency }) => latency);
+  const countOf = (_: unknown, index: number) => latencies.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0);
+  return {
+    requests: sumOf(routes, "requests"),
+    statuses: addRecords(routes.map(({ statuses }) => statuses)),
+    errors: addRecords(routes.map(({ errors }) => errors)),
+    latency: { bounds_ms: boundsMs, counts: [...boundsMs, 0].map(countOf), sum_ms: sumOf(latencies, "sum_ms") },
+  };
+}
+
+function addRecords(all: readonly Record<string, number>[]): Record<string, number> {
   const sum: Record<string, number> = {};
   for (const one of all) for (const [name, count] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
-export function addLatencies(all: readonly LatencyHistogram[]): LatencyHistogram {
-  return {
-    bounds_ms: boundsMs,
-    counts: Array.from({ length: boundsMs.length + 1 }, (_, index) => sumOf(all, ({ counts }) => counts[index] ?? 0)),
-    sum_ms: sumOf(all, ({ sum_ms }) => sum_ms),
-  };
-}
-
-export function sumOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
-  return rows.reduce((sum, row) => sum + numberOf(row), 0);
+export function sumOf<Name extends string>(rows: readonly Record<Name, number>[], name: Name): number {
+  return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
 export function sortByRequests(tenants: readonly TenantStatus[]): TenantStatus[] {

@@ -1,5 +1,5 @@
 import type { ServerStatus } from "../read-status.ts";
-import type { LatencyHistogram } from "../server-status.ts";
+import type { LatencyHistogram } from "./meter.ts";
 
 type Labels = Record<string, string | number>;
 type Sample = [labels: Labels, value: number | null | undefined];
