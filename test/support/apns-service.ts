@@ -20,9 +20,7 @@ export interface ApnsService {
   received: ApnsMessage[];
   /** The answers to the next messages, in order, instead of 200. */
   answers: { status: number; reason?: string; headers?: Record<string, string> }[];
-  /** The number of connections, and the highest number of concurrent messages. */
   connections: () => number;
-  most: () => number;
   /** Stops answering. */
   fallSilent: () => void;
   /** Sends GOAWAY on every connection, as a service does before a restart. */
@@ -37,8 +35,6 @@ export async function startApnsService({ maxConcurrentStreams = 100 } = {}): Pro
   const answers: ApnsService["answers"] = [];
   const sessions = new Set<ServerHttp2Session>();
   let connections = 0;
-  let under = 0;
-  let most = 0;
   let isSilent = false;
 
   const server = createSecureServer({ cert: certificate, key: certificateKey, settings: { maxConcurrentStreams } });
@@ -50,12 +46,7 @@ export async function startApnsService({ maxConcurrentStreams = 100 } = {}): Pro
   });
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     const chunks: Buffer[] = [];
-    under += 1;
-    most = Math.max(most, under);
     stream.on("error", () => {});
-    stream.on("close", () => {
-      under -= 1;
-    });
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     stream.on("end", () => {
       if (!isSilent) answer(stream, headers as ApnsMessage["headers"], Buffer.concat(chunks).toString("utf8"));
@@ -83,7 +74,6 @@ export async function startApnsService({ maxConcurrentStreams = 100 } = {}): Pro
     received,
     answers,
     connections: () => connections,
-    most: () => most,
     fallSilent: () => {
       isSilent = true;
     },

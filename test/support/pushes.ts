@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { queueMessage } from "../../src/server/modules/notifications/messages/messages.ts";
 import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/provider.ts";
-import { createProviders } from "../../src/server/modules/notifications/providers/providers.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
-import type { WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
+import { createWebPush, type WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
 import { createPushEngine, type PushDeps } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { newId } from "../../src/server/values/stamps.ts";
 import { vault } from "./app.ts";
@@ -75,14 +74,12 @@ export async function openPushes(
         db,
         vault,
         now: clock.now,
-        providers: createProviders({
-          accounts: {},
-          readKeys,
-          now: clock.now,
-          allowPrivate: true,
-          contact: "mailto:ops@example.com",
-          ...options.web,
-        }),
+        providers: {
+          web: createWebPush({
+            ...{ readKeys, now: clock.now, allowPrivate: true, contact: "mailto:ops@example.com" },
+            ...options.web,
+          }),
+        },
         notice: (_level, message) => notices.push(message),
         ...options.sender,
         ...more,

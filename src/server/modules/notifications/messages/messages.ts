@@ -11,7 +11,7 @@ import { checkNote, requireText, requireWhole } from "../../../values/fields.ts"
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/guards.ts";
-import { noProvider } from "../providers/providers.ts";
+import { noProvider } from "../providers/provider.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 import { Message, type MessageInput, type MessageWithDeliveries, messageBounds } from "./message-model.ts";

@@ -1,6 +1,5 @@
 import type { ApnsAccount } from "../../../config/push-config.ts";
-import { createDeviceProvider, type DeviceProviderDeps, readObject, readWord } from "./device-provider.ts";
-import { createHttp2Connection } from "./http2-connection.ts";
+import { createDeviceProvider, createPost, type DeviceProviderDeps, readObject, readWord } from "./device-provider.ts";
 import type { PushProvider } from "./provider.ts";
 
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
@@ -21,8 +20,9 @@ const aboutAccount = new Set([
   "BadEnvironmentKeyIdInToken",
 ]);
 
-export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: DeviceProviderDeps): PushProvider {
-  const connection = createHttp2Connection(origin ?? origins[account.isSandbox ? "sandbox" : "production"], ca);
+export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDeps): PushProvider {
+  const { now, origin = origins[account.isSandbox ? "sandbox" : "production"] } = deps;
+  const post = createPost(deps, { protocol: "http2", proxy: false });
   /** Whether a message was accepted. Until then, an unknown token may belong to Apple's other environment. */
   let hasReached = false;
   return createDeviceProvider({
@@ -42,7 +42,7 @@ export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: De
       const { title, body, url, data } = payload;
       // Everything outside `aps` is for the app.
       const text = JSON.stringify({ aps: { alert: { title, body }, sound: "default" }, url, data });
-      const answer = await connection.post(`/3/device/${device}`, headers, text, options.signal);
+      const answer = await post(`${origin}/3/device/${device}`, { headers, body: text, signal: options.signal });
       if (answer.status === 200) hasReached = true;
       return answer;
     },
@@ -52,7 +52,6 @@ export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: De
       return { reason, isGone, isAboutAccount: aboutAccount.has(reason) };
     },
     describeRejection: (error) => `Apple rejects the account (${error}): check the BODEGA_APNS_ options`,
-    stop: () => connection.close(),
   });
 }
 

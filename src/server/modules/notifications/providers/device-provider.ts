@@ -2,7 +2,6 @@ import { withSignal } from "../../../concurrency/with-timeout.ts";
 import type { Answer } from "../../../delivery/channel.ts";
 import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { attempt } from "../../../values/attempt.ts";
-import type { Http2Answer } from "./http2-connection.ts";
 import { explainPush, type PushOptions, type PushPayload, type PushProvider } from "./provider.ts";
 
 /** An access token of the account. Times are epoch milliseconds. */
@@ -14,17 +13,39 @@ export interface DeviceProviderDeps {
   ca?: string;
 }
 
+export interface DeviceAnswer {
+  status: number;
+  retryAfter: string | undefined;
+  text: string;
+}
+
 interface DeviceService {
   now: () => number;
   issueToken(): Promise<AccessToken>;
   /** A rejected token is replaced only if it is older than this. */
   minTokenMs: number;
-  isTokenRejected(answer: Http2Answer): boolean;
-  post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<Http2Answer>;
+  isTokenRejected(answer: DeviceAnswer): boolean;
+  post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<DeviceAnswer>;
   /** Explains an unsuccessful answer. `reason` is the service's own code, empty without one. */
-  explain(answer: Http2Answer): { reason: string; isGone: boolean; isAboutAccount: boolean };
+  explain(answer: DeviceAnswer): { reason: string; isGone: boolean; isAboutAccount: boolean };
   describeRejection(error: string): string;
-  stop(): void;
+}
+
+/** Returns a function that posts to a service over connections of its own. */
+export function createPost({ ca }: DeviceProviderDeps, options: BunFetchRequestInit = {}) {
+  const connect = () => new Bun.FetchSession(ca === undefined ? {} : { tls: { ca } });
+  let session = connect();
+  return async (url: string, init: RequestInit & { signal: AbortSignal }): Promise<DeviceAnswer> => {
+    try {
+      const answer = await session.fetch(url, { method: "POST", redirect: "manual", ...options, ...init });
+      const retryAfter = answer.headers.get("retry-after") ?? undefined;
+      return { status: answer.status, retryAfter, text: await answer.text() };
+    } catch (error) {
+      // A connection without an answer in time may be dead, so it is not used again.
+      if (init.signal.aborted) session = connect();
+      throw error;
+    }
+  };
 }
 
 export function createDeviceProvider(service: DeviceService): PushProvider {
@@ -34,20 +55,14 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
 
   async function authorize(signal: AbortSignal): Promise<AccessToken> {
     if (current && now() < current.expiresAt) return current;
-    issuing ??= issue();
+    issuing ??= service
+      .issueToken()
+      .then((token) => (current = token))
+      .finally(() => (issuing = undefined));
     return withSignal(issuing, signal);
   }
 
-  async function issue(): Promise<AccessToken> {
-    try {
-      current = await service.issueToken();
-      return current;
-    } finally {
-      issuing = undefined;
-    }
-  }
-
-  async function attempt(device: string, payload: PushPayload, options: PushOptions): Promise<Http2Answer> {
+  async function attempt(device: string, payload: PushPayload, options: PushOptions): Promise<DeviceAnswer> {
     const token = await authorize(options.signal);
     const answer = await service.post(device, payload, { ...options, token: token.text });
     if (!service.isTokenRejected(answer)) return answer;
@@ -59,7 +74,7 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
     return service.post(device, payload, { ...options, token: next.text });
   }
 
-  function readAnswer(answer: Http2Answer): Answer {
+  function readAnswer(answer: DeviceAnswer): Answer {
     const { status } = answer;
     if (status === 200) return explainPush({ status, retryAfterMs: 0, isGone: false, error: null });
     const { reason, isGone, isAboutAccount } = service.explain(answer);
@@ -74,7 +89,6 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
       if (!("token" in target)) throw new TypeError("A device has a token.");
       return readAnswer(await attempt(target.token, payload, options));
     },
-    stop: () => service.stop(),
   };
 }
 

@@ -1,7 +1,13 @@
 import type { FcmAccount } from "../../../config/push-config.ts";
 import { DeliveryFailure } from "../../../delivery/outbound/attempt-failure.ts";
-import { createDeviceProvider, type DeviceProviderDeps, readObject, readWord } from "./device-provider.ts";
-import type { Http2Answer } from "./http2-connection.ts";
+import {
+  createDeviceProvider,
+  createPost,
+  type DeviceAnswer,
+  type DeviceProviderDeps,
+  readObject,
+  readWord,
+} from "./device-provider.ts";
 import type { PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
 const googleOrigin = "https://fcm.googleapis.com";
@@ -13,17 +19,9 @@ const tokenAnswerMs = 10_000;
 const tokenSeconds = 3600;
 
 export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps): PushProvider {
-  const { now, origin = googleOrigin, ca } = deps;
+  const { now, origin = googleOrigin } = deps;
   const url = `${origin}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;
-  const stopping = new AbortController();
-
-  async function post(address: string, init: RequestInit): Promise<Http2Answer> {
-    const tls = ca === undefined ? {} : { tls: { ca } };
-    const answer = await fetch(address, { method: "POST", redirect: "manual", ...init, ...tls });
-    const retryAfter = answer.headers.get("retry-after") ?? undefined;
-    return { status: answer.status, retryAfter, text: await answer.text() };
-  }
-
+  const post = createPost(deps);
   return createDeviceProvider({
     now,
     async issueToken() {
@@ -32,8 +30,7 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
         grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
         assertion: await signAssertion(account, Math.floor(at / 1000)),
       });
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(tokenAnswerMs)]);
-      return readToken(await post(account.tokenUri, { body, signal }), at);
+      return readToken(await post(account.tokenUri, { body, signal: AbortSignal.timeout(tokenAnswerMs) }), at);
     },
     minTokenMs: 0,
     isTokenRejected: ({ status }) => status === 401,
@@ -51,7 +48,6 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
       return { reason: code, isGone, isAboutAccount };
     },
     describeRejection: (error) => `Google rejects the account (${error}): check BODEGA_FCM_CREDENTIALS`,
-    stop: () => stopping.abort(),
   });
 }
 
@@ -68,7 +64,7 @@ async function signAssertion(account: FcmAccount, now: number): Promise<string> 
     .sign(await importPKCS8(account.privateKey, "RS256"));
 }
 
-function readToken({ status, text: body }: Http2Answer, issuedAt: number) {
+function readToken({ status, text: body }: DeviceAnswer, issuedAt: number) {
   const { access_token: text, expires_in: given, error } = readObject(body);
   if (status !== 200) {
     const reason = [status, readWord(error)].join(" ").trim();

@@ -1,3 +1,4 @@
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Answer } from "../../../delivery/channel.ts";
 import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
 import type { Vault } from "../../../security/vault.ts";
@@ -47,8 +48,13 @@ export interface PushProvider {
   serviceOf?(target: Target): string;
   /** Makes one attempt. RefusedAddress is final; other errors are retried, even of a rejected account. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
-  stop?(): Promise<void> | void;
 }
+
+export const noProvider: Record<PushPlatform, string> = {
+  web: "Web Push is off",
+  ios: "No APNs account is configured for iOS: set BODEGA_APNS_KEY",
+  android: "No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
+};
 
 export function sealTarget(vault: Vault, registrationId: string, target: Target): string {
   return vault.seal("push", registrationId, JSON.stringify(target));

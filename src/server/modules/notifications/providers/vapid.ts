@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from "node:crypto";
 import type { Ctx } from "../../../context.ts";
 import { pick } from "../../../db/selection.ts";
 import { get, param, run, statement } from "../../../db/statement.ts";
@@ -22,7 +21,7 @@ type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   const kept = await get(db, selectKeys);
   if (kept) return kept;
-  const { publicKey, privateKey } = generateKeys();
+  const { publicKey, privateKey } = (await import("web-push")).default.generateVAPIDKeys();
   await run(db, insertKeys, { publicKey, privateKey: vault.seal("push", place, privateKey), now: toTimestamp(now()) });
   return get(db, selectKeys);
 }
@@ -45,11 +44,4 @@ export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> 
     if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
-}
-
-/** Creates keys that identify this server to push services (RFC 8292), in base64url. Browsers need the public one. */
-function generateKeys() {
-  const { x, y, d } = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
-  const point = [Buffer.of(4), Buffer.from(x as string, "base64url"), Buffer.from(y as string, "base64url")];
-  return { publicKey: Buffer.concat(point).toString("base64url"), privateKey: d as string };
 }

@@ -2,7 +2,7 @@ import type { Config } from "../../../config/config.ts";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Database } from "../../../db/session.ts";
 import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
-import type { Answer, Attempt, Channel, ChannelDeps } from "../../../delivery/channel.ts";
+import type { Attempt, Channel, ChannelDeps } from "../../../delivery/channel.ts";
 import type { DeadEnd } from "../../../delivery/claim.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { RefusedAddress } from "../../../delivery/outbound/address.ts";
@@ -10,9 +10,11 @@ import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { composePayload } from "../messages/compose.ts";
-import { openTarget, type PushProvider, type Target } from "../providers/provider.ts";
-import { createProviders, noProvider } from "../providers/providers.ts";
+import { createApnsProvider } from "../providers/apns.ts";
+import { createFcmProvider } from "../providers/fcm.ts";
+import { noProvider, openTarget, type PushProvider } from "../providers/provider.ts";
 import { ensureVapidKeys } from "../providers/vapid.ts";
+import { createWebPush } from "../providers/web-push.ts";
 import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
 
 /** The last wait repeats until the message expires. */
@@ -61,9 +63,6 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
         notice("warn", `push notifications to ${service} stay queued: ${error}`);
       }
     },
-    async close() {
-      await Promise.all(Object.values(deps.providers).map((provider) => provider.stop?.()));
-    },
   };
   return new DeliveryEngine(channel, { ...deps, policy: pushPolicy });
 }
@@ -73,12 +72,16 @@ export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
   deps: ChannelDeps & { db: Database },
 ): { stop(): Promise<void> } {
-  const { allowPrivatePush: allowPrivate, pushProviders: accounts } = config;
+  const { allowPrivatePush: allowPrivate, pushProviders } = config;
+  const { fcm, apns } = pushProviders;
+  const { now } = deps;
   const readKeys = () => ensureVapidKeys(deps);
-  const contact = contactOf(config);
-  const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate, contact });
-  const engine = createPushEngine({ ...deps, providers });
-  return engine.start(deps.db, "push notifications stay queued");
+  const providers = {
+    web: createWebPush({ readKeys, now, allowPrivate, contact: contactOf(config) }),
+    ...(fcm && { android: createFcmProvider(fcm, { now }) }),
+    ...(apns && { ios: createApnsProvider(apns, { now }) }),
+  };
+  return createPushEngine({ ...deps, providers }).start(deps.db, "push notifications stay queued");
 }
 
 /** The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail. */
@@ -114,28 +117,21 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
     target: id,
     timeoutMs,
     untrustedTimeoutMs: !task.isProven && task.attempts === 1 ? timeoutMs * hurried : undefined,
-    send: (signal) => send(task, { provider, target, signal }, deps),
+    send(signal) {
+      const payload = composePayload(task);
+      const isOrder = task.kind === "order";
+      return provider.deliver(target, payload, {
+        ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
+        urgency: isOrder ? "high" : "normal",
+        // A device that was off gets only the last state of an order.
+        topic: isOrder ? payload.tag : undefined,
+        signal,
+      });
+    },
     // An endpoint outside the public internet is not retried.
     explain: (error) =>
       error instanceof RefusedAddress
         ? { result: "refused", isFinal: true, status: null, error: error.message, retryAfterMs: 0 }
         : undefined,
   };
-}
-
-function send(
-  task: PushTask,
-  { provider, target, signal }: { provider: PushProvider; target: Target; signal: AbortSignal },
-  { now }: PushDeps,
-): Promise<Answer> {
-  const payload = composePayload(task);
-  const isOrder = task.kind === "order";
-  // A device that was off gets only the last state of an order.
-  const topic = isOrder ? payload.tag : undefined;
-  return provider.deliver(target, payload, {
-    ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - now()) / 1000)),
-    urgency: isOrder ? "high" : "normal",
-    topic,
-    signal,
-  });
 }
