@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { recordResult } from "../../src/server/backup/last.ts";
+import { recordResult } from "../../src/server/backup/location.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import type { Report } from "../../src/server/health/run.ts";

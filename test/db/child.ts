@@ -78,10 +78,13 @@ async function migrateOnRequest(): Promise<void> {
 /** Replaces the database by the prepared one, and is killed after this many steps. */
 async function replace(steps: number): Promise<void> {
   const newPath = join(dataDir, ".restore-x", "bodega.db");
-  const work = replaceFile({ dataDir, path: join(dataDir, "bodega.db"), newPath, now: new Date() });
-  for (let step = 0; step < steps; step++) if ((await work.next()).done) return void say("done");
-  process.kill(process.pid, "SIGKILL");
-  await forever();
+  let left = steps;
+  const onStep = () => {
+    if (left-- === 0) process.kill(process.pid, "SIGKILL");
+  };
+  onStep();
+  await replaceFile({ dataDir, path: join(dataDir, "bodega.db"), newPath, now: new Date(), onStep });
+  say("done");
 }
 
 async function holdOpen(): Promise<void> {

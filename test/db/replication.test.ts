@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { recordResult } from "../../src/server/backup/last.ts";
+import { recordResult } from "../../src/server/backup/location.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";

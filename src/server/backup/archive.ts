@@ -9,6 +9,7 @@ import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
 
 /** The files of an archive, in this order; the key only with `--include-key`. */
 const files = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
+const order: readonly string[] = Object.values(files);
 const maxManifestBytes = 1 << 20;
 const maxKeyBytes = 4096;
 /** The fastest level. At any level, SQLite pages shrink to a third or less. */
@@ -64,20 +65,18 @@ async function readEntries(archive: Extract, databasePath: string, signal: Abort
   let manifest: Manifest | undefined;
   let hash: string | undefined;
   let key: string | undefined;
+  let count = 0;
   for await (const entry of archive) {
     const { name, size = 0 } = entry.header;
-    const expected = manifest === undefined ? files.manifest : hash === undefined ? files.database : files.key;
-    if (name !== expected || key !== undefined) throw unexpectedFile(name, manifest);
+    if (name !== order[count++]) {
+      const unexpected = `it contains the unexpected file ${JSON.stringify(name)}`;
+      throw damagedBackup(manifest === undefined ? "it does not begin with a manifest" : unexpected);
+    }
     if (name === files.manifest) manifest = parseManifest(await readText(entry, size, maxManifestBytes));
     else if (name === files.database) hash = await writeHashed(entry as unknown as Readable, databasePath, signal);
     else key = (await readText(entry, size, maxKeyBytes)).trim();
   }
   return { manifest, hash, key };
-}
-
-function unexpectedFile(name: string, manifest: Manifest | undefined): AppError {
-  if (manifest === undefined) return damagedBackup("it does not begin with a manifest");
-  return damagedBackup(`it contains the unexpected file ${JSON.stringify(name)}`);
 }
 
 /** Writes an entry to a file. Returns its SHA-256. */

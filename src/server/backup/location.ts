@@ -1,8 +1,8 @@
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
-import { chownLike } from "../config/data-dir.ts";
+import { chownLike, writeWhole } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
 import { notFound } from "../errors.ts";
 import type { ObjectStorage } from "../object-store/storage.ts";
@@ -71,4 +71,30 @@ export function formatLocation({ kind, place, name }: BackupLocation, otherName 
 function locate(path: string, isFile: boolean): BackupLocation {
   const kind = path === "-" ? "stdout" : path.startsWith("s3:") ? "s3" : "folder";
   return isFile ? { kind, place: dirname(path), name: basename(path) } : { kind, place: path, name: undefined };
+}
+
+type Kind = "backup" | "restore-test";
+
+interface LastResults {
+  last_success: { at: string; place: string; bytes: number } | null;
+  /** Null after a later success. The place is that of a restore test. */
+  last_failure: { at: string; message: string; place?: string | undefined } | null;
+}
+
+export function readLast(dataDir: string, kind: Kind): LastResults {
+  const kept = attempt(() => JSON.parse(readFileSync(lastPath(dataDir, kind), "utf8")));
+  return { last_success: kept?.last_success ?? null, last_failure: kept?.last_failure ?? null };
+}
+
+/** Records a result. Never throws, because the result is reported elsewhere too. */
+export function recordResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
+  // The disk may be full, which the recorded error says.
+  attempt(() => {
+    makeBackupsFolder(dataDir);
+    writeWhole(dataDir, lastPath(dataDir, kind), `${JSON.stringify({ ...readLast(dataDir, kind), ...change })}\n`);
+  });
+}
+
+function lastPath(dataDir: string, kind: Kind): string {
+  return join(backupsFolder(dataDir), kind === "backup" ? "last.json" : "restore-test.json");
 }

@@ -17,10 +17,8 @@ import { openStorage } from "../object-store/open-storage.ts";
 import { type BackupUpload, type ObjectStorage, storageError } from "../object-store/storage.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { packArchive, peekManifest } from "./archive.ts";
-import type { BackupReport, BackupStep } from "./backup-report.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
-import { recordResult } from "./last.ts";
 import {
   type BackupLocation,
   backupsFolder,
@@ -28,10 +26,19 @@ import {
   listBackups,
   makeBackupName,
   makeBackupsFolder,
+  recordResult,
 } from "./location.ts";
 import { damaged, type Manifest } from "./manifest.ts";
 import { findSchemaFaults, type Inspection, inspectIntact } from "./restore/inspect.ts";
 import { removeStaleRestores } from "./restore/temp-dir.ts";
+
+export interface BackupStep {
+  step: "waiting" | "copying" | "checking" | "packing";
+  done?: number;
+  total?: number;
+}
+
+export type BackupReport = Awaited<ReturnType<typeof writeBackup>>;
 
 interface BackupOptions {
   location: BackupLocation;
@@ -64,7 +71,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   }
 }
 
-async function writeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
+async function writeBackup(config: Config, options: BackupOptions) {
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
   requireDatabaseFile(config);
@@ -75,12 +82,19 @@ async function writeBackup(config: Config, options: BackupOptions): Promise<Back
   const createdAt = new Date();
   const name = location.name ?? makeBackupName(createdAt);
   try {
-    makeStaging(config.dataDir, staging);
+    await explainCopying(config, () => {
+      makeBackupsFolder(config.dataDir);
+      // Left behind by a killed process.
+      rmSync(staging, { recursive: true, force: true });
+      mkdirSync(staging, { mode: 0o700 });
+    });
     await removeStaleRestores(config.dataDir);
-    const upload = (await storage?.upload(name, idOf(config), signal)) ?? uploadTo(options.stdout);
+    // Names the unfinished upload of a data directory, which its next backup replaces.
+    const id = createHash("sha256").update(`${hostname()}:${config.dataDir}`).digest("hex").slice(0, 16);
+    const upload = (await storage?.upload(name, id, signal)) ?? uploadTo(options.stdout);
     try {
       const copy = join(staging, "bodega.db");
-      await copyDatabase(config, copy, options);
+      await explainCopying(config, () => copyDatabase(config, copy, options));
       onStep({ step: "checking" });
       const { found, result: faults } = await inspect(copy, key);
       const source = config.databaseUrl === undefined ? "file" : "server";
@@ -88,17 +102,18 @@ async function writeBackup(config: Config, options: BackupOptions): Promise<Back
       const total = manifest.database.bytes;
       const onBytes = (done: number) => onStep({ step: "packing", done, total });
       await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
-      const bytes = await upload.finish();
-      const report: BackupReport = {
+      const report = {
+        /** A path, an `s3://` address, or `-`. */
         backup: formatLocation(location, name),
         created_at: manifest.created_at,
-        bytes,
+        bytes: await upload.finish(),
         database_bytes: total,
         schema: manifest.schema.at(-1)?.name ?? null,
         stores: manifest.stores,
         key_included: manifest.key_included,
-        removed: [],
-        warnings: [],
+        removed: [] as string[],
+        /** Failures of later steps; the backup is complete. */
+        warnings: [] as string[],
       };
       if (faults !== undefined)
         report.warnings.push(`it cannot be restored: its database ${faults}; run bodega db check`);
@@ -131,11 +146,6 @@ function requireKey(config: Config): string {
   return key;
 }
 
-/** Names the unfinished upload of a data directory, which its next backup replaces. */
-function idOf({ dataDir }: Config): string {
-  return createHash("sha256").update(`${hostname()}:${dataDir}`).digest("hex").slice(0, 16);
-}
-
 function uploadTo(stdout: Writable): BackupUpload {
   let bytes = 0;
   const sink = new Writable({
@@ -164,25 +174,18 @@ async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], sig
   return lock;
 }
 
-function makeStaging(dataDir: string, staging: string): void {
+async function explainCopying({ dataDir }: Config, work: () => Promise<void> | void): Promise<void> {
   try {
-    makeBackupsFolder(dataDir);
-    // Left behind by a killed process.
-    rmSync(staging, { recursive: true, force: true });
-    mkdirSync(staging, { mode: 0o700 });
+    await work();
   } catch (error) {
     throw storageError(error, backupsFolder(dataDir), "The database cannot be copied to");
   }
 }
 
-async function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOptions): Promise<void> {
+function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOptions): Promise<void> {
   const onProgress = (done: number, total: number) => onStep({ step: "copying", done, total });
-  try {
-    if (config.databaseUrl === undefined) await copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
-    else await withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
-  } catch (error) {
-    throw storageError(error, backupsFolder(config.dataDir), "The database cannot be copied to");
-  }
+  if (config.databaseUrl === undefined) return copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
+  return withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
 }
 
 function inspect(copy: string, key: string | undefined): Promise<{ found: Inspection; result: string | undefined }> {

@@ -5,9 +5,8 @@ import type { LogWriter } from "../logging/logger.ts";
 import { openStorage } from "../object-store/open-storage.ts";
 import { attempt } from "../values/attempt.ts";
 import { formatBytes, formatDuration } from "../values/units.ts";
-import type { BackupReport } from "./backup-report.ts";
-import { readLast, recordResult } from "./last.ts";
-import { backupsFolder, parseDestination, restoreTestPlace } from "./location.ts";
+import { backupsFolder, parseDestination, readLast, recordResult, restoreTestPlace } from "./location.ts";
+import type { BackupReport } from "./make-backup.ts";
 import { removeStaleRestores } from "./restore/temp-dir.ts";
 
 const minute = 60_000;

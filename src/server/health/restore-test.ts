@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { withConfiguredDatabase } from "../admin/open-database.ts";
-import { readLast, recordResult } from "../backup/last.ts";
-import { parseSource, restoreTestPlace } from "../backup/location.ts";
+import { parseSource, readLast, recordResult, restoreTestPlace } from "../backup/location.ts";
 import { fetchBackup } from "../backup/restore/fetch-backup.ts";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { readLast } from "../backup/last.ts";
+import { readLast } from "../backup/location.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { Database } from "../db/session.ts";
 import { get, param, statement } from "../db/statement.ts";

@@ -4,7 +4,6 @@ import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
 import { chownLike } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
-import { createPacer } from "./pacer.ts";
 import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
 /** The beginning of an archive: enough for its manifest, compressed. */
@@ -114,4 +113,30 @@ function uploadTo(file: FileHandle, partial: string, path: string, signal: Abort
 async function syncFolder(folder: string): Promise<void> {
   const entries = await open(folder, "r").catch(() => open(dirname(folder), "r"));
   await entries.sync().finally(() => entries.close());
+}
+
+export type Pacer = ReturnType<typeof createPacer>;
+
+/** Small enough that a commit which waits behind one batch hardly slows down. */
+const batchBytes = 1 << 20;
+const pauseRatio = 3;
+const minPauseMs = 5;
+const maxPauseMs = 50;
+
+/** Flushes and pauses regularly, so that commits do not wait for hundreds of collected megabytes. */
+export function createPacer(signal: AbortSignal) {
+  let waiting = 0;
+  let startedAt = performance.now();
+  return {
+    async wrote(bytes: number, sync: () => Promise<void>) {
+      waiting += bytes;
+      signal.throwIfAborted();
+      if (waiting < batchBytes) return;
+      await sync();
+      const tookMs = performance.now() - startedAt;
+      await Bun.sleep(Math.min(maxPauseMs, Math.max(minPauseMs, tookMs * pauseRatio)));
+      waiting = 0;
+      startedAt = performance.now();
+    },
+  };
 }

@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
-import { readLast } from "../backup/last.ts";
+import { readLast } from "../backup/location.ts";
 import { replicaDamage } from "../backup/manifest.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import { unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { smallCallMs } from "../object-store/bounded-storage.ts";
+import { smallCallMs } from "../object-store/open-storage.ts";
 import { GenerationLease, readNewestGeneration } from "./generation.ts";
 import { readReplicaState } from "./state.ts";
 import { openReplica, type ReplicaTarget } from "./target.ts";

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { foreignObject } from "../backup/manifest.ts";
 import { AppError, conflict, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { smallCallMs } from "../object-store/bounded-storage.ts";
+import { smallCallMs } from "../object-store/open-storage.ts";
 import {
   generationName,
   mainChain,

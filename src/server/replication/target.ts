@@ -3,7 +3,7 @@ import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import { wrongState } from "../errors.ts";
-import { type BoundedStorage, openBoundedStorage } from "../object-store/bounded-storage.ts";
+import { type BoundedStorage, openBoundedStorage } from "../object-store/open-storage.ts";
 import { copySecret } from "../security/secret-key.ts";
 import { createVault, type Vault } from "../security/vault.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { recordResult } from "../../../src/server/backup/last.ts";
+import { recordResult } from "../../../src/server/backup/location.ts";
 import { createDatabaseReader } from "../../../src/server/monitoring/database-figures.ts";
 import { renderMetrics } from "../../../src/server/monitoring/metrics/prometheus.ts";
 import { monitorProcess } from "../../../src/server/monitoring/process-monitor.ts";

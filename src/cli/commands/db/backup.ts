@@ -1,5 +1,5 @@
 import { setPriority } from "node:os";
-import type { BackupReport, BackupStep } from "../../../server/backup/backup-report.ts";
+import type { BackupReport, BackupStep } from "../../../server/backup/make-backup.ts";
 import type { Actor } from "../../../server/context.ts";
 import { formatBytes } from "../../../server/values/units.ts";
 import { accountName, readCliConfig } from "../../context/context.ts";

@@ -6,7 +6,7 @@ import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { lockShared } from "../../db/local/open-file-lock.ts";
 import { unavailable } from "../../errors.ts";
-import { createPacer, type Pacer } from "../../object-store/pacer.ts";
+import { createPacer, type Pacer } from "../../object-store/folder-storage.ts";
 import { MiB } from "../../values/units.ts";
 import type { CopyOptions } from "./tables.ts";
 

@@ -6,13 +6,12 @@ import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../
 import { syncFile } from "../../db/local/sync-file.ts";
 import type { Database } from "../../db/session.ts";
 import { conflict, errnoOf, unavailable, wrongState } from "../../errors.ts";
-import { openSnapshot } from "./server-source.ts";
 import {
   type CopiedValue,
   type CopyOptions,
-  type CopyPlan,
   copyRows,
   insertSql,
+  openSnapshot,
   quote,
   type ReadRows,
   readPlan,
@@ -63,7 +62,11 @@ async function fillFile(read: ReadRows, file: Connection, options: CopyOptions):
     throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
   }
   file.script("BEGIN");
-  createTables(file, plan);
+  for (const { sql, kind } of plan.tables) if (kind !== "shadow") file.run(sql);
+  // SQLite adds rows to shadow tables, which are copied instead.
+  for (const { name, kind } of plan.tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);
+  for (const { name, last } of plan.sequences)
+    file.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [name, last]);
   const insert = (table: TablePlan, page: CopiedValue[][]) => {
     const sql = insertSql(table, 1);
     for (const row of page) file.run(sql, row);
@@ -74,12 +77,4 @@ async function fillFile(read: ReadRows, file: Connection, options: CopyOptions):
     file.run(sql);
   }
   file.script("COMMIT");
-}
-
-/** Creates the tables, without the rows that SQLite adds to shadow tables. */
-function createTables(file: Connection, { tables, sequences }: CopyPlan): void {
-  for (const { sql, kind } of tables) if (kind !== "shadow") file.run(sql);
-  for (const { name, kind } of tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);
-  for (const { name, last } of sequences)
-    file.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [name, last]);
 }

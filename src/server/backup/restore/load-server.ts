@@ -6,16 +6,17 @@ import { migrations } from "../../db/migrations.ts";
 import { retryWhileBusy } from "../../db/server/retry-while-busy.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, unavailable } from "../../errors.ts";
-import { copyClientOf, readFrom } from "../copy/server-source.ts";
 import {
   type CopiedValue,
   type CopyOptions,
   type CopyPlan,
+  copyClientOf,
   copyRows,
   countRows,
   insertSql,
   quote,
   type ReadRows,
+  readFrom,
   readPages,
   readPlan,
   type TablePlan,
@@ -41,28 +42,24 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
     const target = await inspectTarget(db);
     const session = await beginLoading(db, target, plan);
     try {
-      await fillTables(read, session, plan, options);
+      const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
+      const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
+        // An empty shadow table makes its virtual table unusable, so SQLite's own rows stay until the first copied ones.
+        const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
+        return session.write([...clearing, ...insertPage(table, page)]);
+      };
+      const counts = await copyRows(read, tables, write, options);
+      const loaded = await countRows((sql, args) => readFrom(session.client, sql, args), tables);
+      for (const [name, count] of counts) {
+        if (loaded.get(name) === count) continue;
+        throw unavailable(`The restore is incomplete: the server has ${loaded.get(name)} of ${count} rows of ${name}.`);
+      }
       await session.finish(await lastStatements(read, plan, target.revision));
     } catch (error) {
       await session.abandon().catch(() => {});
       throw error;
     }
   });
-}
-
-async function fillTables(read: ReadRows, session: LoadSession, plan: CopyPlan, options: CopyOptions): Promise<void> {
-  const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
-  const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
-    // An empty shadow table makes its virtual table unusable, so SQLite's own rows stay until the first copied ones.
-    const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
-    return session.write([...clearing, ...insertPage(table, page)]);
-  };
-  const counts = await copyRows(read, tables, write, options);
-  const loaded = await countRows((sql, args) => readFrom(session.client, sql, args), tables);
-  for (const [name, count] of counts) {
-    if (loaded.get(name) === count) continue;
-    throw unavailable(`The restore is incomplete: the server has ${loaded.get(name)} of ${count} rows of ${name}.`);
-  }
 }
 
 function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
@@ -89,8 +86,6 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
 }
 
 type LoadTarget = Awaited<ReturnType<typeof inspectTarget>>;
-
-export type LoadSession = Awaited<ReturnType<typeof beginLoading>>;
 
 const busyDeadlineMs = 30_000;
 
@@ -139,7 +134,7 @@ export async function inspectTarget(db: Database) {
  * limit.
  * @throws conflict if another program changes the database, also during later writes; unavailable without the server.
  */
-export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
+async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
   const client = copyClientOf(db);
   const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
   const write = async (statements: InStatement[]) => {

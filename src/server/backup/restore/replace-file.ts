@@ -5,7 +5,6 @@ import { isDamaged } from "../../db/db-errors.ts";
 import { hasWal, mergeWal, removeWal } from "../../db/local/merge-wal.ts";
 import { copyWhole, syncFile } from "../../db/local/sync-file.ts";
 import { makeBackupsFolder } from "../location.ts";
-import { keptPrefix } from "./temp-dir.ts";
 
 interface Replacement {
   dataDir: string;
@@ -15,18 +14,19 @@ interface Replacement {
   now: Date;
   /** Runs just before the swap. If it throws, nothing has changed. */
   beforeSwap?: () => Promise<void>;
+  onStep?: (step: string) => void;
 }
 
 /**
- * Replaces the database file while nobody has it open, and returns where the old one is kept. It yields between its
- * steps; a process that ends at any step leaves either the old or the new database intact.
+ * Replaces the database file while nobody has it open, and returns where the old one is kept. A process that ends at any
+ * step leaves either the old or the new database intact.
  */
-export async function* replaceFile(replacement: Replacement): AsyncGenerator<string, string | null> {
-  const { dataDir, path, newPath, now, beforeSwap } = replacement;
+export async function replaceFile(replacement: Replacement): Promise<string | null> {
+  const { dataDir, path, newPath, now, beforeSwap, onStep } = replacement;
   const old = existsSync(path) ? path : copyFile(dataDir);
   chownLike(newPath, existsSync(path) ? path : dataDir);
   syncFile(newPath);
-  yield "the new file is on disk";
+  onStep?.("the new file is on disk");
   let kept: string | null = null;
   if (existsSync(old)) {
     // A damaged or empty file keeps its WAL.
@@ -35,15 +35,15 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
         if (!isDamaged(error)) throw error;
       });
     }
-    yield "the old WAL is merged";
-    kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
+    onStep?.("the old WAL is merged");
+    kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(old)) {
       // Copied, not linked, because links of an unfinished restore are removed, and a damaged database needs its WAL.
       copyWhole(`${old}-wal`, `${kept}-wal`);
       copyWhole(old, kept);
     } else linkOrCopy(old, kept);
     syncFile(dirname(kept));
-    yield "the old file is kept";
+    onStep?.("the old file is kept");
   }
   try {
     await beforeSwap?.();
@@ -56,10 +56,10 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   // Without a copy but with a database, the directory is that of a standby that took over.
   rmSync(copyFile(dataDir), { force: true });
   syncFile(dirname(path));
-  yield "the old WAL is gone";
+  onStep?.("the old WAL is gone");
   renameSync(newPath, path);
   rmSync(standbyFile(dataDir), { force: true });
-  yield "the new file is in place";
+  onStep?.("the new file is in place");
   syncFile(dirname(path));
   return kept;
 }

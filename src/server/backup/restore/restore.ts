@@ -95,13 +95,9 @@ async function swap(
   const path = databaseFile(dataDir);
   const lock = await lockExclusive(path, { signal, onWait });
   try {
-    const steps = replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
-    for (;;) {
-      const { done, value } = await steps.next();
-      // The lock is kept until the process ends: at garbage collection, the engine closes its handles of the old file
-      // and removes the WAL by name, so nobody else may have a WAL of that name.
-      if (done) return value;
-    }
+    // The lock is kept until the process ends: at garbage collection, the engine closes its handles of the old file and
+    // removes the WAL by name, so nobody else may have a WAL of that name.
+    return await replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
   } catch (error) {
     lock.close();
     throw signal?.aborted ? error : storageError(error, path, "The database cannot be replaced:");

@@ -7,7 +7,6 @@ import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { storageError } from "../../object-store/storage.ts";
 
 const prefix = ".restore-";
-export const keptPrefix = "before-restore-";
 
 /**
  * Creates a directory on the disk of the database, so that a rename can put the new file into place. If the data
@@ -15,14 +14,22 @@ export const keptPrefix = "before-restore-";
  */
 export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   const beside = dirname(databaseFile(dataDir));
+  let lock: FileLock | undefined;
   try {
     if (mayCreate) mkdirSync(beside, { recursive: true, mode: 0o700 });
-    if (!existsSync(beside)) return describeTempDir(mkdtempSync(join(tmpdir(), prefix)));
-    accessSync(beside, constants.W_OK);
-    await removeStaleRestores(dataDir);
-    const lock = await openLock(beside);
-    while (!lock.tryShared()) await Bun.sleep(10);
-    return describeTempDir(mkdtempSync(join(beside, prefix)), lock);
+    const isBeside = existsSync(beside);
+    if (isBeside) {
+      accessSync(beside, constants.W_OK);
+      await removeStaleRestores(dataDir);
+      lock = await openLock(beside);
+      while (!lock.tryShared()) await Bun.sleep(10);
+    }
+    const path = mkdtempSync(join(isBeside ? beside : tmpdir(), prefix));
+    const remove = () => {
+      rmSync(path, { recursive: true, force: true });
+      lock?.close();
+    };
+    return { path, remove };
   } catch (error) {
     throw storageError(error, beside, "The backup cannot be unpacked in");
   }
@@ -50,14 +57,4 @@ function listStale(dataDir: string): string[] {
 /** Each restore shares this lock while its process lives. */
 async function openLock(beside: string): Promise<FileLock> {
   return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
-}
-
-function describeTempDir(path: string, lock?: FileLock) {
-  return {
-    path,
-    remove() {
-      rmSync(path, { recursive: true, force: true });
-      lock?.close();
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { Row } from "@libsql/core/api";
 import { openConfiguredDatabase } from "../../admin/open-database.ts";
-import { copyClientOf } from "../../backup/copy/server-source.ts";
+import { copyClientOf } from "../../backup/copy/tables.ts";
 import type { Config } from "../../config/config.ts";
 import { mapServerError, sqliteCodeOf } from "../../db/db-errors.ts";
 import { Connection } from "../../db/local/connection.ts";

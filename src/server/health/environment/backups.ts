@@ -1,8 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
-import { readLast } from "../../backup/last.ts";
-import { backupsFolder, restoreTestPlace } from "../../backup/location.ts";
+import { backupsFolder, readLast, restoreTestPlace } from "../../backup/location.ts";
 import { replicaDamage } from "../../backup/manifest.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";

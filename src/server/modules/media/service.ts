@@ -4,7 +4,7 @@ import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
 import { pick, pickStored } from "../../db/selection.ts";
 import { all, bind, byId, equals, get, ofStore, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
-import { openBoundedStorage } from "../../object-store/bounded-storage.ts";
+import { openBoundedStorage } from "../../object-store/open-storage.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { formatBytes } from "../../values/units.ts";
 import { tenants } from "../tenants/table.ts";
