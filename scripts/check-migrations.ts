@@ -9,7 +9,7 @@ type Snapshot = Awaited<ReturnType<typeof generateSQLiteDrizzleJson>>;
 
 const root = join(import.meta.dir, "..");
 const folder = join(root, "drizzle");
-const remedy = "Run `bun run generate`, then list the new file in src/server/db/migrations.ts.";
+const remedy = "Run `bun run generate`, then list the new file in src/server/db/migrate.ts.";
 
 function readJson<T>(...path: string[]): T {
   return JSON.parse(readFileSync(join(folder, ...path), "utf8"));
@@ -68,10 +68,10 @@ function differing(left: Record<string, unknown>, right: Record<string, unknown>
 }
 
 async function findEmbeddingFaults(names: string[], texts: string[]): Promise<string[]> {
-  const { migrations } = await import("../src/server/db/migrations.ts");
+  const { migrations } = await import("../src/server/db/migrate.ts");
   const embedded: { name: string; sql: string }[] = [...migrations];
   if (embedded.map(({ name }) => name).join() !== names.join()) {
-    return [`src/server/db/migrations.ts lists [${embedded.map(({ name }) => name)}], the journal [${names}].`];
+    return [`src/server/db/migrate.ts lists [${embedded.map(({ name }) => name)}], the journal [${names}].`];
   }
   return embedded.flatMap(({ name, sql }, at) => (sql === texts[at] ? [] : [`${name} is embedded with other SQL.`]));
 }

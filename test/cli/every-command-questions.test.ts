@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describeUsers } from "../../src/server/db/local/database-users.ts";
+import { describeUsers } from "../../src/server/db/local/open-file-lock.ts";
 import { typedSecret } from "./command-calls.ts";
 import { countRows } from "./database-contents.ts";
 import {

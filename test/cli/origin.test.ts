@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { param, run as runStatement, statement } from "../../src/server/db/statement.ts";
-import { createRejectionRecorder } from "../../src/server/modules/app-keys/rejections.ts";
+import { createRejectionRecorder } from "../../src/server/modules/app-keys/origins.ts";
 import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { until } from "../support/until.ts";
 import { openCli, runAtTerminal, type Step } from "./run-bodega.ts";

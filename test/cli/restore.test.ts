@@ -14,7 +14,7 @@ import {
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { describeUsers } from "../../src/server/db/local/database-users.ts";
+import { describeUsers } from "../../src/server/db/local/open-file-lock.ts";
 import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";
 import { command, makeDir, nextVersion, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";

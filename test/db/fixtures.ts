@@ -1,5 +1,5 @@
 import type { InStatement } from "@libsql/core/api";
-import type { Migration } from "../../src/server/db/migrations.ts";
+import type { Migration } from "../../src/server/db/migrate.ts";
 
 /** The table that most tests of the data layer write to. */
 export const createTable =

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { SystemCtx } from "../../src/server/context.ts";
-import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
 import { addOrigins, removeOrigins, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import {
   activateKey,
@@ -9,6 +8,7 @@ import {
   issueKey,
   publishKey,
   revokeKey,
+  rotateKey,
   unpublishKey,
 } from "../../src/server/modules/app-keys/service.ts";
 import { createTenant } from "../../src/server/modules/tenants/service.ts";

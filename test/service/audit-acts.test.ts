@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { SystemCtx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
 import { addOrigins, removeOrigins, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import {
   activateKey,
@@ -9,6 +8,7 @@ import {
   issueKey,
   publishKey,
   revokeKey,
+  rotateKey,
   unpublishKey,
 } from "../../src/server/modules/app-keys/service.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";

@@ -7,7 +7,7 @@ import { createProduct, deleteProduct } from "../../src/server/modules/catalogue
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { resolveOrderId } from "../../src/server/modules/orders/views.ts";
 import { createTenant, getTenant } from "../../src/server/modules/tenants/service.ts";
-import { resolveUserId } from "../../src/server/modules/users/resolve.ts";
+import { resolveUserId } from "../../src/server/modules/users/list.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { resolveWebhookId } from "../../src/server/modules/webhooks/resolve.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";

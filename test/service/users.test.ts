@@ -8,7 +8,7 @@ import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
 import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { updateUser } from "../../src/server/modules/users/change.ts";
 import { changePasswordHash, findSignInUserById, type SignInUser } from "../../src/server/modules/users/credentials.ts";
-import { resolveUserId } from "../../src/server/modules/users/resolve.ts";
+import { resolveUserId } from "../../src/server/modules/users/list.ts";
 import { createUser, deleteUser, getUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { newAddress } from "../support/client.ts";

@@ -1,4 +1,4 @@
-import { type Migration, migrations } from "../../src/server/db/migrations.ts";
+import { type Migration, migrations } from "../../src/server/db/migrate.ts";
 
 /** A migration that the next version of the program might add. */
 export const nextMigration: Migration = {

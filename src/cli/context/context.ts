@@ -4,7 +4,7 @@ import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from
 import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
 import { type ConfigFlags, type Options, openOptions } from "../../server/config/environment.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
-import { nameDatabase } from "../../server/db/failure.ts";
+import { nameDatabase } from "../../server/db/db-errors.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
 import type { ListPage } from "../../server/pagination/list-page.ts";

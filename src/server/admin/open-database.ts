@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { locateFailure } from "../db/failure.ts";
+import { locateFailure } from "../db/db-errors.ts";
 import type { BeforeCommit } from "../db/group-commit/writer.ts";
 import { type DatabaseOptions, openDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";

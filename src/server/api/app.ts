@@ -3,7 +3,7 @@ import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { createCredentialLookup, createUsageRecorder } from "../modules/app-keys/lookup.ts";
-import { createRejectionRecorder } from "../modules/app-keys/rejections.ts";
+import { createRejectionRecorder } from "../modules/app-keys/origins.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/process-monitor.ts";
 import { MiB } from "../values/units.ts";

@@ -1,7 +1,6 @@
 import { Connection } from "./local/connection.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
-import { createMigrationsTable, splitMigration } from "./migrate.ts";
-import type { Migration } from "./migrations.ts";
+import { createMigrationsTable, type Migration, splitMigration } from "./migrate.ts";
 
 /** A table, index, trigger or view with the statement that created it. */
 export interface SchemaObject {

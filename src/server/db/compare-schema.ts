@@ -1,5 +1,5 @@
 import { buildSchema, type SchemaObject } from "./build-schema.ts";
-import { migrations } from "./migrations.ts";
+import { migrations } from "./migrate.ts";
 
 /** An object that is missing, differs, or was not created by Bodega. */
 export interface SchemaFault {

@@ -2,16 +2,32 @@ import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { InStatement, Row } from "@libsql/core/api";
+import initial from "../../../drizzle/0000_initial.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
 import { FileDatabase } from "./local/file-database.ts";
 import { FileLock, lockFile } from "./local/file-lock.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
-import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "./local/restore-marker.ts";
 import { syncFile } from "./local/sync-file.ts";
-import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database, Executor } from "./session.ts";
+
+/** A step of the schema. `name` is its file's name without the extension. */
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+/** All migrations, oldest first. List each new file of drizzle/ here, so that the executable embeds it. */
+export const migrations: readonly Migration[] = [{ name: "0000_initial", sql: initial }];
+
+/** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */
+export const restoreMarker = "__bodega_load";
+
+export const restoreRunning = () =>
+  wrongState("A restore into this database is running, or was interrupted.", {
+    remedy: "Wait for it to end. If none is running, start the restore again: bodega db restore <backup>",
+  });
 
 /** How long one process waits for another that migrates the same file. */
 const lockTimeoutMs = 30_000;
@@ -34,9 +50,9 @@ const assertForeignKeys = `UPDATE __bodega_migrations
  * start at once, one migrates and the others wait. Returns the names of the migrations that this call applied. Errors:
  * unavailable when the schema is newer than this program, an applied migration has changed, or the result breaks a
  * foreign key; conflict for another program's database; wrongState for one that is being restored.
- * @param known migrations to use instead of the embedded ones, for tests.
+ * @param known migrations to use instead of the migrations ones, for tests.
  */
-export async function migrate(db: Database, known = embedded, now = new Date()): Promise<{ applied: string[] }> {
+export async function migrate(db: Database, known = migrations, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };
   // Another process could migrate a file between the backup and the first statement.
   const lock = db instanceof FileDatabase ? await lockMigration(db.path) : undefined;
@@ -51,7 +67,7 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
   const pending = await findPending(db, known);
   if (pending.length === 0) return { applied: [] };
   const { holdsData, isOurs, hasMarker } = await inspect(db);
-  if (hasMarker) throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
+  if (hasMarker) throw restoreRunning();
   if (holdsData && !isOurs) {
     throw conflict("The database contains tables of another program. Choose another --data-dir or database.");
   }
@@ -86,7 +102,7 @@ function alreadyMigrating(cause?: unknown): AppError {
  * Lists the migrations of this program, oldest first, then those of a newer one. `appliedAt` is null for a pending one;
  * `isKnown` is false for one that this program lacks or has in another form.
  */
-export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
+export async function migrationStatus(db: Database, steps: readonly Migration[] = migrations) {
   const applied = await readApplied(async (sql) => (await db.execute(sql)).rows);
   const { newer, altered } = compareMigrations(applied.values(), steps);
   const names = [...steps.map(({ name }) => name), ...newer];
@@ -114,7 +130,7 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
  * Compares applied migrations with those of a program. Returns the pending ones, and the names of those that the
  * program lacks or has in another form.
  */
-export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash">>, steps = embedded) {
+export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash">>, steps = migrations) {
   const hashes = new Map([...applied].map(({ name, hash }) => [name, hash]));
   const known = new Map(steps.map((step) => [step.name, hashMigration(step)]));
   const names = [...hashes.keys()];

@@ -4,7 +4,7 @@ import { commandLockDeadlineMs, openConfiguredDatabase, withConfiguredDatabase }
 import type { Config } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
-import { locateFailure, nameDatabase } from "../db/failure.ts";
+import { locateFailure, nameDatabase } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
-import type { CommandLine } from "../db/failure.ts";
+import type { CommandLine } from "../db/db-errors.ts";
 
 /** In ascending order: a note is information, a warning may become an error, an error needs action now. */
 export const severities = ["note", "warning", "error"] as const;

@@ -1,6 +1,6 @@
 import { withTimeout } from "../concurrency/with-timeout.ts";
 import type { SystemCtx } from "../context.ts";
-import type { CommandLine } from "../db/failure.ts";
+import type { CommandLine } from "../db/db-errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { describeDamage } from "./database/reader.ts";
 import type { CheckSubject, Finding, Findings, Group, RecordSubject, ReportedFinding, Severity } from "./finding.ts";

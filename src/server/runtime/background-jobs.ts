@@ -12,7 +12,7 @@ import type { ChannelDeps } from "../delivery/channel.ts";
 import { type AppError, wrongState } from "../errors.ts";
 import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { purgeRejections } from "../modules/app-keys/rejections.ts";
+import { purgeRejections } from "../modules/app-keys/origins.ts";
 import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/outbox.ts";

@@ -4,7 +4,7 @@ import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts";
 import { findUnknownSettings } from "../config/environment.ts";
-import { locateFailure } from "../db/failure.ts";
+import { locateFailure } from "../db/db-errors.ts";
 import { BallastFile } from "../db/local/ballast-file.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";
 import type { Database } from "../db/session.ts";

@@ -1,10 +1,11 @@
 import { expect } from "bun:test";
-import { retireSecrets, rotateKey } from "../../../src/server/modules/app-keys/change.ts";
 import {
   activateKey,
   getKey,
   publishKey,
+  retireSecrets,
   revokeKey,
+  rotateKey,
   unpublishKey,
 } from "../../../src/server/modules/app-keys/service.ts";
 import { deleteTenant, resumeTenant, suspendTenant } from "../../../src/server/modules/tenants/service.ts";

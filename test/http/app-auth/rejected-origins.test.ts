@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import {
   createRejectionRecorder,
   listRejections,
   purgeRejections,
-} from "../../../src/server/modules/app-keys/rejections.ts";
+  setOrigins,
+} from "../../../src/server/modules/app-keys/origins.ts";
 import { newAddress } from "../../support/client.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { until } from "../../support/until.ts";

@@ -26,7 +26,7 @@ const list = defineCommand({
   ],
   async run(args, console) {
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
-    const { findUserId } = await import("../../../server/modules/users/resolve.ts");
+    const { findUserId } = await import("../../../server/modules/users/list.ts");
     const { namespace, "actor-kind": actorKind, limit } = args;
     const rows = await withContext(args, console, async (ctx) => {
       const idOf = (name: string | undefined) =>

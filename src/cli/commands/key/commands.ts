@@ -81,7 +81,7 @@ const update = defineCommand({
   async run(args, console) {
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     const patch = { name: args.name, scopes, expiresAt: args.expires };
-    const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
+    const { updateKey } = await import("../../../server/modules/app-keys/service.ts");
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const { name, origins } = await withKey(args, console, getKey);
     if (scopes) await confirmPages(console, { name, scopes: parseScopes(scopes) }, origins);
@@ -120,7 +120,7 @@ const rotate = defineCommand({
   done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
-    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/change.ts");
+    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/service.ts");
     requireOverlap(overlapMs);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const key = await withKey(args, console, getKey);
@@ -140,7 +140,7 @@ const retire = defineCommand({
   done: "Expired the old secrets of key {name}.",
   async run(args, console) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const { retireSecrets } = await import("../../../server/modules/app-keys/change.ts");
+    const { retireSecrets } = await import("../../../server/modules/app-keys/service.ts");
     const key = await withKey(args, console, getKey);
     const [, ...old] = key.secrets;
     const last = old.flatMap(({ last_used_at }) => last_used_at ?? []).toSorted();

@@ -88,7 +88,7 @@ const list = defineCommand({
   ],
   async run(args, console) {
     if (args.rejected) {
-      const { listRejections } = await import("../../../server/modules/app-keys/rejections.ts");
+      const { listRejections } = await import("../../../server/modules/app-keys/origins.ts");
       const rejected = await withKey(args, console, listRejections);
       return printList(console, rejected, {
         empty: "No rejected origins found.",

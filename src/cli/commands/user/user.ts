@@ -10,7 +10,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 
 export type User = Awaited<ReturnType<typeof getUser>>;
 
-const load = async () => (await import("../../../server/modules/users/resolve.ts")).resolveUserId;
+const load = async () => (await import("../../../server/modules/users/list.ts")).resolveUserId;
 export const user = recordArgs("user", "user", "Id or email of the user", load);
 
 export async function findUser(ctx: Ctx, named: string | undefined): Promise<string | undefined> {

@@ -2,10 +2,10 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
+import { restoreMarker, restoreRunning } from "../../db/migrate.ts";
 import type { Database } from "../../db/session.ts";
-import { conflict, errnoOf, unavailable, wrongState } from "../../errors.ts";
+import { conflict, errnoOf, unavailable } from "../../errors.ts";
 import {
   type CopiedValue,
   type CopyOptions,
@@ -59,7 +59,7 @@ async function createFile(path: string): Promise<Connection> {
 async function fillFile(read: ReadRows, file: Connection, options: CopyOptions): Promise<void> {
   const plan = await readPlan(read);
   if (plan.tables.some(({ name }) => name === restoreMarker)) {
-    throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
+    throw restoreRunning();
   }
   file.script("BEGIN");
   for (const { sql, kind } of plan.tables) if (kind !== "shadow") file.run(sql);

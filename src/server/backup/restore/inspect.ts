@@ -3,8 +3,7 @@ import { compareSchema, isWithoutGaps, nameObject } from "../../db/compare-schem
 import { isDamaged } from "../../db/db-errors.ts";
 import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { compareMigrations } from "../../db/migrate.ts";
-import { migrations } from "../../db/migrations.ts";
+import { compareMigrations, migrations } from "../../db/migrate.ts";
 import { unavailable } from "../../errors.ts";
 import { damaged, type Manifest } from "../manifest.ts";
 

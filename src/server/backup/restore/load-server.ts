@@ -1,8 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../../db/bind-args.ts";
 import { buildSchema } from "../../db/build-schema.ts";
-import { restoreMarker } from "../../db/local/restore-marker.ts";
-import { migrations } from "../../db/migrations.ts";
+import { migrations, restoreMarker } from "../../db/migrate.ts";
 import { retryWhileBusy } from "../../db/server/retry-while-busy.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, unavailable } from "../../errors.ts";

@@ -9,12 +9,11 @@ import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { BallastFile } from "./ballast-file.ts";
 import { Connection } from "./connection.ts";
-import { watchFile } from "./file-watch.ts";
+import { watchFile, watchSuspension } from "./file-watch.ts";
 import { FileWriter } from "./file-writer.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
-import { watchSuspension } from "./suspension-watch.ts";
 import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 
 const writerCacheKiB = 8 * 1024;

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, refuseStandby } from "../../config/data-dir.ts";
-import { type CommandLine, damageRemedy, nameDatabase } from "../../db/failure.ts";
+import { type CommandLine, damageRemedy, nameDatabase } from "../../db/db-errors.ts";
 import { describeKeptWals } from "../../db/local/kept-wal.ts";
 import { notFound } from "../../errors.ts";
 import { countOf, type Finding, type Findings, finding } from "../finding.ts";

@@ -1,8 +1,8 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
 import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
-import type { CommandLine } from "../../db/failure.ts";
-import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
-import { compareMigrations, readApplied } from "../../db/migrate.ts";
+import type { CommandLine } from "../../db/db-errors.ts";
+
+import { compareMigrations, readApplied, restoreMarker, restoreRunning } from "../../db/migrate.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
 import type { DatabaseReader } from "./reader.ts";
 
@@ -13,7 +13,8 @@ export async function* checkSchema(
 ): AsyncGenerator<Finding, boolean> {
   const objects = (await query(selectSchema)).map((row) => toSchemaObject(Array.from(row)));
   if (objects.some(({ name }) => name === restoreMarker)) {
-    yield finding("error", restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
+    const { message, remedy = "" } = restoreRunning();
+    yield finding("error", restoreMarker, message, remedy);
     return false;
   }
   const rows = await readApplied(query);

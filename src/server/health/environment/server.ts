@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { envFilePath } from "../../config/environment.ts";
-import { locateFailure } from "../../db/failure.ts";
+import { locateFailure } from "../../db/db-errors.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { notDurable, ServerDatabase } from "../../db/server/server-database.ts";
 import { get, statement } from "../../db/statement.ts";

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { jsonOf } from "../../db/selection.ts";
 import { all, get, param, params, run, statement } from "../../db/statement.ts";
@@ -20,13 +20,13 @@ const times = { createdAt: param("now"), updatedAt: param("now") };
 const newKey = { ...params("id", "tenantId", "name", "scopes", "published", "expiresAt"), ...times };
 const insertKey = statement((q) => q.insert(appKeys).values(newKey));
 const newRow = { ...params("id", "tenantId", "appId", "hash"), createdAt: param("now") };
-export const insertSecret = statement((q) => q.insert(appKeySecrets).values(newRow));
+const insertSecret = statement((q) => q.insert(appKeySecrets).values(newRow));
 /** The last use of a key, including that of removed secrets. */
 const lastUse = sql<string | null>`(select max(at) from (select ${appKeys}.last_used_at as at
   union all select s.last_used_at from ${appKeySecrets} s where s.app_id = ${appKeys}.id))`;
 const isKey = eq(id, param("appId"));
-export const isValidKey = and(isKey, isNull(revokedAt));
-export const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
+const isValidKey = and(isKey, isNull(revokedAt));
+const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
 const keyFields = {
   ...{ tenant_id: tenantId, app_id: id, namespace: tenants.namespace, name },
   scopes: jsonOf<string[]>(scopes),
@@ -50,7 +50,6 @@ const selectKeys = statement((q) =>
 );
 const revoked = { revokedAt: param("now"), active: false, published: false, updatedAt: param("now") };
 const setRevoked = statement((q) => q.update(appKeys).set(revoked).where(isValidKey));
-const removeSecrets = statement((q) => q.delete(appKeySecrets).where(eq(appKeySecrets.appId, param("appId"))));
 
 type KeyRow = Awaited<ReturnType<typeof requireKey>>;
 /** An app key as the terminal prints it: never with its secret or a hash of it. */
@@ -142,9 +141,91 @@ export function withSecret(row: KeyRow, app_secret: string) {
   return { app_id, app_secret, ...rest };
 }
 
-export function parseExpiry(text: string, now: number): string {
+function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");
   if (at <= now) throw invalidField("expires_at", "must be in the future");
   return toTimestamp(at);
+}
+
+const changes = params("name", "scopes", "expiresAt", "updatedAt");
+const changeKey = statement((q) => q.update(appKeys).set(changes).where(isValidKey));
+
+export function updateKey(
+  ctx: SystemCtx,
+  appId: string,
+  patch: { name?: string | undefined; scopes?: string[] | undefined; expiresAt?: string | null | undefined },
+) {
+  const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);
+  const scopes = patch.scopes === undefined ? undefined : parseScopes(patch.scopes);
+  const expiresAt = patch.expiresAt ? parseExpiry(patch.expiresAt, ctx.now()) : patch.expiresAt;
+  return inTransaction(ctx, async (tx) => {
+    const before = await getKey(tx, appId);
+    const changed = await run(tx.db, changeKey, {
+      appId,
+      name: name ?? before.name,
+      scopes: JSON.stringify(scopes ?? before.scopes),
+      expiresAt: expiresAt === undefined ? before.expires_at : expiresAt,
+      updatedAt: toTimestamp(ctx.now()),
+    });
+    if (changed === 0) throw keyRevoked(before);
+    const after = await getKey(tx, appId);
+    const details = { name: after.name, scopes: after.scopes, expires_at: after.expires_at };
+    await recordAudit(tx, { event: "key.updated", namespace: after.namespace, subject: appId, details });
+    return after;
+  });
+}
+
+const isOfKey = eq(appKeySecrets.appId, param("appId"));
+const end = appKeySecrets.expiresAt;
+const isLonger = and(isOfKey, or(isNull(end), gt(end, param("expiresAt"))));
+const endSecrets = statement((q) => q.update(appKeySecrets).set(params("expiresAt")).where(isLonger));
+const isEnded = and(isOfKey, lte(end, param("now")));
+const removeSecrets = statement((q) => q.delete(appKeySecrets).where(isOfKey));
+const removeEndedSecrets = statement((q) => q.delete(appKeySecrets).where(isEnded));
+const selectSecrets = statement((q) => q.select({ id: appKeySecrets.id }).from(appKeySecrets).where(isOfKey));
+const maxSecrets = 5;
+const removeOldSecrets = statement(sql`delete from ${appKeySecrets} where ${isOfKey} and id not in (
+  select id from ${appKeySecrets} where ${isOfKey} order by created_at desc, id desc limit 1)`);
+
+export function requireOverlap(ms: number): void {
+  if (!Number.isSafeInteger(ms) || ms < 0 || ms > 365 * 86_400_000) {
+    throw invalidField("overlap", "must be between 0 and 365 days");
+  }
+}
+
+/**
+ * Creates a new secret; the old ones stay valid for `overlapMs`. Errors: notFound; wrongState for a revoked key, and if
+ * too many secrets are valid.
+ */
+export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
+  requireOverlap(overlapMs);
+  const moment = ctx.now();
+  const now = toTimestamp(moment);
+  const secret = newSecret("sk_");
+  return inTransaction(ctx, async (tx) => {
+    const key = await requireKey(tx, appId);
+    if (key.revoked_at) throw keyRevoked(key);
+    await run(tx.db, endSecrets, { appId, expiresAt: toTimestamp(moment + overlapMs) });
+    await run(tx.db, keepLastUse, { appId });
+    await run(tx.db, removeEndedSecrets, { appId, now });
+    const valid = await all(tx.db, selectSecrets, { appId });
+    if (valid.length >= maxSecrets) {
+      throw wrongState(`Key ${appId} already has ${valid.length} valid secrets. Rotate without --overlap to end them.`);
+    }
+    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
+    const details = { overlap_seconds: overlapMs / 1000 };
+    await recordAudit(tx, { event: "key.rotated", namespace: key.namespace, subject: appId, details });
+    return withSecret(await requireKey(tx, appId), secret);
+  });
+}
+
+export function retireSecrets(ctx: SystemCtx, appId: string) {
+  return inTransaction(ctx, async (tx) => {
+    const { namespace } = await requireKey(tx, appId);
+    await run(tx.db, keepLastUse, { appId });
+    const retired = await run(tx.db, removeOldSecrets, { appId });
+    if (retired > 0) await recordAudit(tx, { event: "key.retired", namespace, subject: appId, details: { retired } });
+    return { ...(await getKey(tx, appId)), retired };
+  });
 }

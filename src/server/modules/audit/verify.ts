@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { migrations } from "../../db/migrations.ts";
+import { migrations } from "../../db/migrate.ts";
 import type { Executor } from "../../db/session.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";

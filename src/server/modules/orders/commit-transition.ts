@@ -1,14 +1,15 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { all, bind, byId, param, rowsOf, statement } from "../../db/statement.ts";
+import { all, bind, byId, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../catalogue/products/stock.ts";
 import type { EventType } from "../events/types.ts";
 import { notifiableEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/messages.ts";
-import { returnSpentPoints } from "./return-points.ts";
-import { insertEvent, type OrderCtx, selectOrder } from "./statements.ts";
+import { returnPoints, reversePoints } from "../rewards/ledger.ts";
+import { shareOf } from "./amounts.ts";
+import { bumpVersion, insertEvent, type OrderCtx, selectOrder } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 const noticeLifetimeMs = 86_400_000;
@@ -69,4 +70,44 @@ export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "canc
   }
   const event = how === "cancel" ? "order.cancelled" : "order.expired";
   return commitTransition(tx, id, { event, stock: ["release", how] });
+}
+
+const selectOthers = statement((q) =>
+  q
+    .select()
+    .from(orders)
+    .where(sql`${ofStore(orders)} and user_id = ${param("userId")} and id <> ${param("orderId")}
+      and refunded_minor > 0 and points_reversed < points_earned`)
+    .orderBy(orders.createdAt, orders.id),
+);
+const addReversed = statement((q) =>
+  q
+    .update(orders)
+    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion })
+    .where(byId(orders)),
+);
+
+/**
+ * Returns points that an order spent; `earlier` points were returned before. Up to as many are then reversed for
+ * refunds of the customer's other orders, which could not reverse them before. `cause` is the id of a refund, or of an
+ * unpaid order.
+ */
+export async function returnSpentPoints(
+  tx: OrderCtx,
+  returning: { userId: string; orderId: string; points: number; source: string; cause: string },
+  earlier = 0,
+): Promise<void> {
+  let left = await returnPoints(tx, returning, earlier);
+  const { userId, orderId, cause } = returning;
+  const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()), type: "order.refunded" };
+  for (const { id, ...other } of await all(tx.db, selectOthers, { ...values, userId, orderId })) {
+    const owed = shareOf(other.pointsEarned, other.refundedMinor, other.totalMinor) - other.pointsReversed;
+    const points = Math.min(owed, left);
+    if (points <= 0) continue;
+    const source = `order:${id}:refund:${cause}:reverse`;
+    const reversed = await reversePoints(tx, { userId, orderId: id, points, source });
+    left -= reversed;
+    const change = { ...values, id, reversed, eventId: newId("evt") };
+    await tx.db.batch([bind(addReversed, change), bind(insertEvent, change)]);
+  }
 }

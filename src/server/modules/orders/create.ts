@@ -1,3 +1,4 @@
+import type { InStatement } from "@libsql/core/api";
 import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
@@ -13,9 +14,8 @@ import { orderAmounts } from "./amounts.ts";
 import { type CheckedOrder, checkOrder, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
-import { insertLines } from "./new-order.ts";
 import { insertEvent, selectOrder } from "./statements.ts";
-import { orderNumbers, orders } from "./table.ts";
+import { orderLines, orderNumbers, orders } from "./table.ts";
 
 /** Unpaid orders expire after this time. */
 export const expiryMs = 60 * 60_000;
@@ -170,4 +170,24 @@ function titleIn(lang: string, item: OrderedItem, tenantLanguage: string): strin
     if (title != null) return title;
   }
   return item.title;
+}
+
+type NewLine = Record<"id" | "productId" | "title" | "options", string> &
+  Record<"variantId" | "variantTitle" | "sku" | "image", string | null> &
+  Record<"priceMinor" | "quantity" | "subtotal" | "discount" | "tax" | "total", number> & { isCounted: boolean };
+
+const insertLine = statement(sql`
+  insert into ${orderLines} (tenant_id, order_id, position, id, product_id, variant_id, title, variant_title, sku, options,
+    image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted) values `).sql;
+const marks = `(${Array(18).fill("?")})`;
+
+/** Returns the statement that inserts all lines: one per number of lines, because JSON paths are slow on a server. */
+function insertLines({ tenantId, id }: Record<"tenantId" | "id", string>, lines: readonly NewLine[]): InStatement {
+  const args = lines.flatMap((line, position) => {
+    const { productId, variantId, title, variantTitle, sku, options, image, isCounted } = line;
+    const texts = [line.id, productId, variantId, title, variantTitle, sku, options, image];
+    const { priceMinor, quantity, subtotal, discount, tax, total } = line;
+    return [tenantId, id, position, ...texts, priceMinor, quantity, subtotal, discount, tax, total, isCounted];
+  });
+  return { sql: insertLine + lines.map(() => marks).join(), args };
 }

@@ -10,10 +10,9 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock } from "../catalogue/products/stock.ts";
 import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { commitTransition } from "./commit-transition.ts";
+import { commitTransition, returnSpentPoints } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
 import type { RefundInput } from "./model.ts";
-import { returnSpentPoints } from "./return-points.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectState } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 

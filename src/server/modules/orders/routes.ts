@@ -4,10 +4,10 @@ import { app, defineRoute, staff, token } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { createOrder, prepareOrder } from "./create.ts";
-import { listOrders, orderFields } from "./list.ts";
 import { dryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
 import { refundOrder } from "./refund.ts";
 import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
+import { listOrders, orderFields } from "./views.ts";
 
 const tag = "Orders";
 const read = { tag, access: [app("orders:read"), token] } as const;

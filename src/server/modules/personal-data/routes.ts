@@ -1,7 +1,36 @@
+import { Type } from "@sinclair/typebox";
 import { reply, replyAfter } from "../../http/envelope.ts";
 import { defineRoute, token } from "../../http/route.ts";
-import { Erased, Erasure, PersonalData } from "./model.ts";
+import { input, output } from "../../values/schema.ts";
+import { User } from "../users/model.ts";
 import { eraseSelf, exportSelf } from "./service.ts";
+
+const rows = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
+
+export const PersonalData = output("PersonalData", {
+  user: User,
+  sessions: rows("Tokens, without their secrets."),
+  devices: rows("Devices that receive notifications."),
+  orders: rows("Orders with their refunds, as `GET /orders/` shows them."),
+  rewards: rows("Entries of the points ledger."),
+  wishlist: rows("Products on the wishlist."),
+  reactions: rows("Likes and bookmarks."),
+  mail: rows("Mail to the address that waits or ended in the last 30 days, without its contents."),
+  audit: rows("Entries of the audit log about the person or caused by them, without their own exports."),
+});
+
+export const Erasure = input("Erasure", {
+  password: Type.String({ minLength: 1, maxLength: 1024, description: "Current password of the user." }),
+  otp: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "Six digits from the authenticator or a recovery code; required if two-factor authentication is enabled.",
+    }),
+  ),
+});
+
+export const Erased = output("Erased", { erased: Type.Literal(true) });
 
 const own = { tag: "Users", access: [token] } as const;
 
