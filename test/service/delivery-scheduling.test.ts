@@ -20,7 +20,7 @@ function record(
   { tookMs = 20, ...more }: Partial<Attempt> & { tookMs?: number } = {},
 ) {
   const attempt = { receiver: "web one", target: "device", timeoutMs: 0, send: async () => answer, ...more };
-  return scheduler.circuits.record(attempt, answer, tookMs);
+  return scheduler.record(attempt, answer, tookMs);
 }
 
 /** The sources of all attempts that may start, as if each source had an unlimited number of deliveries due. */
@@ -89,7 +89,7 @@ describe("where each delivery has its own receiver", () => {
       for (let n = 0; n < 20; n++) {
         const answer = { ...(n % 2 === 0 ? silent : failed), retryAfterMs: 3_600_000 };
         expect(record(scheduler, answer)).toBeNull();
-        expect(scheduler.circuits.waitMs("web one")).toBe(0);
+        expect(scheduler.openMs("web one")).toBe(0);
       }
     });
 
@@ -99,7 +99,7 @@ describe("where each delivery has its own receiver", () => {
       // An answer in between resets the count.
       expect([fail("1"), fail("2"), record(scheduler, accepted), fail("3"), fail("4")]).toEqual(Array(5).fill(null));
       expect([fail("5"), fail("6")]).toEqual(["opened", null]);
-      expect(scheduler.circuits.waitMs("web one")).toBe(5000);
+      expect(scheduler.openMs("web one")).toBe(5000);
       expect(countAll(scheduler, "web one")).toBe(0);
       clock.advance(5000);
       expect(countAll(scheduler, "web one")).toBe(1);
@@ -112,15 +112,15 @@ describe("where each delivery has its own receiver", () => {
       for (const target of ["1", "2"]) record(scheduler, failed, { target });
       const waits = [5, 10, 20, 40, 60, 60].map(() => {
         record(scheduler, failed, { target: "3" });
-        const waitMs = scheduler.circuits.waitMs("web one");
+        const waitMs = scheduler.openMs("web one");
         clock.advance(waitMs);
         return waitMs / 1000;
       });
       expect(waits).toEqual([5, 10, 20, 40, 60, 60]);
       record(scheduler, { ...failed, retryAfterMs: 3_600_000 }, { target: "4" });
-      expect(scheduler.circuits.waitMs("web one")).toBe(60_000);
+      expect(scheduler.openMs("web one")).toBe(60_000);
       clock.advance(-86_400_000);
-      expect(scheduler.circuits.waitMs("web one")).toBe(0);
+      expect(scheduler.openMs("web one")).toBe(0);
     });
 
     test("after the first missing answer, where neither the service nor the registration ever accepted a message", () => {

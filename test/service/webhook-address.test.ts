@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isPublic, RefusedAddress, resolveAddresses } from "../../src/server/delivery/outbound/address.ts";
+import { isPublic, RefusedAddress, resolveAddresses } from "../../src/server/delivery/outbound.ts";
 import { parseWebhookUrl } from "../../src/server/modules/webhooks/service.ts";
 import { failureOf } from "../support/failure.ts";
 

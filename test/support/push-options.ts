@@ -1,5 +1,5 @@
 import type { Answer } from "../../src/server/delivery/channel.ts";
-import { describeFailure } from "../../src/server/delivery/outbound/attempt-failure.ts";
+import { describeFailure } from "../../src/server/delivery/outbound.ts";
 import type {
   PushOptions,
   PushPayload,

@@ -44,13 +44,7 @@ export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
  */
 export function createQueue<Task extends { id: string }>(
   table: SQLiteTable,
-  options: {
-    which: SQL;
-    read: Statement<Task>;
-    delivered: "delivered" | "sent";
-    onDelivered?: SQL;
-    onEnded?: SQL;
-  },
+  options: { which: SQL; read: Statement<Task>; delivered: "delivered" | "sent"; onDelivered?: SQL; onEnded?: SQL },
 ) {
   const { which, read, delivered, onDelivered = sql``, onEnded = sql`` } = options;
   const isActive = sql`exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')`;
@@ -62,22 +56,19 @@ export function createQueue<Task extends { id: string }>(
       .where(sql`id in (${which}) and ${isActive}`)
       .returning({ id: sql<string>`id`, attempts: sql<number>`attempts` }),
   );
-  // True unless another process has claimed or ended the delivery since.
-  const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
   // Not bound to the lease: a message that arrived must not be sent again, even if another process has claimed it
   // since.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
-  const markEnded = statement(sql`
-    update ${table} set status = ${param("outcome")}, ${result}, finished_at = ${param("now")} ${onEnded}
-    where ${isClaimed}`);
-  const postpone = statement(sql`
-    update ${table} set next_attempt_at = ${param("next")}, ${result} where ${isClaimed}`);
-  const release = statement(sql`
-    update ${table} set next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1
-    where ${isClaimed}`);
+  // Unless another process has claimed or ended the delivery since.
+  const ofClaim = (assignments: SQL) =>
+    statement(sql`update ${table} set ${assignments}
+      where id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`);
+  const markEnded = ofClaim(sql`status = ${param("outcome")}, ${result}, finished_at = ${param("now")} ${onEnded}`);
+  const postpone = ofClaim(sql`next_attempt_at = ${param("next")}, ${result}`);
+  const release = ofClaim(sql`next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1`);
   return {
     async claim({ db, now }: WorkCtx, params: Params = {}): Promise<(Task & Claim)[]> {
       const until = toTimestamp(now() + leaseMs);

@@ -3,7 +3,7 @@ import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Database } from "../db/session.ts";
 import type { Answer, Attempt, Channel, ChannelDeps, Source } from "./channel.ts";
 import type { Claim, DeadEnd } from "./claim.ts";
-import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
+import { describeFailure, TimedOut } from "./outbound.ts";
 import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
@@ -25,11 +25,13 @@ export class DeliveryEngine<Task extends Claim> {
   readonly #scheduler: Scheduler;
   readonly #deps: ChannelDeps;
   readonly #work = new Set<Promise<unknown>>();
-  readonly #halt = new AbortController();
+  readonly #sending = new Set<AbortController>();
   #polling: Promise<boolean> | undefined;
   #isClaiming = false;
   #skipped = 0;
   #isStopping = false;
+  #isHalted = false;
+  #timer: Timer | undefined;
   #databaseFailure: { error: unknown } | undefined;
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
@@ -41,7 +43,6 @@ export class DeliveryEngine<Task extends Claim> {
   /** Polls until it is stopped. @param effect what a database without an answer means: `mail stays queued`. */
   start({ kind }: Database, effect: string): { stop(): Promise<void> } {
     let isFailing = false;
-    let timer: Timer | undefined;
     const poll = async () => {
       try {
         await this.poll();
@@ -51,20 +52,20 @@ export class DeliveryEngine<Task extends Claim> {
         isFailing = true;
       }
       const pause = isFailing ? failurePauseMs : pauseMs[kind] * (1 + Math.random());
-      if (!this.#isStopping) timer = setTimeout(poll, pause);
+      if (!this.#isStopping) this.#timer = setTimeout(poll, pause);
     };
     void poll();
-    const stop = () => {
-      clearTimeout(timer);
-      return this.stop(graceMs);
-    };
-    return { stop };
+    return { stop: () => this.stop(graceMs) };
   }
 
   /** Stops claiming and waits for running attempts. After `graceMs`, interrupts them and releases their claims. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    const halting = setTimeout(() => this.#halt.abort(), graceMs);
+    clearTimeout(this.#timer);
+    const halting = setTimeout(() => {
+      this.#isHalted = true;
+      for (const controller of this.#sending) controller.abort();
+    }, graceMs);
     await withTimeout(this.idle(), graceMs + releaseMs).catch(() => {});
     clearTimeout(halting);
     await this.#channel.close?.();
@@ -164,11 +165,11 @@ export class DeliveryEngine<Task extends Claim> {
       answer = await this.#send(attempt);
     } catch (error) {
       // The message may have arrived nevertheless; receivers recognise it by its id.
-      if (this.#halt.signal.aborted) return this.#write(queue.released(task, now()));
+      if (this.#isHalted) return this.#write(queue.released(task, now()));
       const failed = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 } as const;
       answer = attempt.explain?.(error) ?? failed;
     }
-    const circuit = this.#scheduler.circuits.record(attempt, answer, performance.now() - began);
+    const circuit = this.#scheduler.record(attempt, answer, performance.now() - began);
     this.#channel.notify?.(task, answer, circuit, attempt.receiver);
     const also = this.#channel.alsoRecord?.(task, answer) ?? [];
     if (answer.result === "accepted") return this.#write(queue.delivered(task, answer, now()), ...also);
@@ -178,21 +179,18 @@ export class DeliveryEngine<Task extends Claim> {
   }
 
   async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {
-    const ms = this.#scheduler.circuits.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
-    // Not `AbortSignal.any`, which keeps the listeners of each attempt for as long as the engine lives.
+    const ms = this.#scheduler.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
     const controller = new AbortController();
-    const { signal } = controller;
-    const halt = () => controller.abort();
     const timer = setTimeout(() => controller.abort(new TimedOut(ms)), ms);
-    this.#halt.signal.addEventListener("abort", halt);
+    this.#sending.add(controller);
     try {
-      this.#halt.signal.throwIfAborted();
+      if (this.#isHalted) throw new DOMException("", "AbortError");
       this.attempts += 1;
       // A name resolver that hangs ignores the signal.
-      return await withSignal(send(signal), signal);
+      return await withSignal(send(controller.signal), controller.signal);
     } finally {
       clearTimeout(timer);
-      this.#halt.signal.removeEventListener("abort", halt);
+      this.#sending.delete(controller);
     }
   }
 }

@@ -1,5 +1,5 @@
-import type { Source } from "./channel.ts";
-import { CircuitBreakers, type CircuitPolicy } from "./circuit-breaker.ts";
+import { LruCache } from "../values/lru-cache.ts";
+import type { Answer, Attempt, Source } from "./channel.ts";
 
 export interface SchedulerPolicy {
   /** How many attempts may run at once: in total, per store, per receiver. */
@@ -7,23 +7,51 @@ export interface SchedulerPolicy {
   /** How many permits slow, failing or unknown receivers may use, so that most are always left for others. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
-  circuits: CircuitPolicy;
+  circuits: {
+    /** How many different targets of a receiver must fail in a row until its circuit opens. */
+    opensAfter: number;
+    /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
+    maxRetryAfterMs: number;
+    isWellKnown?: (receiver: string) => boolean;
+  };
 }
 
 /** The minimum wait of a delivery that was claimed although its receiver had no permit. */
 const skippedMs = 2000;
+/** A slower answer counts as none. */
+const slowMs = 2000;
+/** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
+const openMs = { first: 5000, longest: 60_000 };
+/** A circuit that seems to be open for longer was opened before the clock was set back. */
+const maxOpenMs = 3_600_000;
+/** Strangers can name receivers, so the number is limited; those not used recently are forgotten. */
+const minReceivers = 5000;
 
-/** Decides which source may send next, and to which receiver. The store with the fewest attempts in progress comes first. */
+const createCircuit = () => ({
+  /** Whether the last answer accepted a message quickly. */
+  isTrusted: false,
+  /** Targets that failed since the last answer, while the circuit is closed. */
+  failed: new Set<string>(),
+  /** How often in a row the circuit was opened; 0 while it is closed. */
+  openings: 0,
+  openUntil: 0,
+});
+
+/**
+ * Decides which source may send next, and to which receiver. The store with the fewest attempts in progress comes
+ * first. The open circuit of a receiver that fails lets nothing pass for a while, then one attempt at a time.
+ */
 export class Scheduler {
-  readonly circuits: CircuitBreakers;
   readonly #policy: SchedulerPolicy;
+  readonly #now: () => number;
   readonly #asking = new Map<string, Source>();
   /** Number of running attempts, by the name of each limit. */
   readonly #running = new Map<string, number>();
+  readonly #circuits = new LruCache<ReturnType<typeof createCircuit>>(minReceivers);
 
   constructor(policy: SchedulerPolicy, now: () => number) {
     this.#policy = policy;
-    this.circuits = new CircuitBreakers(policy.circuits, now);
+    this.#now = now;
   }
 
   /** Appends sources to the queue for permits, unless they are in it. */
@@ -50,19 +78,57 @@ export class Scheduler {
   waitMs(source: Source, receiver: string): number {
     if (this.#roomFor(source, receiver) > 0) return 0;
     // Random, so that they do not all return at once.
-    return this.circuits.waitMs(receiver) + skippedMs * (1 + Math.random());
+    return this.openMs(receiver) + skippedMs * (1 + Math.random());
   }
 
+  /** Takes permits for an attempt, and returns the function that gives them back. */
   start(source: Source, receiver: string): () => void {
-    const limits = this.#limitsOf(source, receiver);
-    for (const [name] of limits) this.#running.set(name, this.#countOf(name) + 1);
+    const limits = this.#limitsOf(source, receiver).map(([name]) => name);
+    for (const name of limits) this.#running.set(name, this.#countOf(name) + 1);
     return () => {
-      for (const [name] of limits) {
+      for (const name of limits) {
         const count = this.#countOf(name) - 1;
         if (count > 0) this.#running.set(name, count);
         else this.#running.delete(name);
       }
     };
+  }
+
+  /** For how long the circuit of a receiver stays open, in milliseconds. */
+  openMs(receiver: string): number {
+    const openMs = (this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now();
+    return openMs > maxOpenMs ? 0 : Math.max(openMs, 0);
+  }
+
+  isTrusted(receiver: string): boolean {
+    const { isWellKnown } = this.#policy.circuits;
+    return isWellKnown?.(receiver) === true || this.#circuits.get(receiver)?.isTrusted === true;
+  }
+
+  /** Records an answer. @returns whether it opened or closed the circuit of the receiver; null for neither. */
+  record(attempt: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
+    const { receiver } = attempt;
+    const policy = this.#policy.circuits;
+    const circuit = this.#circuits.getOrMake(receiver, createCircuit);
+    const isClosed = circuit.openings === 0;
+    const isSlow = tookMs >= slowMs;
+    if (answer.result !== "failed") {
+      const isTrusted = !isSlow && (answer.result === "accepted" || circuit.isTrusted);
+      this.#circuits.set(receiver, { ...createCircuit(), isTrusted });
+      return isClosed ? null : "closed";
+    }
+    const isUnknown = attempt.untrustedTimeoutMs !== undefined && !this.isTrusted(receiver);
+    const opensAfter = isUnknown && (answer.status === null || isSlow) ? 1 : policy.opensAfter;
+    circuit.isTrusted = false;
+    if (isClosed && circuit.failed.add(attempt.target).size < opensAfter) return null;
+    const now = this.#now();
+    // Concurrent failed attempts count once.
+    if (this.openMs(receiver) === 0) {
+      circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
+      circuit.openings += 1;
+    }
+    circuit.openUntil = Math.max(circuit.openUntil, now + Math.min(answer.retryAfterMs, policy.maxRetryAfterMs));
+    return isClosed ? "opened" : null;
   }
 
   #roomFor(source: Source, receiver: string | undefined): number {
@@ -71,16 +137,17 @@ export class Scheduler {
 
   #limitsOf({ tenantId }: Source, receiver: string | undefined): [name: string, max: number][] {
     const { permits, untrusted } = this.#policy;
-    const own: [string, number][] = [
+    const limits: [string, number][] = [
       ["all", permits.total],
       [`store ${tenantId}`, permits.tenant],
     ];
-    if (receiver === undefined) return own;
-    const isTrusted = this.circuits.isTrusted(receiver);
-    const max = isTrusted ? permits.receiver : untrusted.receiver;
-    const open = this.circuits.waitMs(receiver) > 0 ? 0 : 1;
-    own.push([`to ${receiver}`, this.circuits.isClosed(receiver) ? max : open]);
-    return isTrusted ? own : [...own, ["untrusted", untrusted.total]];
+    if (receiver === undefined) return limits;
+    const isTrusted = this.isTrusted(receiver);
+    const isClosed = (this.#circuits.get(receiver)?.openings ?? 0) === 0;
+    const whileOpen = this.openMs(receiver) > 0 ? 0 : 1;
+    limits.push([`to ${receiver}`, isClosed ? (isTrusted ? permits : untrusted).receiver : whileOpen]);
+    if (!isTrusted) limits.push(["untrusted", untrusted.total]);
+    return limits;
   }
 
   #countOf(name: string): number {

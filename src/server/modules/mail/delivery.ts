@@ -1,5 +1,5 @@
-import { type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
+import { type RetrySchedule, retryDelayMs } from "../../delivery/channel.ts";
 import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";

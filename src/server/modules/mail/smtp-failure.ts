@@ -1,4 +1,4 @@
-import { TimedOut } from "../../delivery/outbound/attempt-failure.ts";
+import { TimedOut } from "../../delivery/outbound.ts";
 
 type SmtpError = Error &
   Partial<Record<"code" | "originalCode" | "command" | "response", string>> & { responseCode?: number };

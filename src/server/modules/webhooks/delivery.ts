@@ -2,13 +2,19 @@ import { and, eq, sql } from "drizzle-orm";
 import { pick } from "../../db/selection.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, statement } from "../../db/statement.ts";
-import { type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
+import { type RetrySchedule, retryDelayMs } from "../../delivery/channel.ts";
 import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
-import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
-import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
-import { postMessage } from "../../delivery/outbound/post.ts";
+import {
+  DeliveryFailure,
+  isDown,
+  type Lookup,
+  lookupAddresses,
+  postMessage,
+  readRetryAfter,
+  resolveAddresses,
+} from "../../delivery/outbound.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";

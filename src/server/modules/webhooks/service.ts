@@ -11,7 +11,7 @@ import {
   lookupAddresses,
   RefusedAddress,
   resolveAddresses,
-} from "../../delivery/outbound/address.ts";
+} from "../../delivery/outbound.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";

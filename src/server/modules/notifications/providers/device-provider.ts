@@ -1,6 +1,6 @@
 import { withSignal } from "../../../concurrency/with-timeout.ts";
 import type { Answer } from "../../../delivery/channel.ts";
-import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
+import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound.ts";
 import { attempt } from "../../../values/attempt.ts";
 import { explainPush, type PushOptions, type PushPayload, type PushProvider } from "./provider.ts";
 

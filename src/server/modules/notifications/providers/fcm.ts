@@ -1,5 +1,5 @@
 import type { FcmAccount } from "../../../config/push-config.ts";
-import { DeliveryFailure } from "../../../delivery/outbound/attempt-failure.ts";
+import { DeliveryFailure } from "../../../delivery/outbound.ts";
 import {
   createDeviceProvider,
   createPost,

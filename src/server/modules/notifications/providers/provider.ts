@@ -1,6 +1,6 @@
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Answer } from "../../../delivery/channel.ts";
-import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
+import { isDown } from "../../../delivery/outbound.ts";
 import type { Vault } from "../../../security/vault.ts";
 
 export interface Subscription {

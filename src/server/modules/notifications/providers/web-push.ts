@@ -1,6 +1,11 @@
-import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../../delivery/outbound/address.ts";
-import { readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
-import { postMessage } from "../../../delivery/outbound/post.ts";
+import {
+  type Lookup,
+  lookupAddresses,
+  postMessage,
+  RefusedAddress,
+  readRetryAfter,
+  resolveAddresses,
+} from "../../../delivery/outbound.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import { explainPush, type PushProvider } from "./provider.ts";
 

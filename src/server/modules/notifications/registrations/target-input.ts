@@ -1,6 +1,6 @@
 import { ECDH } from "node:crypto";
 import type { PushPlatform } from "../../../config/push-config.ts";
-import { hostOf, isPublicHost } from "../../../delivery/outbound/address.ts";
+import { hostOf, isPublicHost } from "../../../delivery/outbound.ts";
 import { invalidField } from "../../../errors.ts";
 import { attempt } from "../../../values/attempt.ts";
 import type { Subscription, Target } from "../providers/provider.ts";

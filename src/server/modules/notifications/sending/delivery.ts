@@ -1,11 +1,11 @@
 import type { Config } from "../../../config/config.ts";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Database } from "../../../db/session.ts";
-import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
 import type { Attempt, Channel, ChannelDeps } from "../../../delivery/channel.ts";
+import { type RetrySchedule, retryDelayMs } from "../../../delivery/channel.ts";
 import type { DeadEnd } from "../../../delivery/claim.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
-import { RefusedAddress } from "../../../delivery/outbound/address.ts";
+import { RefusedAddress } from "../../../delivery/outbound.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
