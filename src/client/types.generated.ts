@@ -3542,6 +3542,8 @@ export interface components {
         lang: string;
         /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
         If_Match: string;
+        /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+        If_None_Match: string;
         /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
         X_Client_Address: string;
         /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
@@ -3568,8 +3570,6 @@ export interface components {
         created_at_gt: string;
         created_at_lte: string;
         created_at_lt: string;
-        /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
-        If_None_Match: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
         id_4: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createClockCheck } from "../../src/server/runtime/clock-check.ts";
+import { createClockCheck } from "../../src/server/runtime/purging.ts";
 import { createClock } from "../support/clock.ts";
 import { onDatabase } from "../support/suite.ts";
 

@@ -12,6 +12,6 @@ test("a running server calls every purge function of the modules", () => {
     .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:(?:async )?function|const) (purge\w+)/gm)])
     .map(([, name]) => name as string);
   expect(purges.length).toBeGreaterThan(9);
-  const list = /const purgeJobs[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";
+  const list = /const purgeJobs[\s\S]*?\n\];/.exec(read("runtime/purging.ts"))?.[0] ?? "";
   expect(purges.filter((name) => !new RegExp(`\\b${name}\\b`).test(list))).toEqual([]);
 });

@@ -1,10 +1,11 @@
 import type { Actor } from "../context.ts";
-import { bodyOf, type State, successResponse, successText } from "../http/envelope.ts";
+import { malformedRequest } from "../errors.ts";
+import { bodyOf, type Reply, type State, successResponse, successText } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
+import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency/service.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
 import { parseIfMatch } from "./check-input.ts";
 import { chooseCoding, compress } from "./compression.ts";
-import { answerIdempotently, successStatus } from "./idempotency.ts";
 
 export interface RouteRequest {
   request: Request;
@@ -85,4 +86,55 @@ function describeCaller(actor: Actor): string {
 function isListed(header: string, tag: string): boolean {
   const opaque = tag.slice("W/".length);
   return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);
+}
+
+const keyForm = /^[\x21-\x7e]{1,255}$/;
+
+/** POST routes support `Idempotency-Key`, except those with secrets. */
+export function takesKey({ method, path, secret }: Route): boolean {
+  return method === "POST" && !path.startsWith("/auth/") && secret !== true;
+}
+
+function successStatus(route: Route, answer: Reply): number {
+  return answer.status ?? route.reply.status ?? 200;
+}
+
+/**
+ * With an `Idempotency-Key`, the handler runs at most once, in one transaction with the stored reply.
+ * @throws malformedRequest for a malformed key, idempotencyKeyReused if another request used it; errors of the handler.
+ */
+async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
+  const caller = callerOf(call.ctx.actor);
+  if (header !== null && takesKey(route) && !keyForm.test(header)) {
+    throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
+  }
+  if (header === null || caller === null || !takesKey(route) || call.query.dry_run === true) {
+    return route.handle(call as never, await route.prepare?.(call as never));
+  }
+  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
+  const kept = await findReply(call.ctx, request);
+  if (kept) return kept;
+  const prepared = await route.prepare?.(call as never);
+  return answerOnce(call.ctx, request, async (tx) => {
+    const answer = await route.handle({ ...call, ctx: tx } as never, prepared);
+    return { ...answer, status: successStatus(route, answer) };
+  });
+}
+
+/** Null for visitors, because they cannot be distinguished. */
+function callerOf(actor: Actor): string | null {
+  if (actor.kind === "app") return `app:${actor.appId}`;
+  return actor.kind === "user" ? `user:${actor.userId}` : null;
+}
+
+/** The fingerprint is keyed, because a plain hash of a body with a password could be guessed. */
+function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
+  const sent = body instanceof Uint8Array ? new Bun.CryptoHasher("sha256").update(body).digest("hex") : body;
+  const asked = { method, path, params, query, body: sent, lang, subject };
+  return ctx.vault.mac("idempotency", JSON.stringify(asked, sortMembers));
+}
+
+function sortMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

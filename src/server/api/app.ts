@@ -9,11 +9,10 @@ import type { RecentRequest } from "../monitoring/process-monitor.ts";
 import { MiB } from "../values/units.ts";
 import { createAttemptCounter } from "./authenticate.ts";
 import type { BodyLimits } from "./body.ts";
-import { handleUnmatched } from "./handle-unmatched.ts";
 import { clientAddressReader, preflightHeaders } from "./headers.ts";
 import { answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
-import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
+import { describeArrival, handleUnmatched, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
 export interface AppDeps
   extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media" | "publicUrl">,

@@ -200,18 +200,9 @@ function requireActive({ tenant }: ResolvedCredentials): Tenant {
 }
 
 function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
-  return {
-    db: deps.db,
-    tenant,
-    actor,
-    vault: deps.vault,
-    requestId,
-    now: deps.now,
-    memory: deps.memory,
-    push: deps.push,
-    media: deps.media,
-    client: clientOf(deps.clientIpOf, request),
-  };
+  const { db, vault, now, memory, push, media, clientIpOf } = deps;
+  const client = clientOf(clientIpOf, request);
+  return { db, tenant, actor, vault, requestId, now, memory, push, media, client };
 }
 
 /** Whether the sent key, even with a wrong secret, belongs to the store and allows the page's origin. */

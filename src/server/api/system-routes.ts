@@ -1,11 +1,14 @@
 import type { Elysia } from "elysia";
 import { AppError, methodNotAllowed, notAuthenticated, routeNotFound, unavailable } from "../errors.ts";
+import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Route } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
-import type { RecentRequest } from "../monitoring/process-monitor.ts";
+import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
+import { logAnswer } from "./answer-log.ts";
+import { dropBody } from "./body.ts";
 import { describeApi } from "./description/openapi.ts";
-import { handleUnmatched } from "./handle-unmatched.ts";
+import { allowOrigin, requestIdOf } from "./headers.ts";
 import { type Answer, answerHome, clientFiles, fixedPage, referencePages, script } from "./pages/pages.ts";
 import type { PipelineDeps } from "./pipeline.ts";
 
@@ -70,28 +73,41 @@ function mountPage(
   server.all(path, answer, { parse: "none" });
 }
 
-export function describeArrival(request: Request): Pick<RecentRequest, "request_id" | "at" | "host" | "forwarded"> {
-  const read = (name: string) => request.headers.get(name)?.slice(0, 500);
-  const forwarded: Record<string, string> = {};
-  for (const name of forwardedHeaders) {
-    const value = read(name);
-    if (value !== undefined) forwarded[name] = value;
-  }
-  const at = new Date().toISOString();
-  return { request_id: read("x-request-id") ?? "", at, host: read("host") ?? null, forwarded };
-}
+const forwardedHeaders = /^(?:forwarded|via|x-forwarded-(?:for|host|port|proto)|x-real-ip)$/;
 
-const forwardedHeaders = [
-  "forwarded",
-  "via",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-port",
-  "x-forwarded-proto",
-  "x-real-ip",
-];
+export function describeArrival(request: Request) {
+  const headers = [...request.headers].map(([name, value]) => [name, value.slice(0, 500)] as const);
+  const { host = null, "x-request-id": request_id = "" } = Object.fromEntries(headers);
+  const forwarded = Object.fromEntries(headers.filter(([name]) => forwardedHeaders.test(name)));
+  return { request_id, at: new Date().toISOString(), host, forwarded };
+}
 
 function answerReady(warning?: string): Answer {
   const data = { status: "ok", ...(warning && { warning }) };
   return (headers, requestId) => new Response(JSON.stringify({ request_id: requestId, data }), { headers });
+}
+
+/** Answers requests without a route: routeNotFound, methodNotAllowed, OPTIONS, or a page outside the API. */
+export async function handleUnmatched(
+  deps: PipelineDeps,
+  request: Request,
+  { meter, isProbe }: { meter: RouteMeter; isProbe?: boolean },
+  decide: (headers: Record<string, string>, requestId: string) => Response,
+): Promise<Response> {
+  const started = performance.now();
+  const requestId = requestIdOf(request.headers);
+  const headers = baseHeaders(requestId);
+  const origin = request.headers.get("origin");
+  let response: Response;
+  let failure: unknown;
+  try {
+    if (origin !== null) allowOrigin(headers, origin);
+    response = decide(headers, requestId);
+  } catch (error) {
+    failure = error;
+    if (!(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
+    response = errorResponse(requestId, error, headers);
+  }
+  logAnswer(deps, { request, response, meter, requestId, started, failure, isProbe });
+  return response;
 }

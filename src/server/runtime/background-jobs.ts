@@ -1,8 +1,6 @@
-import { uptime } from "node:os";
 import { type CommandRun, scheduleBackups, scheduleRestoreTests, startSchedule } from "../backup/schedule.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
-import type { MediaStore } from "../context.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
@@ -12,29 +10,14 @@ import type { ChannelDeps } from "../delivery/channel.ts";
 import { type AppError, wrongState } from "../errors.ts";
 import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { purgeRejections } from "../modules/app-keys/origins.ts";
-import { eraseOldAddresses } from "../modules/audit/service.ts";
-import { purgeReplies } from "../modules/idempotency/service.ts";
-import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
-import { purgeMailCodes } from "../modules/mail-codes/service.ts";
-import { openMediaBucket, purgePictures, purgeTrash } from "../modules/media/service.ts";
+import { openMediaBucket } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
-import { expireDueOrders } from "../modules/orders/expiry.ts";
-import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
-import { purgeRateLimits } from "../modules/rate-limits/service.ts";
-import { expireDuePoints } from "../modules/rewards/entries.ts";
-import { purgeSignUps } from "../modules/sign-up/service.ts";
-import { purgeTokens } from "../modules/tokens/service.ts";
-import { purgeViewDedupKeys } from "../modules/views/service.ts";
 import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
-import { purgeDeliveries, purgeEvents } from "../modules/webhooks/purge.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
-import { createClockCheck } from "./clock-check.ts";
+import { startPurging } from "./purging.ts";
 
-const purgeMs = 60_000;
 const checkFileMs = 1000;
 const durabilityMs = 5000;
 
@@ -69,7 +52,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     databaseLost.resolve(wrongState(message));
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
-  const purging = startPurging(db, notice, { media: openMediaBucket(config), keepAddressesMs });
+  const purging = startPurging({ db, now: Date.now, media: openMediaBucket(config) }, keepAddressesMs, notice);
   const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
   return {
     /** Takes over the replica, which stops another server. So call it only when this server can start. */
@@ -122,78 +105,4 @@ async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: Chann
   if (url === undefined || from === null) return undefined;
   const { createMailEngine } = await import("../modules/mail/delivery.ts");
   return createMailEngine({ ...deps, smtp: { url }, from }).start(deps.db, "mail stays queued");
-}
-
-type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
-
-/** Each job handles one batch, and is repeated until it finds none. With a wrong clock, these jobs would do harm. */
-const purgeJobs: PurgeJob[] = [
-  expireDueOrders,
-  expireDuePoints,
-  purgePictures,
-  purgeTrash,
-  purgeReplies,
-  purgeRateLimits,
-  purgePublicHits,
-  purgeTokens,
-  purgeMailCodes,
-  purgeSignUps,
-  expireMail,
-  purgeMail,
-  purgeDeliveries,
-  purgePushes,
-  purgeMessages,
-  purgeRegistrations,
-  purgeEvents,
-  purgeViewDedupKeys,
-  purgeRejections,
-];
-
-function startPurging(
-  db: Database,
-  notice: LogWriter["notice"],
-  options: Pick<PurgeOptions, "media" | "keepAddressesMs">,
-) {
-  let running: Promise<void> | undefined;
-  let isStopping = false;
-  const isClockRight = createClockCheck(db, Date.now, () => uptime() * 1000, notice);
-  const timer = setInterval(() => {
-    running ??= isClockRight()
-      .then((isRight) =>
-        isRight ? purgeAll(db, { now: Date.now, isStopping: () => isStopping, ...options }) : undefined,
-      )
-      .catch(() => notice("warn", "orders and points could not expire, or old rows could not be deleted"))
-      .finally(() => {
-        running = undefined;
-      });
-  }, purgeMs);
-  return {
-    stop(): Promise<void> | undefined {
-      isStopping = true;
-      clearInterval(timer);
-      return running;
-    },
-  };
-}
-
-interface PurgeOptions {
-  now: () => number;
-  isStopping: () => boolean;
-  media?: MediaStore | undefined;
-  keepAddressesMs: number;
-}
-
-/** Runs the jobs with pauses for other writers. A failing job does not stop the others. */
-async function purgeAll(db: Database, options: PurgeOptions): Promise<void> {
-  const { now, isStopping, media, keepAddressesMs } = options;
-  const failures: unknown[] = [];
-  const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
-  for (const purge of [...purgeJobs, eraseAddresses]) {
-    try {
-      while (!isStopping() && (await purge({ db, now, media })) > 0);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }

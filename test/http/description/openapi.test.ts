@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { default as addFormats } from "ajv-formats";
-import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { takesKey } from "../../../src/server/api/answers.ts";
 import { routes } from "../../../src/server/api/routes.ts";
 import { codeOf, type ErrorCode } from "../../../src/server/errors.ts";
 import type { Route } from "../../../src/server/http/route.ts";

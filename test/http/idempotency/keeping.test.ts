@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { takesKey } from "../../../src/server/api/answers.ts";
 import { routes } from "../../../src/server/api/routes.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { AppError } from "../../../src/server/errors.ts";

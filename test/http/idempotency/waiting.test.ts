@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { takesKey } from "../../../src/server/api/answers.ts";
 import { routes } from "../../../src/server/api/routes.ts";
 import type { Database, Session } from "../../../src/server/db/session.ts";
 import { startTestApp } from "../../support/app.ts";

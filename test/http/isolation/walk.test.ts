@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { takesKey } from "../../../src/server/api/answers.ts";
 import { routes } from "../../../src/server/api/routes.ts";
 import { ignoresCredentials, type Route } from "../../../src/server/http/route.ts";
 import { newId } from "../../../src/server/values/stamps.ts";

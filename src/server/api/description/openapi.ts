@@ -1,6 +1,7 @@
 import { codeOf, errorKinds } from "../../errors.ts";
 import type { Access, Route, Upload } from "../../http/route.ts";
 import { pageSchema } from "../../pagination/list-page.ts";
+import { languageForm } from "../../values/schema.ts";
 import document from "./document.json";
 import examples from "./examples.json";
 import introduction from "./introduction.txt" with { type: "text" };
@@ -10,11 +11,14 @@ import { errorResponses, ownErrors } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
 const usual: Json[] = document.security;
+/** One requirement of these suffices. */
+const requirements: Record<Access["kind"], Json[]> = { app: usual.slice(0, 2), token: usual.slice(2), public: [{}] };
 const binary = { type: "string", format: "binary" };
 
 export function describeApi(routes: readonly Route[], version: string): Json {
   const { info, components, ...rest } = structuredClone(document);
   components.schemas.ErrorBody.properties.code.enum = errorKinds.map(codeOf);
+  Object.assign(components.parameters.lang.schema, languageForm);
   const schemas = new Schemas(components);
   schemas.reference(pageSchema);
   const paths: Record<string, Json> = {};
@@ -23,20 +27,14 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
   }
   for (const [path, page] of Object.entries(systemPages)) paths[path] ??= describePage(page, schemas);
-  return {
-    ...rest,
-    info: { ...info, version, description: introduction.trim() },
-    paths,
-    components: { ...components, parameters: shareParameters(paths) },
-  };
+  shareParameters(paths, components.parameters);
+  return { ...rest, info: { ...info, version, description: introduction.trim() }, paths, components };
 }
 
 function operation(route: Route, schemas: Schemas): Json {
   const { data, status = 200, page, single, type } = route.reply;
   const name = `${route.id.slice(0, 1).toUpperCase()}${route.id.slice(1)}`;
-  const methods = [
-    ...new Map(route.access.flatMap(security).map((method) => [JSON.stringify(method), method])).values(),
-  ];
+  const methods = [...new Set(route.access.map(({ kind }) => kind))].flatMap((kind) => requirements[kind]);
   const example: { params?: Record<string, string>; body?: unknown; reply?: unknown } =
     examples[route.id as keyof typeof examples] ?? {};
   const answer = () => {
@@ -58,7 +56,7 @@ function operation(route: Route, schemas: Schemas): Json {
     ...(route.body && {
       requestBody: {
         required: !("properties" in route.body) || (route.body.required ?? []).length > 0,
-        content: { ...json(body), ...(route.plainText && { "text/plain": { schema: body } }) },
+        content: { "application/json": { schema: body }, ...(route.plainText && { "text/plain": { schema: body } }) },
       },
     }),
     responses: {
@@ -93,14 +91,4 @@ function describeAccess(access: Access): string {
   if (access.kind === "token" && access.own) return "the user whose token it is";
   if (access.kind === "token") return access.role ? "staff and owners" : "signed-in users";
   return "anyone";
-}
-
-/** Each of the returned requirements suffices. */
-function security(access: Access): Json[] {
-  if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
-  return access.kind === "token" ? [{ user: [] }, { userId: [], token: [] }] : [{}];
-}
-
-function json(schema: unknown): Json {
-  return { "application/json": { schema } };
 }

@@ -1,6 +1,6 @@
 import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../../errors.ts";
 import { allowsAnonymous, asksOwnToken, ignoresCredentials, type Route } from "../../http/route.ts";
-import { takesKey } from "../idempotency.ts";
+import { takesKey } from "../answers.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
 /** Most routes can reply with these, because credentials are verified even on routes that need none. */

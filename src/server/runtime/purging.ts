@@ -1,0 +1,115 @@
+import { uptime } from "node:os";
+import type { MediaStore } from "../context.ts";
+import type { Database } from "../db/session.ts";
+import { get } from "../db/statement.ts";
+import { selectNewest } from "../health/environment/server.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { purgeRejections } from "../modules/app-keys/origins.ts";
+import { eraseOldAddresses } from "../modules/audit/service.ts";
+import { purgeReplies } from "../modules/idempotency/service.ts";
+import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
+import { purgeMailCodes } from "../modules/mail-codes/service.ts";
+import { purgePictures, purgeTrash } from "../modules/media/service.ts";
+import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
+import { expireDueOrders } from "../modules/orders/expiry.ts";
+import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
+import { purgeRateLimits } from "../modules/rate-limits/service.ts";
+import { expireDuePoints } from "../modules/rewards/entries.ts";
+import { purgeSignUps } from "../modules/sign-up/service.ts";
+import { purgeTokens } from "../modules/tokens/service.ts";
+import { purgeViewDedupKeys } from "../modules/views/service.ts";
+import { purgeDeliveries, purgeEvents } from "../modules/webhooks/purge.ts";
+import { formatDuration } from "../values/units.ts";
+
+const purgeMs = 60_000;
+const maxSkewMs = 60_000;
+
+interface PurgeCtx {
+  db: Database;
+  now: () => number;
+  media: MediaStore | undefined;
+}
+
+type PurgeJob = (ctx: PurgeCtx) => Promise<number>;
+
+/** Each job handles one batch, and is repeated until it finds none. With a wrong clock, these jobs would do harm. */
+const purgeJobs: PurgeJob[] = [
+  expireDueOrders,
+  expireDuePoints,
+  purgePictures,
+  purgeTrash,
+  purgeReplies,
+  purgeRateLimits,
+  purgePublicHits,
+  purgeTokens,
+  purgeMailCodes,
+  purgeSignUps,
+  expireMail,
+  purgeMail,
+  purgeDeliveries,
+  purgePushes,
+  purgeMessages,
+  purgeRegistrations,
+  purgeEvents,
+  purgeViewDedupKeys,
+  purgeRejections,
+];
+
+/** Runs all jobs every minute, with pauses for other writers. A failing job does not stop the others. */
+export function startPurging(ctx: PurgeCtx, keepAddressesMs: number, notice: LogWriter["notice"]) {
+  let running: Promise<void> | undefined;
+  let isStopping = false;
+  const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
+  const isClockRight = createClockCheck(ctx.db, ctx.now, () => uptime() * 1000, notice);
+  const reportFailure = () => notice("warn", "orders and points could not expire, or old rows could not be deleted");
+  const purgeAll = async () => {
+    if (!(await isClockRight())) return;
+    let hasFailed = false;
+    for (const purge of [...purgeJobs, eraseAddresses]) {
+      try {
+        while (!isStopping && (await purge(ctx)) > 0);
+      } catch {
+        hasFailed = true;
+      }
+    }
+    if (hasFailed) reportFailure();
+  };
+  const timer = setInterval(() => {
+    running ??= purgeAll()
+      .catch(reportFailure)
+      .finally(() => {
+        running = undefined;
+      });
+  }, purgeMs);
+  return {
+    stop(): Promise<void> | undefined {
+      isStopping = true;
+      clearInterval(timer);
+      return running;
+    },
+  };
+}
+
+/** Jobs expire rows by age, so they do not run while the clock is behind the newest row or has just jumped. */
+export function createClockCheck(
+  db: Database,
+  now: () => number,
+  monotonic: () => number,
+  notice: LogWriter["notice"],
+) {
+  let offset = now() - monotonic();
+  let reported: string | undefined;
+  return async (): Promise<boolean> => {
+    const jump = now() - monotonic() - offset;
+    offset += jump;
+    const { at: newest } = (await get(db, selectNewest)) ?? {};
+    const isBehind = newest && Date.parse(newest) - now() > maxSkewMs;
+    const jumped = Math.abs(jump) > maxSkewMs ? `jumped by ${formatDuration(jump)}` : undefined;
+    const fault = jumped ?? (isBehind ? `is behind the newest data (${newest})` : undefined);
+    if (fault !== undefined && fault !== reported) {
+      notice("warn", `the clock ${fault}; nothing expires and no old rows are deleted until the next check`);
+    }
+    reported = fault;
+    return fault === undefined;
+  };
+}
