@@ -11,8 +11,8 @@ const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
 const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
-// Half of a test's time is waiting for timers, disks and other processes.
-const workers = navigator.hardwareConcurrency * 2;
+// Tests wait for timers, disks and other processes more than half of their time.
+const workers = navigator.hardwareConcurrency * 2 + 4;
 /** Folders whose tests start processes, which need more of the machine than one worker. */
 const heavy = /^test\/(?:binary|browser|cluster|conformance|db|tooling)\//;
 
@@ -100,25 +100,24 @@ process.on("SIGTERM", () => {
 
 const args = process.argv.slice(2);
 const paths = args.filter((arg) => !arg.startsWith("-"));
-const build = () => runCheck("build", ["scripts/build.ts"]);
-let results: StepResult[] = [];
-let missing: string | null = null;
-if (paths.length === 0) {
-  console.log("Checking lint, types and migrations, and building the executable…");
-  const browser = installChromium();
-  results = await Promise.all([
-    runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
-    // By default, several checkers each work out the types that files share; the other cores have the other checks to do.
-    runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit", "--checkers", "1"]),
-    runCheck("migrations", ["scripts/check-migrations.ts"]),
-    build(),
-  ]);
-  missing = await browser;
-  console.log("Running the tests…");
-} else if (paths.some((path) => /binary|browser|tooling/.test(path))) results = [await build()];
-const isBuilt = results.at(-1)?.failed === 0;
-const executable = isBuilt ? join(root, "dist", "bodega") : undefined;
-results.push(await runTests([...args, "--path-ignore-patterns=test/bench/**"], executable));
+const isWhole = paths.length === 0;
+const build =
+  isWhole || paths.some((path) => /binary|browser|tooling/.test(path)) ? [runCheck("build", ["scripts/build.ts"])] : [];
+// The tests need only the executable, and leave time for the other checks.
+const checks = isWhole
+  ? [
+      runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
+      // By default, several checkers each work out the types that files share; the other cores have the tests to run.
+      runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit", "--checkers", "1"]),
+      runCheck("migrations", ["scripts/check-migrations.ts"]),
+    ]
+  : [];
+if (isWhole) console.log("Building the executable…");
+const missing = isWhole ? await installChromium() : null;
+const executable = (await build[0])?.failed === 0 ? join(root, "dist", "bodega") : undefined;
+if (isWhole) console.log("Running the tests, and checking lint, types and migrations…");
+const tests = runTests([...args, "--path-ignore-patterns=test/bench/**"], executable);
+const results = await Promise.all([...checks, ...build, tests]);
 if (missing !== null) console.log(`\n${missing}`);
 console.log(`\n${renderReport(results)}`);
 process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
