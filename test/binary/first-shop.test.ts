@@ -15,32 +15,8 @@ let key: IssuedKey;
 
 beforeAll(async () => {
   binary = installBinary();
-  const tenant = await binary.json("tenant", "create", "demo", "--title", "Demo", "--currency", "EUR");
-  expect(tenant).toEqual({
-    namespace: "demo",
-    title: "Demo",
-    domain: null,
-    url: null,
-    currency: "EUR",
-    currency_sign: "€",
-    logo: null,
-    status: "active",
-    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-  });
+  await binary.json("tenant", "create", "demo");
   key = await binary.json<IssuedKey>("key", "issue", "-n", "demo", "--name", "web");
-  expect(key).toEqual({
-    app_id: expect.stringMatching(/^app_[0-9a-z]{26}$/),
-    app_secret: expect.stringMatching(/^sk_[A-Za-z0-9_-]{43}$/),
-    namespace: "demo",
-    name: "web",
-    scopes: ["*"],
-    active: true,
-    published: false,
-    origins: [],
-    enforce_origins: false,
-    allow_no_origin: false,
-    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-  });
 });
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {

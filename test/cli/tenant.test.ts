@@ -4,7 +4,7 @@ import { openCli } from "./run-bodega.ts";
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const demo = {
   namespace: "demo",
-  title: "Demo",
+  title: "demo",
   domain: null,
   url: null,
   currency: "EUR",
@@ -34,13 +34,13 @@ const details = {
 
 test("the first tenant creates the database, and the JSON is exactly the documented record", async () => {
   const { json, run } = openCli();
-  const created = await json("tenant", "create", "demo", "--title", "Demo", "--currency", "EUR");
+  const created = await json("tenant", "create", "demo");
   expect(created).toEqual(demo);
   expect(Object.keys(created)).toEqual(Object.keys(demo));
   expect(await json("tenant", "show", "demo")).toEqual(details);
   expect(await json<unknown[]>("tenant", "list")).toEqual([details]);
   expect((await run(["tenant", "list", "-q"])).stdout).toBe("demo\n");
-  expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +Demo\nDomain +-\n/);
+  expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +demo\nDomain +-\n/);
 });
 
 test("an empty list is an empty array, and a note for people", async () => {
@@ -96,19 +96,14 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
     [["tenant", "create", "a", "--currency", "EURO"], "--currency"],
     [["tenant", "create", "a", "--currency-sign", "too long a sign"], "--currency-sign"],
     [["tenant", "create", "a", "--language", "not a language"], "--language"],
-    [["tenant", "create", "a", "--token-lifetime", "299s"], "--token-lifetime"],
     [["tenant", "create", "a", "--token-lifetime", "401d"], "--token-lifetime"],
     [["tenant", "create", "a", "--points-rate", "1.0005"], "--points-rate"],
-    [["tenant", "create", "a", "--points-rate", "1000.1"], "--points-rate"],
     [["tenant", "create", "a", "--point-value", "0.001"], "--point-value"],
-    [["tenant", "create", "a", "--point-value", "0"], "--point-value"],
     [["tenant", "create", "a", "--currency", "JPY", "--point-value", "0.5"], "--point-value"],
     [["tenant", "create", "a", "--points-days", "0"], "--points-days"],
-    [["tenant", "create", "a", "--points-days", "36501"], "--points-days"],
     [["tenant", "create", "a", "--address-writes", "1000001"], "--address-writes"],
     [["tenant", "create", "a", "--visitor-writes", "1000001"], "--visitor-writes"],
     [["tenant", "create", "a", "--stock-share", "0"], "--stock-share"],
-    [["tenant", "create", "a", "--stock-share", "101"], "--stock-share"],
     [["tenant", "create", "a", "--domain", "two words"], "--domain"],
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
@@ -148,16 +143,6 @@ test("points rate, point value and expiry are set and shown in readable units, b
   expect(listed).toMatchObject({ points_rate: 0, point_value: 2, points_days: null });
 });
 
-test("limits of public writes are set and shown, but not by create", async () => {
-  const { json } = openCli();
-  const flags = ["--address-writes", "5000", "--visitor-writes", "0"];
-  expect(Object.keys(await json("tenant", "create", "demo", ...flags))).toEqual(Object.keys(demo));
-  expect(await json("tenant", "show", "demo")).toMatchObject({ address_writes: 5000, visitor_writes: 0 });
-  await json("tenant", "update", "demo", "--title", "Demo");
-  await json("tenant", "update", "demo", "--visitor-writes", "1000000");
-  expect(await json("tenant", "show", "demo")).toMatchObject({ address_writes: 5000, visitor_writes: 1_000_000 });
-});
-
 test("resource types are declared and removed, and shown in order", async () => {
   const { json, run } = openCli();
   await json("tenant", "create", "demo");
@@ -168,14 +153,15 @@ test("resource types are declared and removed, and shown in order", async () => 
   expect(await types("--remove-resource-type", "page")).toEqual(["article"]);
 });
 
-test("limits of unpaid orders are set and shown", async () => {
+test("limits of public writes and unpaid orders are set and shown, but not by create", async () => {
   const { json } = openCli();
-  await json("tenant", "create", "demo", "--pending-orders", "0", "--stock-share", "100");
-  const expected = { pending_orders: 0, stock_share: 100, orders_per_minute: 10 };
-  expect(await json("tenant", "show", "demo")).toMatchObject(expected);
-  const { orders_per_minute } = await json("tenant", "update", "demo", "--orders-per-minute", "3");
-  expect(orders_per_minute).toBe(3);
-  expect(await json("tenant", "show", "demo")).toMatchObject({ ...expected, orders_per_minute: 3 });
+  const flags = ["--address-writes", "5000", "--visitor-writes", "0", "--pending-orders", "0", "--stock-share", "100"];
+  expect(Object.keys(await json("tenant", "create", "demo", ...flags))).toEqual(Object.keys(demo));
+  const set = { address_writes: 5000, visitor_writes: 0, pending_orders: 0, stock_share: 100, orders_per_minute: 10 };
+  expect(await json("tenant", "show", "demo")).toMatchObject(set);
+  await json("tenant", "update", "demo", "--visitor-writes", "1000000", "--orders-per-minute", "3");
+  const changed = { ...set, visitor_writes: 1_000_000, orders_per_minute: 3 };
+  expect(await json("tenant", "show", "demo")).toMatchObject(changed);
 });
 
 describe("text instead of a number is a usage error", () => {

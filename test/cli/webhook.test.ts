@@ -82,11 +82,6 @@ test("with --save-secret-to only that file contains the secret", async () => {
 
 for (const [what, args, flag] of [
   ["a private address", ["--url", "https://10.0.0.1/"], "--url"],
-  ["the address of a cloud's secrets", ["--url", "https://169.254.169.254/latest"], "--url"],
-  ["a name of a private network", ["--url", "https://shop.internal/hooks"], "--url"],
-  ["a name without a domain", ["--url", "https://intranet/hooks"], "--url"],
-  ["plain http", ["--url", "http://1.1.1.1/"], "--url"],
-  ["a user name in the URL", ["--url", "https://ada@1.1.1.1/"], "--url"],
   ["unknown types", ["--url", "https://1.1.1.1/", "--types", "lamp.*"], "--types"],
   ["no URL", [], "--url"],
 ] as const) {

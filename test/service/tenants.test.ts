@@ -62,38 +62,6 @@ onEachDatabase((suite) => {
     ctx = suite.app.system;
   });
 
-  suite.testOnFile(
-    "a tenant needs only a name, and gets euro, English, a title and the active state by default",
-    async () => {
-      const namespace = newNamespace();
-      const at = new Date(ctx.now()).toISOString();
-      expect(await createTenant(ctx, { namespace })).toEqual({
-        namespace,
-        title: namespace,
-        domain: null,
-        url: null,
-        currency: "EUR",
-        currency_sign: "€",
-        logo: null,
-        status: "active",
-        created_at: at,
-      });
-      expect(await getTenant(ctx, namespace)).toMatchObject({
-        language: "en",
-        token_lifetime: 2_592_000,
-        points_rate: 1,
-        point_value: 0.01,
-        points_days: null,
-        address_writes: 1200,
-        visitor_writes: 240,
-        pending_orders: 5,
-        stock_share: 20,
-        orders_per_minute: 10,
-        updated_at: at,
-      });
-    },
-  );
-
   suite.testOnFile("every given field is stored, in its canonical form", async () => {
     const namespace = newNamespace();
     const input = {

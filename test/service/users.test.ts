@@ -8,7 +8,6 @@ import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
 import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { updateUser } from "../../src/server/modules/users/change.ts";
 import { changePasswordHash, findSignInUserById, type SignInUser } from "../../src/server/modules/users/credentials.ts";
-import { resolveUserId } from "../../src/server/modules/users/list.ts";
 import { createUser, deleteUser, getUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { newAddress } from "../support/client.ts";
@@ -64,15 +63,6 @@ onDatabase("file", (suite) => {
     }
     expect(await failureOf(createUser(ctx, {} as never))).toMatchObject({ code: 5102, details: [{ field: "email" }] });
     expect(await getUser(ctx, user.id)).toEqual(user);
-  });
-
-  test("a user is found by id and by email in any case; others are 5301", async () => {
-    const { id } = await make({ email: "Find.Me@example.com" });
-    for (const name of [id, "find.me@example.com", " FIND.ME@EXAMPLE.COM"])
-      expect(await resolveUserId(ctx, name)).toBe(id);
-    for (const name of ["", "find.me", "nobody@example.com", "usr_01h455vb4pex5vsknk084sn02q", `${id}x`]) {
-      expect(await failureOf(resolveUserId(ctx, name))).toMatchObject({ code: 5301 });
-    }
   });
 
   test("a new password ends the session and resets the failures; only it is valid from then on", async () => {

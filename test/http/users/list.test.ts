@@ -136,25 +136,6 @@ onDatabase("file", (suite) => {
     expect(emails(all.slice(0, 2)).toSorted()).toEqual(["ana", "zoe"]);
   });
 
-  test("a cursor is valid only for its own list", async () => {
-    const [shop, other] = [await fill(suite), await fill(suite)];
-    const cursor = (await list(shop, { limit: 1, role: "customer" })).page.next_cursor as string;
-    expect((await list(shop, { limit: 2, role: "customer", cursor, include_total: "true" })).status).toBe(200);
-    for (const query of [
-      { role: "staff" },
-      {},
-      { role: "customer", sort: "email" },
-      { role: "customer", status: "active" },
-      { role: "customer", q: "a" },
-      { role: "customer", email: "ana@example.com" },
-    ] as Query[]) {
-      expect((await list(shop, { ...query, cursor })).code).toBe(5100);
-    }
-    expect((await list(other, { role: "customer", cursor })).code).toBe(5100);
-    expect((await list(shop, { role: "customer", cursor: `${cursor}x` })).code).toBe(5100);
-    expect((await shop.call("GET /products/", { query: { cursor } })).code).toBe(5100);
-  });
-
   test("ids finds users, and fields selects fields", async () => {
     const shop = await fill(suite);
     const stranger = await makeUser(await suite.shop());
