@@ -15,7 +15,7 @@ import {
   type Source,
   sortColumns,
 } from "./page-statement.ts";
-import { nextWindow, type SearchWindow, type WindowOptions } from "./search-window.ts";
+import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
 const fewMatches = 200;
@@ -24,10 +24,8 @@ const maxSorted = 2000;
 /** Maximum number of counted matches. For more, lists return this as a lower bound. */
 const maxCounted = 10_000;
 const maxScans = 20;
-
 /** Maximum number of rows scanned for a page, which then ends early. */
 const maxRows = 20_000;
-
 /** Rows that each term of a search may have in the first window of a page, and in later ones. */
 const windows = { first: 200, later: 2000 };
 
@@ -43,22 +41,17 @@ export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promis
   if (!isSearch && columns.length === 0 && !filters.available) return readPage(ctx, plan, "index-scan", values);
   const few = await rarestColumn(ctx, filters, columns, fewMatches);
   if (few !== undefined) return readPage(ctx, plan, few, values);
-  if (hasOrder(plan)) return fillPage(ctx, plan, values);
-  return isSearch ? findSearched(ctx, plan, values) : findFiltered(ctx, plan, values, columns);
+  return hasOrder(plan) ? fillPage(ctx, plan, values) : findUnordered(ctx, plan, values, columns);
 }
 
-/** Finds a page of a search in an order that the search index does not have. */
-async function findSearched(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
-  const rare = await sortMatches(ctx, plan, values, true);
+/** Finds a page in an order that no index of its filters has. */
+async function findUnordered(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
+  const isSearch = plan.filters.terms !== undefined;
+  const rare = isSearch ? await sortMatches(ctx, plan, values, true) : undefined;
   if (rare !== undefined) return rare;
   const first = await get(ctx.db, batchStatement(plan), values);
   if (!first?.scanCursor || first.exceeds_bytes) return first;
-  return (await sortMatches(ctx, plan, values, false)) ?? fillPage(ctx, plan, values, first);
-}
-
-async function findFiltered(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
-  const first = await get(ctx.db, batchStatement(plan), values);
-  if (!first?.scanCursor || first.exceeds_bytes) return first;
+  if (isSearch) return (await sortMatches(ctx, plan, values, false)) ?? fillPage(ctx, plan, values, first);
   const some = await rarestColumn(ctx, plan.filters, columns, maxSorted);
   return some === undefined ? fillPage(ctx, plan, values, first) : readPage(ctx, plan, some, values);
 }
@@ -100,7 +93,7 @@ async function readBatch(ctx: Ctx, plan: ListPlan, values: Values, page?: BatchR
   const after = value === undefined ? undefined : Number(value);
   const size = page ? windows.later : windows.first;
   const options = { descending, after, size, isRanked: key === "relevance" };
-  const window = await windowOf(ctx, hasOrder(plan) ? filters : {}, options);
+  const window = await nextWindow(ctx, hasOrder(plan) ? filters : {}, options);
   if (window === undefined) return undefined;
   const limit = values.limit - (page?.found ?? 0);
   const bounds = { limit, more: limit + 1, lastIndex: limit - 1 };
@@ -166,48 +159,25 @@ interface ScanOptions {
 }
 
 /** Scans until there are more than `max` matches. With `isBrief`, only if all of them are in one window of a search. */
-async function scan(ctx: Ctx, filters: ProductFilters, scan: ScanOptions) {
-  const { max, isBrief } = scan;
-  const size = scan.part === "facets" ? sizes.returned : sizes.scanned;
+async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief }: ScanOptions) {
+  const size = part === "facets" ? sizes.returned : sizes.scanned;
   const matches: unknown[] = [];
   let found = 0;
   let position: Position | undefined;
   for (let batches = 1; ; batches++) {
-    if (batches > 1) await yieldToEventLoop(ctx.tenant.id, ctx);
     const bounds = { descending: true, after: position && Number(position[0]), size: size + 1 };
-    const window = await windowOf(ctx, filters, bounds);
+    const window = await nextWindow(ctx, filters, bounds);
     if (window === undefined) return { found, isWhole: true, matches };
     if (isBrief && window.scanCursor != null) return { found, isWhole: false, matches };
-    const batch = await readScan(ctx, filters, { ...scan, window, position });
-    found += batch.found;
-    matches.push(...batch.matches);
-    position = batch.position;
-    if (position === undefined) return { found, isWhole: true, matches };
+    const values = { ...filters, ...window, tenantId: ctx.tenant.id, value: position?.[0], id: position?.[1] };
+    const row = await get(ctx.db, scanStatement(by, filters, { isContinued: position !== undefined, part }), values);
+    found += row?.found ?? 0;
+    matches.push(...JSON.parse(row?.matches ?? "[]"));
+    if (!row?.scanCursor) return { found, isWhole: true, matches };
+    position = parsePosition(row.scanCursor);
     if (found > max || batches >= maxScans) return { found, isWhole: false, matches };
+    await yieldToEventLoop(ctx.tenant.id, ctx);
   }
-}
-
-async function readScan(
-  ctx: Ctx,
-  filters: ProductFilters,
-  { by, part, window, position }: Pick<ScanOptions, "by" | "part"> & { window: object; position: Position | undefined },
-) {
-  const values = { ...filters, ...window, tenantId: ctx.tenant.id, value: position?.[0], id: position?.[1] };
-  const row = await get(ctx.db, scanStatement(by, filters, { isContinued: position !== undefined, part }), values);
-  return {
-    found: row?.found ?? 0,
-    matches: JSON.parse(row?.matches ?? "[]") as unknown[],
-    position: row?.scanCursor ? parsePosition(row.scanCursor) : undefined,
-  };
-}
-
-/** The next window of a search; empty without a search, undefined if nothing follows. */
-async function windowOf(
-  ctx: Ctx,
-  filters: ProductFilters,
-  options: WindowOptions,
-): Promise<Partial<SearchWindow> | undefined> {
-  return filters.terms === undefined ? {} : nextWindow(ctx, filters, options);
 }
 
 /** Columns with filters that neither the sort column's index nor the search index covers. */
@@ -229,10 +199,9 @@ async function rarestColumn(
   let rarest: FilterColumn | undefined;
   for (const column of columns) {
     const values = { ...filters, tenantId: ctx.tenant.id, max: fewest };
-    const row = await get(ctx.db, measureStatement(column, filters), values);
-    if (row === undefined || row.found >= fewest) continue;
-    fewest = row.found;
-    rarest = column;
+    const { found = fewest } = (await get(ctx.db, measureStatement(column, filters), values)) ?? {};
+    if (found < fewest) rarest = column;
+    fewest = Math.min(fewest, found);
     if (fewest === 0) break;
   }
   return rarest;

@@ -5,7 +5,7 @@ import type { ProductFilters } from "./filters.ts";
 import { directionOf, firstTitlePosition } from "./page-statement.ts";
 import { blocksOf } from "./search-words.ts";
 
-export interface WindowOptions {
+interface WindowOptions {
   descending: boolean;
   /** The position after which the window begins; undefined at the beginning. */
   after: number | undefined;
@@ -15,7 +15,7 @@ export interface WindowOptions {
   isRanked?: boolean;
 }
 
-export interface SearchWindow {
+interface SearchWindow {
   match: string;
   /** The position of a row is this plus its row number. */
   titleOffset: number;
@@ -48,12 +48,13 @@ async function readSpans(ctx: Ctx, expressions: readonly string[], { descending,
   });
 }
 
-/** Returns the next window of a search (see README.md); undefined if nothing follows. */
+/** Returns the next window of a search (see README.md); empty without a search, undefined if nothing follows. */
 export async function nextWindow(
   ctx: Ctx,
   filters: ProductFilters,
   options: WindowOptions,
-): Promise<SearchWindow | undefined> {
+): Promise<Partial<SearchWindow> | undefined> {
+  if (filters.terms === undefined) return {};
   const { descending, after, size, isRanked = false } = options;
   const isInTitles = isRanked && (after === undefined || after > firstTitlePosition);
   const titleOffset = isInTitles ? firstTitlePosition : 0;
@@ -70,25 +71,20 @@ export async function nextWindow(
   const parts = rarest ? [...required, expressions[rarest.place] as string] : required;
   const isLast = spans.some(({ count }) => count < size);
   const [begin, end] = [Math.min(...spans.map((span) => span.begin)), Math.min(...spans.map((span) => span.end))];
-  const blocks = isLast || parts.length === 1 ? undefined : blocksOf(ctx.tenant.id, Math.abs(begin), Math.abs(end));
-  const match = [...parts, ...(blocks === undefined ? [] : [blocks])].join(" AND ");
+  const blocks = isLast || parts.length === 1 ? [] : blocksOf(ctx.tenant.id, Math.abs(begin), Math.abs(end));
+  const match = [...parts, ...blocks].join(" AND ");
   return {
     match: isRanked && !isInTitles ? `(${match}) NOT (${titles.join(" AND ")})` : match,
     titleOffset,
-    ...(isLast ? lastBounds(descending, isInTitles) : boundsAt(Math.abs(end), titleOffset)),
+    ...boundsAt(isLast ? undefined : Math.abs(end), titleOffset, descending),
   };
 }
 
-const boundsAt = (lastRow: number, titleOffset: number) => ({ lastRow, scanCursor: cursorAt(lastRow + titleOffset) });
-
-/** The last window extends to the end of the index. After those of titles, the other products follow. */
-function lastBounds(descending: boolean, isInTitles: boolean) {
+/** Without an `end`, a window extends to the end of the index. After the windows of titles, other products follow. */
+function boundsAt(end: number | undefined, titleOffset: number, descending: boolean) {
+  const isEnd = end === undefined && titleOffset === 0;
   return {
-    lastRow: descending ? 0 : firstTitlePosition,
-    scanCursor: isInTitles ? cursorAt(firstTitlePosition) : null,
+    lastRow: end ?? (descending ? 0 : firstTitlePosition),
+    scanCursor: isEnd ? null : JSON.stringify([(end ?? 0) + titleOffset, ""]),
   };
-}
-
-function cursorAt(position: number): string {
-  return JSON.stringify([position, ""]);
 }

@@ -64,13 +64,13 @@ export function blockPrefix(tenantId: string): string {
   return tagOf(tenantId) + kinds.block;
 }
 
-/** The FTS5 expression for products in the blocks of a range of row numbers; undefined for too many blocks. */
-export function blocksOf(tenantId: string, from: number, to: number): string | undefined {
+/** The FTS5 expression for products in the blocks of a range of row numbers; none for too many blocks. */
+export function blocksOf(tenantId: string, from: number, to: number): string[] {
   const size = 2 ** blockBits;
   const [first, last] = [Math.floor(Math.min(from, to) / size), Math.floor(Math.max(from, to) / size)];
-  if (last - first >= maxBlocks) return undefined;
+  if (last - first >= maxBlocks) return [];
   const tokens = Array.from({ length: last - first + 1 }, (_, index) => `"${blockPrefix(tenantId)}${first + index}"`);
-  return `(${tokens.join(" OR ")})`;
+  return [`(${tokens.join(" OR ")})`];
 }
 
 export function stemToken(tenantId: string, kind: "stem" | "title", stem: string): string {

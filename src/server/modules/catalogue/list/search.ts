@@ -3,24 +3,20 @@ import { sql } from "drizzle-orm";
 import type { Result } from "../../../db/session.ts";
 import { bind, param, rowsOf, type Statement, statement } from "../../../db/statement.ts";
 import { normalizeSku } from "../products/input.ts";
-import type { ProductInput } from "../products/model.ts";
+import type { ProductInput, VariantInput } from "../products/model.ts";
 import { products, productsToIndex } from "../products/table.ts";
 import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
 
 /** How many products are indexed at a time. */
 const batch = 100;
 
-/** A create can compute the words from its input, before the row is stored. */
-type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants"> &
-  Pick<ProductInput, "status" | "category_ids" | "price" | "compare_at_price">;
-
 type Row = typeof products.$inferSelect;
-type Searched = Pick<Row, "title" | "description" | "tags" | "sku" | "translations" | "variants" | "status"> &
-  Pick<Row, "tenantId" | "version" | "deletedAt" | "categoryIds"> &
+type JsonColumn = "tags" | "translations" | "variants" | "categoryIds";
+type Searched = Pick<Row, "title" | "description" | "sku" | "status" | "tenantId" | "deletedAt" | JsonColumn> &
   Pick<ProductInput, "price" | "compare_at_price"> & { row: number };
 
 const columns = sql.raw(
-  `row_number as row, version, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
+  `row_number as row, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
 // In ascending order, because FTS5 writes a segment whenever a row number is lower than the one before.
@@ -48,25 +44,21 @@ export const searchIndexing = {
   },
 };
 
-function indexing(product: Searched): InStatement {
-  const [tags, translations, variants, category_ids] = (
-    ["tags", "translations", "variants", "categoryIds"] as const
-  ).map((name) => JSON.parse(product[name]));
-  const words = tokensOf(product.tenantId, { ...product, tags, translations, variants, category_ids });
-  return bind(writeWords, { row: product.row, words });
-}
-
-/** The words of a product's texts, the terms of its filters, and the beginning of its block's token. */
-function tokensOf(tenantId: string, product: SearchedTexts): string {
-  const { title, description, tags = [], sku, translations = {}, variants = [], category_ids = [] } = product;
+/** Writes the words of a product's texts, the terms of its filters, and the token of its block. */
+function indexing({ row, tenantId, ...product }: Searched): InStatement {
+  const { title, description, sku, status } = product;
+  const tags: string[] = JSON.parse(product.tags);
+  const categoryIds: string[] = JSON.parse(product.categoryIds);
+  const variants: VariantInput[] = JSON.parse(product.variants);
+  const translated: { title?: string; description?: string }[] = Object.values(JSON.parse(product.translations));
   const options = variants.flatMap(({ options = {} }) => Object.entries(options));
   const isOnSale = [product, ...variants].some(
     ({ price, compare_at_price: before }) => price != null && before != null && before > price,
   );
   const terms = new Set([
-    termToken(tenantId, "status", product.status ?? "published"),
+    termToken(tenantId, "status", status),
     ...tags.map((tag) => termToken(tenantId, "tag", tag)),
-    ...category_ids.map((id) => termToken(tenantId, "category", id)),
+    ...categoryIds.map((id) => termToken(tenantId, "category", id)),
     ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
     // A product with variants shows no SKU of its own.
     ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) =>
@@ -74,18 +66,15 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
     ),
     ...(isOnSale ? [termToken(tenantId, "sale", "")] : []),
   ]);
-  const translated = Object.values(translations);
-  const titles = texts([title, ...translated.map((one) => one.title)]);
+  const isText = (text: string | null | undefined) => typeof text === "string";
+  const titles = [title, ...translated.map((one) => one.title)].filter(isText);
   const named = [title, sku, ...tags, ...variants.flatMap(({ title, sku }) => [title, sku])];
   const described = [description, ...translated.map((one) => one.description)];
   // Descriptions come last, because the number of tokens is limited.
-  const words = texts([...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described]);
+  const texts = [...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described].filter(isText);
   // The statement appends the block's number.
-  return [...terms, indexTokens(tenantId, words, titles), blockPrefix(tenantId)].join(" ");
-}
-
-function texts(values: (string | null | undefined)[]): string[] {
-  return values.filter((text) => typeof text === "string");
+  const words = [...terms, indexTokens(tenantId, texts, titles), blockPrefix(tenantId)].join(" ");
+  return bind(writeWords, { row, words });
 }
 
 /** The value of a SKU's term, which ignores case. */

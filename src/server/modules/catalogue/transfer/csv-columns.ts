@@ -14,7 +14,8 @@ export class CellError extends Error {}
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  write?: (value: unknown) => string;
+  /** Returns a short form of an object or list, and the value whose JSON is the cell if that cannot be read back. */
+  write?: (value: never) => [short: string, value: unknown];
   /** The value of a hyphen; undefined if the field cannot be empty. */
   none?: unknown;
 }
@@ -32,13 +33,9 @@ const word: CellFormat = { read: readWord };
 const number: CellFormat = { read: readNumber };
 const integer: CellFormat = { read: (cell, comma) => readNumber(cell, comma, "whole number, such as 20") };
 const boolean: CellFormat = { read: readBoolean };
-const list: CellFormat = {
-  read: readList,
-  write: (items) => preferShort((items as unknown[]).join("|"), readList, items),
-  none: [],
-};
+const list: CellFormat = { read: readList, write: (items: unknown[]) => [items.join("|"), items], none: [] };
 const images: CellFormat = { read: readImages, write: writeImages, none: [] };
-const object: CellFormat = { read: readObject, write: JSON.stringify, none: {} };
+const object: CellFormat = { read: readObject, write: (value: object) => ["", value], none: {} };
 const options: CellFormat = { read: readOptions, write: writeOptions, none: {} };
 const optional = (format: CellFormat): CellFormat => ({ ...format, none: null });
 
@@ -74,14 +71,13 @@ const variantFields: Record<string, CellFormat> = {
   position: integer,
 };
 
+const columnsOf = (of: CsvColumn["of"], prefix: string, fields: Record<string, CellFormat>): CsvColumn[] =>
+  Object.entries(fields).map(([field, format]) => ({ name: prefix + field, field, of, ...format }));
+
 export const csvColumns: readonly CsvColumn[] = [
   ...columnsOf("product", "", productFields),
   ...columnsOf("variant", "variant_", variantFields),
 ];
-
-function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, CellFormat>): CsvColumn[] {
-  return Object.entries(fields).map(([field, format]) => ({ name: prefix + field, field, of, ...format }));
-}
 
 /** Returns the column; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
 export function findColumn(given: string): CsvColumn | undefined {
@@ -99,10 +95,15 @@ export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: 
   return none;
 }
 
-export function writeCell({ write = String, none }: CsvColumn, value: unknown): string {
+export function writeCell({ read, write, none }: CsvColumn, value: unknown): string {
   if (value === undefined) return "";
   if (none !== undefined && (value === "" || Bun.deepEquals(value, none, true))) return noValue;
-  const cell = write(value);
+  let cell = String(value);
+  if (write) {
+    const [short, whole] = write(value as never);
+    const json = JSON.stringify(whole);
+    cell = attempt(() => JSON.stringify(read(short, false))) === json ? short : json;
+  }
   // A negative number is not a formula.
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
@@ -146,11 +147,6 @@ function readList(cell: string): unknown[] {
   return items;
 }
 
-function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
-  const json = JSON.stringify(value);
-  return attempt(() => JSON.stringify(read(short))) === json ? short : json;
-}
-
 function readObject(cell: string): unknown {
   const value = readJson(cell);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
@@ -167,12 +163,12 @@ function readImages(cell: string): unknown {
   return items.map((image) => (typeof image === "string" ? read(image) : image));
 }
 
-function writeImages(value: unknown): string {
-  const all: Partial<Image>[] = (value as Image[]).map(({ media_id, url, alt }) => ({
+function writeImages(value: Image[]): [string, unknown] {
+  const all: Partial<Image>[] = value.map(({ media_id, url, alt }) => ({
     ...(media_id === undefined ? { url } : { media_id }),
     ...(alt !== "" && { alt }),
   }));
-  return preferShort(all.map(({ media_id, url }) => media_id ?? url).join("|"), readImages, all);
+  return [all.map(({ media_id, url }) => media_id ?? url).join("|"), all];
 }
 
 function readOptions(cell: string): unknown {
@@ -185,7 +181,7 @@ function readOptions(cell: string): unknown {
   return Object.fromEntries(pairs);
 }
 
-function writeOptions(value: unknown): string {
-  const entries = Object.entries(value as Record<string, string>);
-  return preferShort(entries.map(([name, choice]) => `${name}=${choice}`).join("|"), readOptions, value);
+function writeOptions(value: Record<string, string>): [string, unknown] {
+  const pairs = Object.entries(value).map(([name, choice]) => `${name}=${choice}`);
+  return [pairs.join("|"), value];
 }

@@ -3,6 +3,7 @@ import { validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
 import {
   checkRow,
+  type Fields,
   findBadText,
   type ImportItem,
   maxRecordLength,
@@ -130,24 +131,24 @@ function explainCsv({ code }: CsvError): string {
 }
 
 function readHeader(names: string[]): CsvColumn[] {
-  const columns = names.map((name) => {
-    const column = findColumn(name);
-    if (column) return column;
-    const known = csvColumns.map((column) => column.name).join(", ");
-    const unknown = JSON.stringify(name.trim().slice(0, 64));
-    throw validationFailed(`line 1: unknown column ${unknown}. Columns: ${known}, option:<name>.`);
-  });
-  const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
-  if (repeated) throw validationFailed(`line 1: the column ${JSON.stringify(repeated.name)} is repeated.`);
-  return columns;
+  const columns = new Map<string, CsvColumn>();
+  for (const given of names) {
+    const column = findColumn(given);
+    const known = csvColumns.map(({ name }) => name).join(", ");
+    const unknown = JSON.stringify(given.trim().slice(0, 64));
+    if (!column) throw validationFailed(`line 1: unknown column ${unknown}. Columns: ${known}, option:<name>.`);
+    if (columns.has(column.name))
+      throw validationFailed(`line 1: the column ${JSON.stringify(column.name)} is repeated.`);
+    columns.set(column.name, column);
+  }
+  return [...columns.values()];
 }
 
 function readProductRow(table: Table, row: Row): ImportItem {
-  const { line } = row;
+  const item: ImportItem = { line: row.line, document: {}, variants: [], faults: [], isCsv: true };
   const fault = checkRow(row, table.columns.length);
-  if (fault) return { line, document: {}, variants: [], faults: [fault], isCsv: true };
-  const { document, faults } = readCells(table, row, "product");
-  const item: ImportItem = { line, document, variants: [], faults, isCsv: true };
+  if (fault) return { ...item, faults: [fault] };
+  item.document = readCells(table, row, "product", item.faults);
   if (hasVariant(table, row.cells)) pushVariant(table, item, row);
   return item;
 }
@@ -169,29 +170,29 @@ function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]
   pushVariant(table, item, row);
 }
 
-function pushVariant(table: Table, item: ImportItem, row: Row): void {
-  const { document, faults } = readCells(table, row, "variant");
-  item.variants.push({ line: row.line, document });
-  item.faults.push(...faults);
+function pushVariant(table: Table, { variants, faults }: ImportItem, row: Row): void {
+  variants.push({ line: row.line, document: readCells(table, row, "variant", faults) });
 }
 
-function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"]) {
-  const document: Record<string, unknown> = {};
-  const faults: RowError[] = [];
-  columns.forEach((column, index) => {
-    if (column.of !== of) return;
+function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"], faults: RowError[]) {
+  const document: Fields = {};
+  for (const [index, column] of columns.entries()) {
+    if (column.of !== of) continue;
+    const { field, option } = column;
     try {
       const value = readCell(column, cells[index] as string, decimalComma);
-      if (value === undefined) return;
-      const { field, option } = column;
-      document[field] =
-        option === undefined ? value : { ...(document[field] as object), ...(value !== null && { [option]: value }) };
+      if (value === undefined) continue;
+      const chosen = option !== undefined && {
+        ...(document[field] as object),
+        ...(value !== null && { [option]: value }),
+      };
+      document[field] = chosen || value;
     } catch (error) {
       if (!(error instanceof CellError)) throw error;
       faults.push({ line, field: column.name, message: error.message });
     }
-  });
-  return { document, faults };
+  }
+  return document;
 }
 
 function hasVariant({ columns }: Table, cells: string[]): boolean {

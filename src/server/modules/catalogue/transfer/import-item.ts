@@ -8,8 +8,8 @@ export type Fields = Record<string, unknown>;
 export interface ImportItem {
   line: number;
   /** The given fields, named as in the API; validated when the product is written. */
-  document: Record<string, unknown>;
-  variants: { line: number; document: Record<string, unknown> }[];
+  document: Fields;
+  variants: { line: number; document: Fields }[];
   /** Errors found while reading. An item with errors is not written. */
   faults: RowError[];
   /** In CSV, null is the same as an empty text, and errors name columns instead of paths in the document. */
@@ -92,7 +92,7 @@ function readLine(text: string, line: number): ImportItem {
   return { ...item, document, variants: variants.map((variant) => ({ line, document: withoutComputed(variant) })) };
 }
 
-function withoutComputed(record: Record<string, unknown>): Record<string, unknown> {
+function withoutComputed(record: Fields): Fields {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !computed.test(name)));
 }
 

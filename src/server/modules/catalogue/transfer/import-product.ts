@@ -2,7 +2,6 @@ import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { get, ofStore, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
-import { isId } from "../../../values/stamps.ts";
 import { validate } from "../../../values/validate.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { createCategory } from "../categories/service.ts";
@@ -16,7 +15,6 @@ import { products, productVariants } from "../products/table.ts";
 import type { Fields, ImportItem } from "./import-item.ts";
 import { type ExistingProduct, findChanges, importVariants, newVariant, normalize } from "./import-variant.ts";
 
-/** A product, and its own SKU, which its JSON omits while it has variants. */
 const columns = { json: sql<string>`rendered`, sku: products.sku };
 const isProduct = ofStoreNotDeleted(products);
 const selectBy = (condition: SQL) =>
@@ -27,13 +25,10 @@ const selectBySlug = selectBy(sql`slug = ${param("key")}`);
 const selectByVariantSku = selectBy(sql`id = (
   select product_id from ${productVariants} where ${ofStoreNotDeleted(productVariants)} and sku = ${param("key")})`);
 
+const isTitled = sql`${ofStore(categories)} and parent_id is ${param("parentId")} and title = ${param("title")}`;
+const { id, position } = categories;
 const selectCategory = statement((q) =>
-  q
-    .select({ id: categories.id })
-    .from(categories)
-    .where(sql`${ofStore(categories)} and parent_id is ${param("id")} and title = ${param("title")}`)
-    .orderBy(categories.position, categories.id)
-    .limit(1),
+  q.select({ id }).from(categories).where(isTitled).orderBy(position, id).limit(1),
 );
 
 /** The title and, for an update, the changed fields, named as in `importVariants`. */
@@ -45,9 +40,7 @@ type Claim = (field: string, key: string) => void;
 /** Imports a product; id, SKUs, slug or title find an existing one. Errors: those of `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
-  if (givenLang != null && typeof givenLang !== "string")
-    throw invalidField("lang", "must be a language code, such as en or pt-BR");
-  const lang = givenLang == null ? undefined : parseLanguage("lang", givenLang);
+  const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));
   const existing = await findExisting(tx, item);
   if (existing) claim(item.document.id ? "id" : "row", `id:${existing.id}`);
   const fields = await withCategoryIds(tx, normalize(given));
@@ -92,39 +85,24 @@ async function changeProduct(
 
 /** Finds a product by id, by SKU, by the SKU of a variant, or by slug. */
 async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
-  const { document, variants } = item;
-  if (document.id !== undefined && document.id !== null) return requireById(tx, String(document.id));
+  const { document, variants, isCsv } = item;
+  if (document.id != null) {
+    const found = await find(tx, selectById, String(document.id));
+    if (found) return found;
+    throw invalidField("id", "is not a product of this store. Omit the id to create one");
+  }
   const sku = searchableSku(document);
-  if (sku !== undefined) return findBySku(tx, item, sku);
+  if (sku !== undefined) {
+    const found = await find(tx, selectBySku, sku);
+    if (found || variants.length > 0 || !(await find(tx, selectByVariantSku, sku))) return found;
+    throw invalidField("sku", `is a variant's SKU. Use ${isCsv ? "variant_sku" : "the sku of its variants"}`);
+  }
   for (const variant of variants) {
-    const variantSku = searchableSku(variant.document);
-    const found = variantSku === undefined ? undefined : await find(tx, selectByVariantSku, variantSku);
+    const found = await find(tx, selectByVariantSku, searchableSku(variant.document));
     if (found) return found;
   }
-  return findBySlug(tx, item);
-}
-
-async function find(tx: Ctx, select: typeof selectById, key: string): Promise<ExistingProduct | undefined> {
-  const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
-  return found && { ...JSON.parse(found.json), ownSku: found.sku };
-}
-
-async function requireById(tx: Ctx, id: string): Promise<ExistingProduct> {
-  const found = isId("prod", id) ? await find(tx, selectById, id) : undefined;
-  if (!found) throw invalidField("id", "is not a product of this store. Omit the id to create one");
-  return found;
-}
-
-async function findBySku(tx: Ctx, { variants, isCsv }: ImportItem, sku: string) {
-  const found = await find(tx, selectBySku, sku);
-  if (found || variants.length > 0 || !(await find(tx, selectByVariantSku, sku))) return found;
-  throw invalidField("sku", `is a variant's SKU. Use ${isCsv ? "variant_sku" : "the sku of its variants"}`);
-}
-
-async function findBySlug(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
-  const { document } = item;
   const slug = identifyingSlug(item, tx.tenant.language);
-  const found = slug === undefined ? undefined : await find(tx, selectBySlug, slug);
+  const found = await find(tx, selectBySlug, slug);
   // Different titles can have the same slug, such as C++ and C#.
   if (!found || document.slug || found.title === document.title) return found;
   throw invalidField(
@@ -132,6 +110,11 @@ async function findBySlug(tx: Ctx, item: ImportItem): Promise<ExistingProduct | 
     `makes the slug "${slug}", which the product "${found.title}" has. Give the row a sku or a slug of its own, ` +
       "or the id of that product to change it",
   );
+}
+
+async function find(tx: Ctx, select: typeof selectById, key: string | undefined) {
+  const found = key === undefined ? undefined : await get(tx.db, select, { tenantId: tx.tenant.id, key });
+  return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
 }
 
 /** Returns the fields that identify an item without an id. An item with the same would change the same product. */
@@ -177,12 +160,13 @@ async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields
 }
 
 async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
-  let id: string | null = null;
+  let parentId: string | null = null;
   for (const title of path) {
-    const found: { id: string } | undefined = await get(tx.db, selectCategory, { tenantId: tx.tenant.id, id, title });
-    id = found?.id ?? (JSON.parse((await createCategory(tx, { title, parent_id: id })).json) as { id: string }).id;
+    const values: Fields = { tenantId: tx.tenant.id, parentId, title };
+    const found = await get(tx.db, selectCategory, values);
+    parentId = found?.id ?? JSON.parse((await createCategory(tx, { title, parent_id: parentId })).json).id;
   }
-  return id ?? "";
+  return parentId ?? "";
 }
 
 /** Refuses stock of a product with variants, unless it is the sum that an export shows. */

@@ -4,18 +4,14 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { normalizeSku } from "../products/input.ts";
-import type { Product } from "../products/model.ts";
-import { type Variant, VariantInput } from "../products/model.ts";
+import { type Product, type Variant, VariantInput } from "../products/model.ts";
 import { beginBatch, endBatch } from "../variants/variant-input.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, type ImportItem, isObject } from "./import-item.ts";
 
-export type ExistingProduct = Fields &
-  Pick<Static<typeof Product>, "id" | "title" | "lang" | "currency"> & {
-    ownSku: string | null;
-    variants: ExistingVariant[];
-  };
-type ExistingVariant = Fields & Pick<Static<typeof Variant>, "id" | "sku" | "options" | "currency" | "has_own_price">;
+/** A product as its JSON, and its own SKU, which the JSON omits while it has variants. */
+export type ExistingProduct = Fields & Static<typeof Product> & { ownSku: string | null };
+type ExistingVariant = Fields & Static<typeof Variant>;
 
 /** Returns a variant of a file as input for a new product. Errors: validationFailed for another currency. */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
@@ -44,20 +40,18 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
 async function importVariant(tx: Ctx, product: ExistingProduct, item: ImportItem, index: number): Promise<string[]> {
   const fields = normalize(item.variants[index]?.document ?? {});
   const existing = findVariant(product.variants, fields);
-  if (existing) {
-    const changes = variantChanges(tx, existing, fields, item);
-    const names = Object.keys(changes);
-    if (names.length === 0) return [];
-    const patch = validate(VariantInput, changes, "row");
-    await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
-    return names.map((name) => `variant_${name}`);
+  if (!existing) {
+    if (fields.id != null) throw invalidField("id", "is not a variant of this product. Omit the id to add one");
+    const input = newVariant(tx, fields, index, item.document.price);
+    await addVariant(tx, product.id, validate(VariantInput, input, "row"));
+    return ["variants"];
   }
-  if (fields.id !== undefined && fields.id !== null) {
-    throw invalidField("id", "is not a variant of this product. Omit the id to add one");
-  }
-  const input = newVariant(tx, fields, index, item.document.price);
-  await addVariant(tx, product.id, validate(VariantInput, input, "row"));
-  return ["variants"];
+  const changes = variantChanges(tx, existing, fields, item);
+  const names = Object.keys(changes);
+  if (names.length === 0) return [];
+  const patch = validate(VariantInput, changes, "row");
+  await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
+  return names.map((name) => `variant_${name}`);
 }
 
 function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
@@ -81,7 +75,7 @@ function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Field
 }
 
 function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields): ExistingVariant | undefined {
-  if (id !== undefined && id !== null) return variants.find((variant) => variant.id === id);
+  if (id != null) return variants.find((variant) => variant.id === id);
   const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
   if (found || (options === undefined && typeof sku === "string")) return found;
   // A product has at most one variant without options.
@@ -89,7 +83,7 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
 }
 
 function withPlace(error: unknown, index: number): unknown {
-  if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") return error;
+  if (!(error instanceof AppError)) return error;
   const given = error.details ?? [{ field: "row", message: error.message }];
   const details = given.map(({ field, message }) => ({
     field: field === "row" ? `variants.${index}` : field.startsWith("variants.") ? field : `variants.${index}.${field}`,
@@ -110,6 +104,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
   return Object.fromEntries(Object.entries(given).filter(isChanged));
 }
 
+/** Images in the order of their positions, without what the service adds. */
 function comparable(images: unknown): unknown {
   if (!Array.isArray(images)) return images;
   const placed = images.map((image, index) => {

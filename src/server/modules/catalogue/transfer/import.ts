@@ -51,30 +51,20 @@ export async function importProducts(
   options: ImportOptions,
 ): Promise<ImportResult> {
   const result = newResult();
+  const lines: KeyLines = new Map();
   try {
-    await importAll(ctx, items, result, options);
+    for await (const batch of inBatches(items)) {
+      for (let done = 0; done < batch.length && result.stopped === null; ) {
+        done += await importBatch(ctx, batch.slice(done), result, { ...options, lines });
+      }
+      if (result.stopped !== null) break;
+    }
+    return result;
   } catch (error) {
     // When the signal aborts, reading the file throws.
     if (options.signal?.aborted && (error as Error).name === "AbortError") return { ...result, stopped: "interrupted" };
     if (result.last_line === 0 && error instanceof AppError) throw error;
     throw new ImportFailure({ ...result, stopped: "failure" }, error);
-  }
-  return result;
-}
-
-async function importAll(
-  ctx: Ctx,
-  items: AsyncIterable<ImportItem>,
-  result: ImportResult,
-  options: ImportOptions,
-): Promise<void> {
-  const lines: KeyLines = new Map();
-  for await (const batch of inBatches(items)) {
-    for (let done = 0; done < batch.length; ) {
-      if (options.signal?.aborted) result.stopped = "interrupted";
-      else done += await importBatch(ctx, batch.slice(done), result, { ...options, lines });
-      if (result.stopped !== null) return;
-    }
   }
 }
 
@@ -94,12 +84,15 @@ async function importBatch(
   ctx: Ctx,
   items: ImportItem[],
   result: ImportResult,
-  { lines, ...options }: ImportOptions & { lines: KeyLines },
+  { lines, onError, isDryRun, signal, onProgress }: ImportOptions & { lines: KeyLines },
 ) {
-  const isLast = (item: ImportItem) => item.isLast || options.onError === "stop";
-  const transact = options.isDryRun ? inDryRun<Ctx, Done[]> : inTransaction<Ctx, Done[]>;
-  const all = await transact(ctx, async (tx) => {
-    const done: Done[] = [];
+  if (signal?.aborted) {
+    result.stopped = "interrupted";
+    return 0;
+  }
+  const isLast = (item: ImportItem) => item.isLast || onError === "stop";
+  const all = await (isDryRun ? inDryRun : inTransaction)(ctx, async (tx: Ctx) => {
+    const done: { item: ImportItem; outcome: ImportOutcome | RowError[] }[] = [];
     const until = performance.now() + maxTransactionMs;
     for (const item of items) {
       const outcome = await importOne(tx, item, lines);
@@ -110,32 +103,27 @@ async function importBatch(
   });
   for (const { item, outcome } of all) {
     result.last_line = item.line;
-    if (!Array.isArray(outcome)) recordOutcome(result, item.line, outcome);
-    else {
-      recordErrors(result, outcome, options.isDryRun ? maxErrors.dryRun : maxErrors.import);
-      if (isLast(item)) result.stopped = "error";
-    }
+    recordOutcome(result, item.line, outcome, isDryRun ? maxErrors.dryRun : maxErrors.import);
+    if (Array.isArray(outcome) && isLast(item)) result.stopped = "error";
   }
-  options.onProgress?.(result);
+  onProgress?.(result);
   return all.length;
 }
 
-function recordOutcome(result: ImportResult, line: number, outcome: ImportOutcome): void {
+function recordOutcome(result: ImportResult, line: number, outcome: ImportOutcome | RowError[], max: number): void {
   if (outcome === "unchanged") result.unchanged++;
-  else if (++result[outcome.fields ? "updated" : "created"] <= maxChanges) result.changes.push({ line, ...outcome });
-}
-
-function recordErrors(result: ImportResult, errors: RowError[], max: number): void {
-  result.failed++;
-  const shown = errors.slice(0, max - result.errors.length);
-  result.errors.push(...shown);
-  result.errors_omitted += errors.length - shown.length;
+  else if (!Array.isArray(outcome)) {
+    if (++result[outcome.fields ? "updated" : "created"] <= maxChanges) result.changes.push({ line, ...outcome });
+  } else {
+    result.failed++;
+    const shown = outcome.slice(0, max - result.errors.length);
+    result.errors.push(...shown);
+    result.errors_omitted += outcome.length - shown.length;
+  }
 }
 
 /** The lines of the keys that identify products. A second product with the same key would change the first. */
 type KeyLines = Map<string, number>;
-
-type Done = { item: ImportItem; outcome: ImportOutcome | RowError[] };
 
 async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowError[]> {
   if (item.faults.length > 0) return item.faults;
