@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { planSecretFile } from "../../src/cli/secrets/deliver.ts";
+import { planSecretFile } from "../../src/cli/secrets/secrets.ts";
 import { failureOf } from "../support/failure.ts";
 import { readContents } from "./database-contents.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";

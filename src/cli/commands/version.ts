@@ -1,6 +1,17 @@
+import manifest from "../../../package.json" with { type: "json" };
 import { defineCommand } from "../framework/command.ts";
-import { buildInfo } from "../terminal/build-info.ts";
 import { printRecord } from "../terminal/console.ts";
+
+// The build defines these; they do not exist when Bun runs the source.
+declare const BODEGA_VERSION: string;
+declare const BODEGA_COMMIT: string;
+
+export const buildInfo = {
+  version: typeof BODEGA_VERSION === "string" ? BODEGA_VERSION : manifest.version,
+  commit: typeof BODEGA_COMMIT === "string" ? BODEGA_COMMIT : "source",
+  bun: Bun.version,
+  platform: `${process.platform}-${process.arch}`,
+};
 
 export default defineCommand({
   description: "Print the version",

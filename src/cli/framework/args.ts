@@ -59,6 +59,14 @@ type TextValue<A> = A extends { parse: (flag: string, text: string) => infer Val
 /** The values that a command's `run` receives. A switch is a boolean; a list is an array, empty if not given. */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
 
+/** Names the variable from which the configuration reads each flag: `BODEGA_LOG_LEVEL` for `log-level`. */
+export function withVariables<const T extends CommandArgs>(flags: T): T {
+  const entries = Object.entries(flags).map(([name, arg]) => {
+    return [name, { configEnv: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
 export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
   quiet: { type: "boolean", alias: "q", description: "Print only ids, without notes" },
@@ -128,10 +136,7 @@ export const namespaceArg = valueArg("namespace", "Namespace of the store", {
 
 export const requiredNamespaceArg = { ...namespaceArg, required: true } as const;
 
-export const namespaceFilterArg = {
-  ...namespaceArg,
-  description: "Filter by store (default: all)",
-} as const;
+export const namespaceFilterArg = { ...namespaceArg, description: "Filter by store (default: all)" } as const;
 
 export const userFilterArg = valueArg("id|email", "Filter by user", { completes: "user" });
 

@@ -6,11 +6,11 @@ import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { buildInfo } from "../../terminal/build-info.ts";
 import { type Console, info, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
+import { buildInfo } from "../version.ts";
 
 const halfway = 50;
 /** Lower than the server's, but not the lowest, because the WAL grows until the copy is complete. */

@@ -7,7 +7,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { type Console, formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { runAndPrint } from "../doctor/print.ts";
+import { runAndPrint } from "../doctor/doctor.ts";
 
 const migrate = defineCommand({
   description: "Update the database schema",

@@ -1,7 +1,7 @@
 import { addressOf } from "../../../server/runtime/port.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/context.ts";
-import { durationArg, valueArg } from "../../framework/args.ts";
+import { durationArg, valueArg, withVariables } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, fitLines, printJson } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
@@ -11,8 +11,10 @@ export default defineCommand({
   description: "Check whether a running server is ready",
   args: {
     url: valueArg("url", "Address of the server (default: the one of the data directory)"),
-    host: valueArg("address", "Host of the server", { configEnv: "BODEGA_HOST" }),
-    port: valueArg("number", "Port of the server", { configEnv: "BODEGA_PORT" }),
+    ...withVariables({
+      host: valueArg("address", "Host of the server"),
+      port: valueArg("number", "Port of the server"),
+    }),
     timeout: { ...durationArg("Time limit for the answer"), default: "5s" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],

@@ -13,6 +13,7 @@ import {
   type SharedValues,
   sharedArgs,
   valueArg,
+  withVariables,
 } from "../../framework/args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -47,7 +48,7 @@ export const initFlags = {
   origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
-  "mail-from": valueArg("address", "Sender address of all mail", { configEnv: "BODEGA_MAIL_FROM" }),
+  ...withVariables({ "mail-from": valueArg("address", "Sender address of all mail") }),
   "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
   serve: { type: "boolean", negatable: true, description: "Start the server when done, or not" },
   ...serverFlags,
@@ -66,7 +67,6 @@ export const checks = {
   "owner-email": (text: string) => parseEmail("email", text),
   "owner-name": (text: string) => requireText("name", text, 200),
   "key-name": (text: string) => requireText("key_name", text, 100),
-  origin: parseOriginPattern,
 } satisfies Partial<Record<keyof typeof initFlags, (text: string) => unknown>>;
 
 // At most one flag of each group may be given.
@@ -82,8 +82,10 @@ const exclusive: readonly (readonly string[])[] = [
 /** Refuses values that no service accepts, and flags that exclude each other, before the first question. */
 export function checkFlags(args: InitArgs): void {
   for (const [name, check] of Object.entries(checks)) {
-    for (const value of [args[name as keyof typeof checks] ?? []].flat()) check(value);
+    const value = args[name as keyof typeof checks];
+    if (value !== undefined) check(value);
   }
+  args.origin.forEach(parseOriginPattern);
   refuseTogether(args, exclusive);
 }
 
@@ -99,11 +101,11 @@ export function readSender(args: InitArgs, console: Console): string | undefined
 
 /** Returns the settings from flags, as environment variables, except the mail server and a random port. */
 export function readSettings(args: InitArgs): Record<string, string> {
-  const flags = { ...initFlags, "database-url": sharedArgs["database-url"] };
+  const flags: CommandArgs = { ...initFlags, "database-url": sharedArgs["database-url"] };
   const entries = Object.entries(flags).flatMap(([name, arg]) => {
-    const value = [args[name as keyof typeof flags] ?? []].flat().join(",");
-    if (!("configEnv" in arg) || value === "" || (name === "port" && Number(value) === 0)) return [];
-    return [[arg.configEnv, "completes" in arg && !value.startsWith("s3:") ? resolve(value) : value]];
+    const value = [args[name as keyof InitArgs] ?? []].flat().join(",");
+    if (arg.configEnv === undefined || value === "" || (name === "port" && Number(value) === 0)) return [];
+    return [[arg.configEnv, arg.completes && !value.startsWith("s3:") ? resolve(value) : value]];
   });
   return Object.fromEntries(entries);
 }

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { passwordNote } from "../../secrets/passwords.ts";
+import { passwordNote } from "../../secrets/secrets.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
 import { describeServerProcess } from "../serve/serve.ts";
 import { initFlags } from "./flags.ts";
@@ -22,8 +22,7 @@ export default defineCommand({
   ],
   async run(args, console) {
     if (args["print-unit"]) return (await import("./print.ts")).printUnit(args, console);
-    const { planShop } = await import("./plan.ts");
-    const { createShop } = await import("./create.ts");
+    const { createShop, planShop } = await import("./plan.ts");
     const { printOutcome } = await import("./print.ts");
     const plan = await planShop(args, console);
     // From the first write until the secrets are printed, no signal ends the process.

@@ -1,20 +1,21 @@
 import { existsSync } from "node:fs";
-import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
+import { findShop, type Shop, setUpShop } from "../../../server/admin/create-shop.ts";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
+import { addToEnvFile } from "../../../server/config/environment.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
+import { prepareUser } from "../../../server/modules/users/service.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
 import { requireApart, tryTarget } from "../../../server/replication/target.ts";
 import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
-import { readCliConfig, withContext } from "../../context/context.ts";
-import { planSecretFile } from "../../secrets/deliver.ts";
-import { readSecretFile } from "../../secrets/passwords.ts";
+import { beginContext, readCliConfig, withContext } from "../../context/context.ts";
+import { planSecretFile, readSecretFile } from "../../secrets/secrets.ts";
 import { type Console, info, warn } from "../../terminal/console.ts";
 import { askChoice, askYesNo } from "../../terminal/prompt.ts";
 import { escapeControls, renderFields } from "../../terminal/text.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
-import { checkFlags, type InitArgs, readSender, requireFlags } from "./flags.ts";
+import { checkFlags, type InitArgs, passwordSource, readSender, readSettings, requireFlags } from "./flags.ts";
 import {
   type Answers,
   askNamespace,
@@ -25,7 +26,8 @@ import {
   resolveStore,
 } from "./questions.ts";
 
-export type Plan = Awaited<ReturnType<typeof planShop>>;
+export type Outcome = Awaited<ReturnType<typeof createShop>>;
+type Setup = Awaited<ReturnType<typeof setUpShop>>;
 
 /** Checks the flags, asks the questions and checks that everything can be written. Writes nothing. */
 export async function planShop(given: InitArgs, console: Console) {
@@ -87,7 +89,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config, b
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   const named = console.canAsk
-    ? await askNamespace(args, existing, before)
+    ? await askNamespace(args, console, existing, before)
     : { namespace: found as string, title: args.title };
   const { namespace } = named;
   const shop = await readShop(namespace);
@@ -129,4 +131,53 @@ async function confirmAnswers(
   ] as const);
   if (choice === "cancel") throw new CancelledError();
   return choice;
+}
+
+/** Saves the settings, creates what is missing in one transaction, then writes the secrets to their files. */
+export async function createShop(console: Console, plan: Awaited<ReturnType<typeof planShop>>) {
+  const { args, answers, mail } = plan;
+  const { dataDir, port } = plan.config;
+  const { namespace, store, owner, key, serve, runningUrl } = answers;
+  const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
+  // Other flags apply only to the server that starts now. Later servers read the saved settings, and a replica has one
+  // place.
+  const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
+  const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
+  const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
+  const prepared = account && (await prepareUser({ actor: { kind: "terminal" } }, { ...account, role: "owner" }));
+  const setup = await beginContext({ ...args, "data-dir": dataDir }, console, (ctx) =>
+    setUpShop(ctx, { namespace, store, owner: prepared, key }),
+  );
+  /** New secrets that are printed because no file is given for them. */
+  const secrets = {
+    key: setup.made.key ? setup.key?.app_secret : undefined,
+    password: setup.made.owner && owner?.isRandom ? owner.password : undefined,
+  };
+  const files: { key?: string; password?: string } = {};
+  const kept = [
+    ...settings.kept.map((name) => `${name} stays as it is in ${settings.path}; to change it, edit that file`),
+    ...listKept(args, setup, console.command),
+  ];
+  for (const name of ["key", "password"] as const) {
+    const [secret, file] = [secrets[name], plan.files[name]];
+    if (secret === undefined || file === undefined) continue;
+    await file.save(secret);
+    secrets[name] = undefined;
+    files[name] = file.path;
+  }
+  return { config, setup, secrets, files, settings, serve, runningUrl, kept };
+}
+
+/** Returns a sentence about each part that already exists, although flags were given for it. */
+function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
+  const { namespace } = store;
+  const storeFlags = args.title ?? args.currency ?? args.language;
+  const ownerFlags = args["owner-email"] ?? args["owner-name"] ?? passwordSource(args);
+  const keyFlags = args["key-name"] ?? args.publish ?? args["save-secret-to"] ?? args.origin[0];
+  const keep = (part: string, words: string) => `${part} exists and stays as it is; to change it: ${command(words)}`;
+  return [
+    ...(made.store || storeFlags === undefined ? [] : [keep(`Store ${namespace}`, `tenant update ${namespace} -h`)]),
+    ...(made.owner || ownerFlags === undefined || !owner ? [] : [keep(`Owner ${owner.email}`, "user update -h")]),
+    ...(made.key || keyFlags === undefined || !key ? [] : [keep(`Key ${key.name}`, "key update -h")]),
+  ];
 }

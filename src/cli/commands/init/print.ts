@@ -10,8 +10,8 @@ import { programName, quoteWords } from "../../terminal/command-line.ts";
 import { type Console, info, printJson, warn } from "../../terminal/console.ts";
 import { escapeControls, renderFields, wrapWords } from "../../terminal/text.ts";
 import { toUserRecord } from "../user/user.ts";
-import type { Outcome } from "./create.ts";
 import { checkFlags, type InitArgs, readSettings } from "./flags.ts";
+import type { Outcome } from "./plan.ts";
 
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
   if (console.json) return printJson(console, toJson(outcome));
@@ -33,21 +33,12 @@ async function printGuide(console: Console, outcome: Outcome): Promise<void> {
 }
 
 function toJson({ setup, secrets, files, settings, config, kept, runningUrl }: Outcome) {
-  const { store, owner, made } = setup;
-  const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
+  const { store, owner, key, made } = setup;
   return {
     namespace: store.namespace,
     store,
-    owner: owner && {
-      ...toUserRecord(owner),
-      ...(secrets.password !== undefined && { password: secrets.password }),
-      ...(files.password !== undefined && { password_file: files.password }),
-    },
-    key: key && {
-      ...key,
-      ...(secrets.key !== undefined && { app_secret: secrets.key }),
-      ...(files.key !== undefined && { secret_file: files.key }),
-    },
+    owner: owner && { ...toUserRecord(owner), password: secrets.password, password_file: files.password },
+    key: key && { ...key, app_secret: secrets.key, secret_file: files.key },
     mail: config.smtpUrl ? { host: mailHost(config), from: config.mailFrom } : null,
     url: runningUrl ?? addressOf(config),
     data_dir: config.dataDir,

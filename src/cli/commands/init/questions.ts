@@ -6,8 +6,7 @@ import { slugFrom } from "../../../server/modules/catalogue/products/slug.ts";
 import { requireStrongPassword } from "../../../server/modules/passwords/password-policy.ts";
 import { attempt } from "../../../server/values/attempt.ts";
 import { spellPlainly } from "../../../server/values/fold-letters.ts";
-import { planSecretFile } from "../../secrets/deliver.ts";
-import { askStrongPassword, readPassword } from "../../secrets/passwords.ts";
+import { askStrongPassword, planSecretFile, readPassword } from "../../secrets/secrets.ts";
 import { type Console, info } from "../../terminal/console.ts";
 import { askChoice, askText, askYesNo } from "../../terminal/prompt.ts";
 import { askOrigins } from "../key/key.ts";
@@ -25,7 +24,17 @@ export type Answers = Partial<Omit<ShopPlan, "owner">> & {
   publicUrl?: string | undefined;
 };
 
-export async function askNamespace(args: InitArgs, existing: readonly string[], before: Answers) {
+/** Returns the function that reads a text from its flag, or asks for it; if it cannot ask, the suggestion counts. */
+function asker(args: InitArgs, { canAsk }: Console) {
+  return async (
+    name: keyof typeof checks,
+    message: string,
+    question: Parameters<typeof askText>[1] = {},
+  ): Promise<string> =>
+    args[name] ?? (canAsk ? askText(message, { ...question, check: checks[name] }) : (question.suggestion ?? ""));
+}
+
+export async function askNamespace(args: InitArgs, console: Console, existing: readonly string[], before: Answers) {
   if (args.namespace !== undefined) return { namespace: args.namespace, title: args.title };
   if (args.title === undefined && existing.length > 0) {
     const choices = existing.map((value): { value: string | undefined; name: string } => ({ value, name: value }));
@@ -33,8 +42,7 @@ export async function askNamespace(args: InitArgs, existing: readonly string[], 
     const chosen = existing.length === 1 ? existing[0] : await askChoice("Store", all);
     if (chosen !== undefined) return { namespace: chosen, title: undefined };
   }
-  const title =
-    args.title ?? (await askText("Name of the store", { suggestion: before.store?.title, check: checks.title }));
+  const title = await asker(args, console)("title", "Name of the store", { suggestion: before.store?.title });
   const namespace = await askText("Namespace (name of the store in every request)", {
     suggestion: title === before.store?.title ? before.namespace : suggestNamespace(title),
     check: (text) => {
@@ -53,15 +61,17 @@ export async function resolveStore(
   { namespace, title }: { namespace: string; title: string | undefined },
   before: Answers,
 ) {
-  const ask = (message: string, suggestion: string, check: (text: string) => unknown) =>
-    console.canAsk ? askText(message, { suggestion, check }) : suggestion;
+  const ask = asker(args, console);
   const { LC_ALL, LC_MESSAGES, LANG } = console.env;
   const [locale = "en"] = /^[a-z]{2,3}(?=[_.@]|$)/.exec(LC_ALL || LC_MESSAGES || LANG || "") ?? [];
-  const { currency: money = "EUR", language: suggested = console.canAsk ? locale : "en" } = before.store ?? {};
-  const name = title ?? (await ask("Name of the store", namespace, checks.title));
-  const currency = args.currency ?? (await ask("Currency of prices, such as EUR or USD", money, checks.currency));
-  const language = args.language ?? (await ask("Default language, such as en or pt-BR", suggested, checks.language));
-  return { title: name, currency: checks.currency(currency), language: checks.language(language) };
+  const { currency = "EUR", language = console.canAsk ? locale : "en" } = before.store ?? {};
+  return {
+    title: title ?? (await ask("title", "Name of the store", { suggestion: namespace })),
+    currency: checks.currency(
+      await ask("currency", "Currency of prices, such as EUR or USD", { suggestion: currency }),
+    ),
+    language: checks.language(await ask("language", "Default language, such as en or pt-BR", { suggestion: language })),
+  };
 }
 
 /** Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty without ASCII letters and digits. */
@@ -72,13 +82,11 @@ export function suggestNamespace(title: string): string {
 }
 
 export async function resolveOwner(args: InitArgs, console: Console, { owner: before }: Answers) {
-  const { "owner-email": givenEmail, "owner-name": givenName } = args;
+  const ask = asker(args, console);
   const introduction = "The owner has every permission in the store and signs in with email and password.";
-  if (givenEmail === undefined) await info(console, introduction);
-  const email =
-    givenEmail ?? (await askText("Owner email", { suggestion: before?.email, check: checks["owner-email"] }));
-  const question = { suggestion: before?.name, optional: true, check: checks["owner-name"] };
-  const name = givenName ?? (console.canAsk ? await askText("Owner name (optional)", question) : "");
+  if (args["owner-email"] === undefined) await info(console, introduction);
+  const email = await ask("owner-email", "Owner email", { suggestion: before?.email });
+  const name = await ask("owner-name", "Owner name (optional)", { suggestion: before?.name, optional: true });
   const flags = {
     "password-stdin": args["owner-password-stdin"],
     "password-file": args["owner-password-file"],
@@ -96,15 +104,15 @@ const pages = "Sites whose pages may use the key, such as shop.example.com (opti
 
 /** Returns the first app key. `secretFile` is undefined if its secret is printed. */
 export async function resolveKey(args: InitArgs, console: Console, namespace: string, { key: before }: Answers) {
-  const { "key-name": givenName, publish: givenPublish, origin, "save-secret-to": secretFile } = args;
+  const { publish: givenPublish, origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);
   const isAsked = console.canAsk && args.origins && origin.length === 0;
   const origins = isAsked ? await askOrigins(pages, true, before?.origins.join(", ")) : origin;
   const purpose = origins.length > 0 ? "storefront" : "backend";
   // The name before may be that of the other purpose.
   const suggestion = before && before.origins.length > 0 === origins.length > 0 ? before.name : purpose;
-  if (!console.canAsk) return { name: givenName ?? suggestion, publish: givenPublish ?? false, origins, secretFile };
-  const name = givenName ?? (await askText("Name of the first app key", { suggestion, check: checks["key-name"] }));
+  const name = await asker(args, console)("key-name", "Name of the first app key", { suggestion });
+  if (!console.canAsk) return { name, publish: givenPublish ?? false, origins, secretFile };
   const question = "Publish the key now? Requests with an unpublished key fail.";
   const publish = givenPublish ?? (await askYesNo(question, before?.publish ?? true));
   const file = `${namespace}-${slugFrom(name) || "key"}.secret`;

@@ -5,7 +5,7 @@ import type { getKey, issueKey } from "../../../server/modules/app-keys/service.
 import { listVisitorActs } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { type Arg, fileArg, namespaceArg, type SharedValues, valueArg } from "../../framework/args.ts";
-import { deliverSecret } from "../../secrets/deliver.ts";
+import { deliverSecret } from "../../secrets/secrets.ts";
 import {
   type Console,
   formatRelativeTime,

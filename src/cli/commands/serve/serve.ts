@@ -1,35 +1,63 @@
+import { backupDestination } from "../../../server/config/backup-config.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
 import { logLevels } from "../../../server/config/server-config.ts";
 import { readCliConfig } from "../../context/context.ts";
-import { type CommandArgs, choiceArg, fileArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, fileArg, valueArg, withVariables, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { buildInfo } from "../../terminal/build-info.ts";
 import { type Console, printJson } from "../../terminal/console.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
+import { buildInfo } from "../version.ts";
 
-export const serverFlags = {
-  host: valueArg("address", "Address to listen on (default: 127.0.0.1)", { configEnv: "BODEGA_HOST" }),
-  port: valueArg("number", "Port to listen on; 0 picks a free one (default: 8080)", { configEnv: "BODEGA_PORT" }),
-  log: choiceArg(["text", "json"], "Log format (default: text)", { configEnv: "BODEGA_LOG" }),
-  "log-level": choiceArg(logLevels, "Lowest level of log messages (default: info)", { configEnv: "BODEGA_LOG_LEVEL" }),
-} as const satisfies CommandArgs;
+export const serverFlags = withVariables({
+  host: valueArg("address", "Address to listen on (default: 127.0.0.1)"),
+  port: valueArg("number", "Port to listen on; 0 picks a free one (default: 8080)"),
+  log: choiceArg(["text", "json"], "Log format (default: text)"),
+  "log-level": choiceArg(logLevels, "Lowest level of log messages (default: info)"),
+});
 
-export const addressFlags = {
-  "public-url": valueArg("url", "Public URL of the server", { configEnv: "BODEGA_PUBLIC_URL" }),
+export const addressFlags = withVariables({
+  "public-url": valueArg("url", "Public URL of the server"),
   "trusted-proxy": valueArg("cidr", "Address or CIDR range of proxies whose X-Forwarded-For is trusted", {
     multiple: true,
-    configEnv: "BODEGA_TRUSTED_PROXY",
   }),
-  "tls-cert": fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes", { configEnv: "BODEGA_TLS_CERT" }),
-  "tls-key": fileArg("Private key (PEM) of the certificate", { configEnv: "BODEGA_TLS_KEY" }),
-} as const satisfies CommandArgs;
+  "tls-cert": fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes"),
+  "tls-key": fileArg("Private key (PEM) of the certificate"),
+});
 
-export const replicateFlag = {
+export const replicateFlag = withVariables({
   "replicate-to": valueArg(
     "dir|url",
     "Directory or s3://bucket/prefix that gets each change within a second (default: none)",
-    { configEnv: "BODEGA_REPLICATE_TO", completes: "directory" },
+    { completes: "directory" },
   ),
-} as const satisfies CommandArgs;
+});
+
+export const serveFlags = withVariables({
+  ...serverFlags,
+  workers: valueArg("number", "Number of worker processes (default: 1)"),
+  ...addressFlags,
+  metrics: valueArg("host:port", "Serve Prometheus metrics on a separate address"),
+  "backup-every": valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
+  "backup-to": valueArg(
+    "dir|url",
+    "Directory or s3://bucket/prefix for backups (default: backups in the data directory)",
+    { completes: "directory" },
+  ),
+  "backup-keep": valueArg("number", "Number of backups to keep (default: 7)"),
+  "replicate-keep": valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
+  "replicate-wal": valueArg("MiB", "Up to which size the WAL waits for the replica (default: 256)"),
+  "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
+  "no-docs": {
+    type: "boolean",
+    description: "Do not serve the reference of the API at /docs",
+  },
+  "allow-private-push": {
+    type: "boolean",
+    configEnv: "BODEGA_PUSH_PRIVATE",
+    description: "Allow Web Push endpoints on private networks and http, for development",
+  },
+});
 
 /** Describes the process of a server. `--json` and `-q` suppress its announcement. */
 export function describeServerProcess(console: Console) {
@@ -44,42 +72,14 @@ export function describeServerProcess(console: Console) {
   };
 }
 
-export const serveFlags = {
-  ...serverFlags,
-  workers: valueArg("number", "Number of worker processes (default: 1)", { configEnv: "BODEGA_WORKERS" }),
-  ...addressFlags,
-  metrics: valueArg("host:port", "Serve Prometheus metrics on a separate address", { configEnv: "BODEGA_METRICS" }),
-  "backup-every": valueArg("duration", "Make a backup at this interval, such as 24h (default: never)", {
-    configEnv: "BODEGA_BACKUP_EVERY",
-  }),
-  "backup-to": valueArg(
-    "dir|url",
-    "Directory or s3://bucket/prefix for backups (default: backups in the data directory)",
-    { configEnv: "BODEGA_BACKUP_TO", completes: "directory" },
-  ),
-  "backup-keep": valueArg("number", "Number of backups to keep (default: 7)", { configEnv: "BODEGA_BACKUP_KEEP" }),
-  "replicate-keep": valueArg("duration", "How long each moment can be restored from there (default: 72h)", {
-    configEnv: "BODEGA_REPLICATE_KEEP",
-  }),
-  "replicate-wal": valueArg("MiB", "Up to which size the WAL waits for the replica (default: 256)", {
-    configEnv: "BODEGA_REPLICATE_WAL",
-  }),
-  "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)", {
-    configEnv: "BODEGA_AUDIT_ADDRESSES",
-  }),
-  "no-docs": {
-    type: "boolean",
-    configEnv: "BODEGA_NO_DOCS",
-    description: "Do not serve the reference of the API at /docs",
-  },
-  "allow-private-push": {
-    type: "boolean",
-    configEnv: "BODEGA_PUSH_PRIVATE",
-    description: "Allow Web Push endpoints on private networks and http, for development",
-  },
-} as const satisfies CommandArgs;
+/** Prints with `--json` where a server listens. */
+function announce(console: Console, data_dir: string) {
+  return async (url: string) => {
+    if (console.json) await printJson(console, { url, data_dir });
+  };
+}
 
-export default defineCommand({
+const serve = defineCommand({
   description: "Serve the HTTP API until stopped",
   longRunning: true,
   args: {
@@ -104,12 +104,57 @@ export default defineCommand({
   async run(args, console) {
     const config = readCliConfig(args, console);
     const { runServer } = await import("../../../server/runtime/serve.ts");
-    return runServer(config, {
-      ...describeServerProcess(console),
-      takeOver: args["take-over"],
-      onReady: async (url) => {
-        if (console.json) await printJson(console, { url, data_dir: config.dataDir });
-      },
-    });
+    const onReady = announce(console, config.dataDir);
+    return runServer(config, { ...describeServerProcess(console), takeOver: args["take-over"], onReady });
   },
 });
+
+const standby = defineCommand({
+  description: "Keep a second machine ready to take over from a server",
+  longRunning: true,
+  args: {
+    action: wordArg("Take over from the server, and serve; without it, follow the server", {
+      required: false,
+      options: ["promote"],
+    }),
+    from: valueArg("dir|url", "Directory or s3://bucket/prefix to which the server replicates", {
+      configEnv: "BODEGA_REPLICATE_TO",
+      completes: "directory",
+    }),
+    ...serveFlags,
+  },
+  examples: ["bodega standby --from s3://my-bucket/shop --data-dir /var/lib/bodega", "bodega standby promote"],
+  notes: [
+    "The standby restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
+      "bodega.env of the server there first. /health/live answers 200 and /health/ready 503 with the lag.",
+    "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends " +
+      "its last changes and ends with exit code 4. If it fails, repeat it.",
+  ],
+  async run(args, console) {
+    const { action, from } = args;
+    const flags = { ...args, "replicate-to": backupDestination({ value: from, source: "--from" }) };
+    const config = readCliConfig(flags, console);
+    if (config.databaseUrl !== undefined) {
+      throw invalidFlag("--database-url", "has no standby: it needs a database file");
+    }
+    const { dataDir, replicateTo } = config;
+    const self = { ...describeServerProcess(console), onReady: announce(console, dataDir) };
+    const { runStandby, stopStandby } = await import("../../../server/runtime/standby.ts");
+    if (action === undefined) {
+      if (replicateTo === undefined) throw invalidFlag("--from", "is required");
+      return runStandby(config, replicateTo, self);
+    }
+    const { openReplica } = await import("../../../server/replication/target.ts");
+    const { requireStandby } = await import("../../../server/replication/take-over.ts");
+    const { readNewestClaim } = await import("../../../server/replication/generation.ts");
+    const { runServer } = await import("../../../server/runtime/serve.ts");
+    const { place } = requireStandby(config);
+    const { host, data_dir, at } = (await readNewestClaim(openReplica(place, config)))?.claim ?? {};
+    const server = host === undefined ? "its server" : `the server on ${host} (${data_dir}, since ${at})`;
+    await confirmAction(console, `Take over ${place} from ${server}?`);
+    await stopStandby(dataDir);
+    return runServer({ ...config, replicateTo: place }, self);
+  },
+});
+
+export default { serve, standby };

@@ -9,8 +9,8 @@ import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { findReason } from "../../framework/report-error.ts";
-import { buildInfo } from "../../terminal/build-info.ts";
 import { probeHealth } from "../health/health.ts";
+import { buildInfo } from "../version.ts";
 
 const probeMs = 2000;
 const everyMs = 200;

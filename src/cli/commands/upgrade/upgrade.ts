@@ -5,9 +5,9 @@ import { notFound, wrongState } from "../../../server/errors.ts";
 import { readCliConfig, requireDatabase } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { buildInfo } from "../../terminal/build-info.ts";
 import { info, printRecord, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { buildInfo } from "../version.ts";
 
 export default defineCommand({
   description: "Install another version and restart the server",

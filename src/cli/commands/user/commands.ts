@@ -2,13 +2,7 @@ import { collectPages, withTenant } from "../../context/context.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import {
-  passwordFlags,
-  passwordGroups,
-  passwordNote,
-  readSecretLine,
-  resolvePassword,
-} from "../../secrets/passwords.ts";
+import { passwordFlags, passwordGroups, passwordNote, readSecretLine, resolvePassword } from "../../secrets/secrets.ts";
 import { formatValue, printList } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { deleteUser, eraseUser, exportUser, twoFactor } from "./account.ts";

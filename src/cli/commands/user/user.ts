@@ -3,8 +3,7 @@ import type { getUser } from "../../../server/modules/users/service.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { recordArgs, type StoreArgs } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
-import { deliverSecret } from "../../secrets/deliver.ts";
-import type { NewPassword } from "../../secrets/passwords.ts";
+import { deliverSecret, type NewPassword } from "../../secrets/secrets.ts";
 import { type Console, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 

@@ -3,7 +3,7 @@ import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { deliverSecret } from "../../secrets/deliver.ts";
+import { deliverSecret } from "../../secrets/secrets.ts";
 import { type Console, info, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { saveSecretArg } from "../key/key.ts";
