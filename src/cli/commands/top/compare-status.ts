@@ -22,7 +22,7 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
     uptime_seconds: round((Date.parse(after.at) - Date.parse(after.started_at)) / 1000),
     interval_seconds: round(seconds),
     requests: { ...rate(requests.total, before?.requests.total), in_flight: requests.in_flight },
-    latency_ms: latencies(subtractLatency(requests.latency, before?.requests.latency)),
+    latency_ms: latencies(requests.latency, before?.requests.latency),
     // By HTTP status, error code and result of a sign-in.
     statuses: rates(requests.statuses, before?.requests.statuses),
     errors: rates(requests.errors, before?.requests.errors),
@@ -39,14 +39,14 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
           total,
         };
       })
-      .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
+      .toSorted(byRate),
     routes: routes
       .map(({ method, route, requests: total, latency }) => {
         const then = routesBefore.get(`${method} ${route}`);
-        const latency_ms = latencies(subtractLatency(latency, then?.latency));
+        const latency_ms = latencies(latency, then?.latency);
         return { method, route, per_second: perSecond(total, then?.requests), total, latency_ms };
       })
-      .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
+      .toSorted(byRate),
     processes: processes.map((one) => {
       const used = one.cpu_seconds - (processesBefore.get(one.name)?.cpu_seconds ?? 0);
       // As a percentage of one core.
@@ -55,39 +55,40 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
   };
 }
 
-function latencies(histogram: LatencyHistogram) {
+function round(number: number): number {
+  return Math.round(number * 100) / 100;
+}
+
+/** Compares rates: the highest first, and of equal ones the highest total. */
+export function byRate(a: { per_second: number; total: number }, b: typeof a): number {
+  return b.per_second - a.per_second || b.total - a.total;
+}
+
+function latencies(after: LatencyHistogram, before: LatencyHistogram | undefined) {
   const [p50 = null, p95 = null, p99 = null] = [0.5, 0.95, 0.99].map((share) => {
-    const ms = percentileOf(histogram, share);
+    const ms = percentileOf(share, after, before);
     return ms && round(ms);
   });
   return { p50, p95, p99 };
 }
 
-function round(number: number): number {
-  return Math.round(number * 100) / 100;
-}
-
-/** A percentile in milliseconds, interpolated in its bucket; the last bound for longer times, null without requests. */
-export function percentileOf({ bounds_ms, counts }: LatencyHistogram, share: number): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
-  let before = 0;
+/**
+ * A percentile of the requests after `before` in milliseconds, interpolated in its bucket; the last bound for longer
+ * times, null without requests.
+ */
+export function percentileOf(share: number, after: LatencyHistogram, before?: LatencyHistogram): number | null {
+  const { bounds_ms } = after;
+  const counts = after.counts.map((count, index) => count - (before?.counts[index] ?? 0));
+  const place = share * counts.reduce((sum, count) => sum + count, 0);
+  if (place === 0) return null;
+  let below = 0;
   for (const [index, count] of counts.entries()) {
-    if (count > 0 && before + count >= share * total) {
-      const low = index === 0 ? 0 : (bounds_ms[index - 1] as number);
+    if (count > 0 && below + count >= place) {
+      const low = bounds_ms[index - 1] ?? 0;
       const high = bounds_ms[index] ?? low;
-      return low + ((high - low) * Math.max(0, share * total - before)) / count;
+      return low + ((high - low) * Math.max(0, place - below)) / count;
     }
-    before += count;
+    below += count;
   }
   return bounds_ms.at(-1) ?? null;
-}
-
-export function subtractLatency(after: LatencyHistogram, before: LatencyHistogram | undefined): LatencyHistogram {
-  if (before === undefined) return after;
-  return {
-    bounds_ms: after.bounds_ms,
-    counts: after.counts.map((count, index) => count - (before.counts[index] ?? 0)),
-    sum_ms: after.sum_ms - before.sum_ms,
-  };
 }

@@ -1,6 +1,6 @@
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { bold, breakWords, type Column, escapeControls, layOutTable, truncateText } from "../../terminal/text.ts";
-import type { ServerActivity } from "./compare-status.ts";
+import { byRate, type ServerActivity } from "./compare-status.ts";
 
 interface Canvas {
   columns: number;
@@ -40,15 +40,13 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
 }
 
 function summarize(activity: ServerActivity): [label: string, parts: string[]][] {
-  const { requests, latency_ms, statuses, errors, sign_ins, queues } = activity;
+  const { latency_ms, statuses, errors, sign_ins, queues } = activity;
+  const { per_second, in_flight, total } = activity.requests;
   const { p50, p95, p99 } = latency_ms;
   const problems = findProblems(activity);
   return [
     ...(problems.length === 0 ? [] : [["Problems", problems] satisfies [string, string[]]]),
-    [
-      "Requests",
-      [`${formatRate(requests.per_second)}/s`, `${requests.in_flight} in flight`, `${requests.total} in total`],
-    ],
+    ["Requests", [`${formatRate(per_second)}/s`, `${in_flight} in flight`, `${total} in total`]],
     ["Latency", [`p50 ${formatMs(p50)}`, `p95 ${formatMs(p95)}`, `p99 ${formatMs(p99)}`]],
     ["Errors", listRates(errors)],
     ["Responses", listRates(statuses)],
@@ -86,11 +84,10 @@ function describeDatabase({ at, last_backup_at: last, database, replication }: S
 
 /** Current rates, the highest first. Without a current rate, the total. */
 function listRates(rates: ServerActivity["errors"]): string[] {
-  const all = Object.entries(rates).toSorted(([, a], [, b]) => b.per_second - a.per_second || b.total - a.total);
-  if (all.length === 0) return ["none"];
-  return all.map(
-    ([name, { per_second, total }]) => `${name}: ${per_second > 0 ? `${formatRate(per_second)}/s` : total}`,
-  );
+  const all = Object.entries(rates).toSorted(([, a], [, b]) => byRate(a, b));
+  const format = ({ per_second, total }: (typeof all)[0][1]) =>
+    per_second > 0 ? `${formatRate(per_second)}/s` : total;
+  return all.length === 0 ? ["none"] : all.map(([name, rate]) => `${name}: ${format(rate)}`);
 }
 
 const processColumns: Column<ServerActivity["processes"][number]>[] = [

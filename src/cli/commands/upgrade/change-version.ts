@@ -24,8 +24,10 @@ export const previousOf = (installed: string) => `${installed}.previous`;
 export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
   if (!attempt(() => fs.statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
-  const lines = (attempt(() => fs.readFileSync(sums, "utf8")) ?? "").split("\n").map((line) => line.split(/ [ *]/));
-  const expected = given?.toLowerCase() ?? lines.find(([, name]) => name === basename(file))?.[0];
+  const lines = attempt(() => fs.readFileSync(sums, "utf8"))
+    ?.split("\n")
+    .map((line) => line.split(/ [ *]/));
+  const expected = given?.toLowerCase() ?? lines?.find(([, name]) => name === basename(file))?.[0];
   if (expected === undefined) {
     const remedy = `Give the checksum of the release: bodega upgrade ${quoteWord(file)} --sha256 <hex>`;
     throw notFound("checksum", basename(file), { in: sums, remedy });
@@ -49,14 +51,15 @@ export async function runProgram<T>(program: string, words: string[], config?: D
   throw unavailable(message, { remedy });
 }
 
+type Version = Awaited<ReturnType<typeof inspectVersion>>;
+
 /**
  * Asks an executable for its version, for the migrations that it would apply to a database, and for applied migrations
  * that it does not know in that form. Errors: validationFailed for another program; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
-  const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"]);
-  const { version, commit, platform } = await asked.catch((): Partial<typeof buildInfo> => ({}));
-  if (version === undefined || platform !== buildInfo.platform) {
+  const found = await runProgram<typeof buildInfo>(program, ["version"]).catch(() => undefined);
+  if (found?.platform !== buildInfo.platform) {
     const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
     const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;
     throw validationFailed(message, { remedy });
@@ -64,17 +67,14 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
   const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
+  const { version, commit } = found;
   return { version, commit, pending, unknown: migrations.find(({ known }) => !known)?.name };
 }
 
 /** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */
-export function findCopy(
-  { pending, unknown }: Awaited<ReturnType<typeof inspectVersion>>,
-  isBack: boolean,
-  config: DatabaseConfig,
-): string | null {
-  if (unknown !== undefined && isBack) return findCopyBefore(unknown, config);
+export function findCopy({ pending, unknown }: Version, isBack: boolean, config: DatabaseConfig): string | null {
   if (unknown !== undefined) {
+    if (isBack) return findCopyBefore(unknown, config);
     const remedy = "Keep the installed version, or restore a backup that the other one made.";
     throw wrongState(`The other version does not know migration ${unknown}, as the database has it.`, { remedy });
   }
