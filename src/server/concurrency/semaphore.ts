@@ -6,27 +6,17 @@ interface Waiter {
   timer: Timer | undefined;
 }
 
-export interface SemaphoreOptions {
-  permits: number;
-  maxWaiting?: number;
-  maxWaitMs?: number;
-  fullMessage: string;
-}
-
 /** Permits go round the parties, within a party round its members, and in order of arrival within a member. */
 export class Semaphore {
-  readonly limits: SemaphoreOptions & { maxWaiting: number };
+  readonly limits;
+  /** How many calls wait for a permit. */
+  waiting = 0;
   #held = 0;
   /** By party and member, in the order of their turns. No list is empty. */
   readonly #parties = new Map<string, Map<string, Waiter[]>>();
-  #waiting = 0;
 
-  constructor(limits: SemaphoreOptions) {
+  constructor(limits: { permits: number; maxWaiting?: number; maxWaitMs?: number; fullMessage: string }) {
     this.limits = { maxWaiting: 10_000, ...limits };
-  }
-
-  get waiting(): number {
-    return this.#waiting;
   }
 
   get isIdle(): boolean {
@@ -47,7 +37,7 @@ export class Semaphore {
   #wait(party: string, member: string): Promise<void> {
     const members = this.#parties.get(party) ?? new Map<string, Waiter[]>();
     const queue = members.get(member) ?? [];
-    if (this.#waiting >= this.limits.maxWaiting && !this.#makeRoom(queue)) return Promise.reject(this.#fullError());
+    if (this.waiting >= this.limits.maxWaiting && !this.#makeRoom(queue)) return Promise.reject(this.#fullError());
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { start: resolve, refuse: reject, timer: undefined };
       const { maxWaitMs } = this.limits;
@@ -56,13 +46,13 @@ export class Semaphore {
           queue.splice(queue.indexOf(waiter), 1);
           if (queue.length === 0) members.delete(member);
           if (members.size === 0) this.#parties.delete(party);
-          this.#waiting--;
+          this.waiting--;
           reject(this.#fullError());
         }, maxWaitMs);
       }
       this.#parties.set(party, members.set(member, queue));
       queue.push(waiter);
-      this.#waiting++;
+      this.waiting++;
     });
   }
 
@@ -76,7 +66,7 @@ export class Semaphore {
       if (queue.length > 0) members.set(member, queue);
       this.#parties.delete(party);
       if (members.size > 0) this.#parties.set(party, members);
-      this.#waiting--;
+      this.waiting--;
       clearTimeout(next.timer);
       next.start();
       return;
@@ -92,7 +82,7 @@ export class Semaphore {
     }
     if (longest.length <= own.length + 1) return false;
     const refused = longest.pop();
-    this.#waiting--;
+    this.waiting--;
     clearTimeout(refused?.timer);
     refused?.refuse(this.#fullError());
     return true;

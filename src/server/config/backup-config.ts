@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { MiB } from "../values/units.ts";
-import { duration, integer, invalidOption, type Option, type Options, parseUrl } from "./environment.ts";
+import { duration, integer, invalidOption, type Option, type Options, parseOption, parseUrl } from "./environment.ts";
 
 /** Node's timers are limited to 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
@@ -51,10 +51,8 @@ function s3Account(get: Options["get"]) {
   if (accessKeyId === undefined && secretAccessKey === undefined) return undefined;
   if (accessKeyId === undefined) throw invalidOption(names[0], `is required with ${names[1]}`);
   if (secretAccessKey === undefined) throw invalidOption(names[1], `is required with ${names[0]}`);
-  const { value: endpoint, source } = get("BODEGA_S3_ENDPOINT");
-  if (endpoint !== undefined && !parseUrl(endpoint, ["http:", "https:"])) {
-    throw invalidOption(source, "must be an http or https URL");
-  }
+  const readUrl = (value: string) => parseUrl(value, ["http:", "https:"]) && value;
+  const endpoint = parseOption(get("BODEGA_S3_ENDPOINT"), readUrl, "must be an http or https URL");
   const { value: region } = get("BODEGA_S3_REGION");
   return { accessKeyId, secretAccessKey, ...(endpoint && { endpoint }), ...(region && { region }) };
 }

@@ -10,6 +10,7 @@ import {
   type Options,
   onOrOff,
   openOptions,
+  parseOption,
   parseUrl,
 } from "./environment.ts";
 import { readPushProviders } from "./push-config.ts";
@@ -76,10 +77,9 @@ export function readPushConfig(options: Options) {
   };
 }
 
-function databaseUrl({ value, source }: Option): string | undefined {
-  if (value === undefined || parseUrl(value, ["http:", "https:", "libsql:", "ws:", "wss:"])) return value;
-  const schemes = "http:, https:, libsql:, ws: or wss:";
-  throw invalidOption(source, `must begin with ${schemes}. To use a database file, set --data-dir`);
+function databaseUrl(option: Option): string | undefined {
+  const hint = "must begin with http:, https:, libsql:, ws: or wss:. To use a database file, set --data-dir";
+  return parseOption(option, (value) => parseUrl(value, ["http:", "https:", "libsql:", "ws:", "wss:"]) && value, hint);
 }
 
 function smtpUrl({ value, source }: Option): string | undefined {

@@ -31,27 +31,36 @@ export function invalidOption(source: string, message: string): AppError {
   return validationFailed(`${source} ${message}`, { details: [{ field: source, message }] });
 }
 
-export function nonEmpty({ value, source }: Option): string | undefined {
-  if (value !== undefined && value.trim() === "") throw invalidOption(source, "must not be empty");
-  return value;
-}
-
-export function integer({ value, source }: Option, min: number, max: number): number | undefined {
+/** Returns undefined for an option that is not given. Throws invalidOption with `hint` if `read` finds nothing. */
+export function parseOption<T>({ value, source }: Option, read: (value: string) => T | undefined, hint: string) {
   if (value === undefined) return undefined;
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= min && number <= max)) throw invalidOption(source, `must be a whole number from ${min} to ${max}`);
-  return number;
+  const result = read(value);
+  if (result === undefined) throw invalidOption(source, hint);
+  return result;
 }
 
-export function oneOf<T extends string>({ value, source }: Option, words: readonly T[]): T | undefined {
-  const word = words.find((one) => one === value);
-  if (value !== undefined && word === undefined) throw invalidOption(source, `must be one of ${words.join(", ")}`);
-  return word;
+export function matching(option: Option, form: RegExp, hint: string): string | undefined {
+  return parseOption(option, (value) => (form.test(value) ? value : undefined), hint);
 }
 
-export function matching({ value, source }: Option, form: RegExp, hint: string): string | undefined {
-  if (value === undefined || form.test(value)) return value;
-  throw invalidOption(source, hint);
+export function nonEmpty(option: Option): string | undefined {
+  return matching(option, /\S/, "must not be empty");
+}
+
+const within = (number: number, min: number, max: number) => (number >= min && number <= max ? number : undefined);
+
+export function integer(option: Option, min: number, max: number): number | undefined {
+  const read = (value: string) => (/^\d{1,9}$/.test(value) ? within(Number(value), min, max) : undefined);
+  return parseOption(option, read, `must be a whole number from ${min} to ${max}`);
+}
+
+export function duration(option: Option, min: number, max: number, hint: string): number | undefined {
+  const read = (value: string) => within(parseDuration(value) ?? Number.NaN, min, max);
+  return parseOption(option, read, `must be a duration ${hint}`);
+}
+
+export function oneOf<T extends string>(option: Option, words: readonly T[]): T | undefined {
+  return parseOption(option, (value) => words.find((word) => word === value), `must be one of ${words.join(", ")}`);
 }
 
 export function onOrOff(option: Option): boolean {
@@ -59,17 +68,11 @@ export function onOrOff(option: Option): boolean {
 }
 
 export function parseUrl(value: string, protocols: readonly string[]): URL | undefined {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = URL.parse(value);
   return url && protocols.includes(url.protocol) ? url : undefined;
 }
 
-export function duration({ value, source }: Option, min: number, max: number, hint: string): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = parseDuration(value);
-  if (ms !== undefined && ms >= min && ms <= max) return ms;
-  throw invalidOption(source, `must be a duration ${hint}`);
-}
-
+const prefix = "BODEGA_";
 const fileSuffix = "_FILE";
 const authorities = "NODE_EXTRA_CA_CERTS";
 const heading =
@@ -83,18 +86,16 @@ export function envFilePath(dataDir: string): string {
  * The environment takes precedence, whether it sets a variable directly or as `_FILE`.
  * @throws validationFailed when the file or a variable in it cannot be used: ignoring it would drop options silently.
  */
-export function withEnvFile(env: Environment, dataDir: string): Environment {
-  const text = readEnvFile(dataDir);
-  if (text === undefined) return env;
+function withEnvFile(env: Environment, dataDir: string): Environment {
   const isSet = (name: string) => env[name] !== undefined && env[name] !== "";
-  const found = parseEnv(text);
+  const found = parseEnv(readEnvFile(dataDir) ?? "");
   if (found[authorities] && found[authorities] !== env[authorities]) {
     const message = `${authorities} has no effect in ${envFilePath(dataDir)}. Set it in the environment of the process.`;
     throw validationFailed(message, { remedy: "For the systemd service: systemctl edit bodega" });
   }
   const added = Object.entries(found).filter(([name]) => {
-    const base = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
-    return base.startsWith("BODEGA_") && !isSet(base) && !isSet(`${base}${fileSuffix}`);
+    const base = name.replace(/_FILE$/, "");
+    return base.startsWith(prefix) && !isSet(base) && !isSet(`${base}${fileSuffix}`);
   });
   return { ...env, ...Object.fromEntries(added) };
 }
@@ -123,7 +124,7 @@ export function formatVariable(name: string, value: string): string {
 }
 
 /** Returns undefined for a missing file. Throws validationFailed when it cannot be read. */
-export function readEnvFile(dataDir: string): string | undefined {
+function readEnvFile(dataDir: string): string | undefined {
   const path = envFilePath(dataDir);
   try {
     return readFileSync(path, "utf8");
@@ -132,8 +133,6 @@ export function readEnvFile(dataDir: string): string | undefined {
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }
-
-const prefix = "BODEGA_";
 
 /** Without the prefix `BODEGA_`. A test compares them with the source. */
 export const settingNames =
@@ -167,24 +166,15 @@ export type Options = ReturnType<typeof openOptions>;
 export const defaultDataDir = "bodega-data";
 
 export function openOptions(flags: ConfigFlags, environment: Environment) {
-  const dataDir = readDataDir(flags, environment);
-  const env = withEnvFile(environment, dataDir);
-  return {
-    dataDir,
-    env,
-    get: (variable: string, flag = "") => lookUp(variable, { flag, flags, env }),
+  let env = environment;
+  const get = (variable: string, flag = ""): Option => {
+    const given = flags[flag];
+    const isGiven = given !== undefined && given !== false && !(Array.isArray(given) && given.length === 0);
+    if (!isGiven) return { value: readVariable(env, variable), source: variable };
+    return { value: given === true ? "1" : String(given), source: `--${flag}` };
   };
-}
-
-/** Returns an absolute path, without reading `bodega.env`. Throws validationFailed. */
-export function readDataDir(flags: ConfigFlags, environment: Environment): string {
-  const option = lookUp("BODEGA_DATA_DIR", { flag: "data-dir", flags, env: environment });
-  return resolve(nonEmpty(option) ?? defaultDataDir);
-}
-
-function lookUp(variable: string, { flag, flags, env }: { flag: string; flags: ConfigFlags; env: Environment }) {
-  const given = flags[flag];
-  const isGiven = given !== undefined && given !== false && !(Array.isArray(given) && given.length === 0);
-  if (!isGiven) return { value: readVariable(env, variable), source: variable };
-  return { value: given === true ? "1" : String(given), source: `--${flag}` };
+  // The file cannot name the directory in which it is.
+  const dataDir = resolve(nonEmpty(get("BODEGA_DATA_DIR", "data-dir")) ?? defaultDataDir);
+  env = withEnvFile(environment, dataDir);
+  return { dataDir, env, get };
 }

@@ -10,6 +10,7 @@ import {
   type Options,
   oneOf,
   onOrOff,
+  parseOption,
   parseUrl,
 } from "./environment.ts";
 
@@ -75,19 +76,19 @@ function proxies({ value = "", source }: Option): string[] {
 }
 
 function tlsFiles(cert: Option, key: Option): TlsFiles | undefined {
-  if (cert.value === undefined && key.value === undefined) return undefined;
+  if (cert.value !== undefined && key.value !== undefined)
+    return { cert: resolve(cert.value), key: resolve(key.value) };
+  const [missing, flag, given] = cert.value === undefined ? [cert, "--tls-cert", key] : [key, "--tls-key", cert];
+  if (given.value === undefined) return undefined;
   // The error names the missing option in the form of the given one: as flag or as variable.
-  const nameOf = (missing: Option, flag: string, given: Option) =>
-    given.source.startsWith("--") ? flag : missing.source;
-  if (cert.value === undefined) throw invalidOption(nameOf(cert, "--tls-cert", key), `is required with ${key.source}`);
-  if (key.value === undefined) throw invalidOption(nameOf(key, "--tls-key", cert), `is required with ${cert.source}`);
-  return { cert: resolve(cert.value), key: resolve(key.value) };
+  throw invalidOption(given.source.startsWith("--") ? flag : missing.source, `is required with ${given.source}`);
 }
 
-function listener({ value, source }: Option): { host: string; port: number } | undefined {
-  if (value === undefined) return undefined;
-  const [, bracketed, plain, digits] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(value) ?? [];
-  const port = digits === undefined ? Number.NaN : Number(digits);
-  if (!(port >= 0 && port <= 65535)) throw invalidOption(source, "must be a port or host:port, such as 127.0.0.1:9090");
-  return { host: bracketed ?? plain ?? "127.0.0.1", port };
+function listener(option: Option) {
+  const read = (value: string) => {
+    const [, bracketed, plain, port] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(value) ?? [];
+    const isValid = port !== undefined && Number(port) <= 65535;
+    return isValid ? { host: bracketed ?? plain ?? "127.0.0.1", port: Number(port) } : undefined;
+  };
+  return parseOption(option, read, "must be a port or host:port, such as 127.0.0.1:9090");
 }

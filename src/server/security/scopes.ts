@@ -1,27 +1,33 @@
 import { invalidField } from "../errors.ts";
 
-/** Scopes of app keys; `*` is all of them, also future ones. */
-export const knownScopes = [
-  "*",
-  "catalog:read",
-  "products:read",
-  "products:write",
-  "orders:read",
-  "orders:write",
-  "wishlist:read",
-  "wishlist:write",
-  "rewards:read",
-  "rewards:write",
-  "users:read",
-  "users:write",
-  "events:read",
-  "notifications:write",
-  "customers:sign-up",
-  "auth:forward",
-  "media:write",
-] as const;
+/**
+ * Scopes of app keys, with what a visitor could do with the key of a page; empty where that is harmless. `*` is all of
+ * them, also future ones.
+ */
+const visitorActs = {
+  "*": "do everything in the store",
+  "catalog:read": "",
+  "products:read": "",
+  "products:write": "read drafts and change or delete products",
+  "orders:read": "read all orders with names and addresses",
+  "orders:write": "create, cancel and refund orders",
+  "wishlist:read": "read all wishlists",
+  "wishlist:write": "change all wishlists",
+  "rewards:read": "read all reward points",
+  "rewards:write": "give away reward points",
+  "users:read": "read all users",
+  "users:write": "change and delete customers",
+  "events:read": "read all events",
+  "notifications:write": "send notifications to all customers",
+  "customers:sign-up": "",
+  "auth:forward": "",
+  "media:write": "upload pictures until the quota is used up",
+};
 
-export type Scope = Exclude<(typeof knownScopes)[number], "*">;
+type KnownScope = keyof typeof visitorActs;
+export type Scope = Exclude<KnownScope, "*">;
+
+export const knownScopes = Object.keys(visitorActs) as KnownScope[];
 
 /** Removes duplicates and keeps the order above; `orders:*` is all scopes of orders. Errors: validationFailed. */
 export function parseScopes(scopes: readonly string[]): string[] {
@@ -48,30 +54,13 @@ export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
 }
 
 /** The scopes of a key by its purpose: for pages in browsers, for a server of the store, and for a program that imports. */
-export const keyPurposes: Record<"storefront" | "backend" | "import", readonly (typeof knownScopes)[number][]> = {
+export const keyPurposes: Record<"storefront" | "backend" | "import", readonly KnownScope[]> = {
   storefront: ["catalog:read", "customers:sign-up"],
   backend: ["*"],
   import: ["products:read", "products:write", "media:write"],
 };
 
-/** What a visitor could do with the key of a page, by scope. Other scopes are harmless there. */
-const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
-  "*": "do everything in the store",
-  "products:write": "read drafts and change or delete products",
-  "orders:read": "read all orders with names and addresses",
-  "orders:write": "create, cancel and refund orders",
-  "wishlist:read": "read all wishlists",
-  "wishlist:write": "change all wishlists",
-  "rewards:read": "read all reward points",
-  "rewards:write": "give away reward points",
-  "users:read": "read all users",
-  "users:write": "change and delete customers",
-  "events:read": "read all events",
-  "notifications:write": "send notifications to all customers",
-  "media:write": "upload pictures until the quota is used up",
-};
-
 /** Returns an empty list for the scopes of a storefront key. */
 export function listVisitorActs(scopes: readonly string[]): string[] {
-  return knownScopes.flatMap((scope) => (scopes.includes(scope) ? (visitorActs[scope] ?? []) : []));
+  return knownScopes.flatMap((scope) => (scopes.includes(scope) ? visitorActs[scope] || [] : []));
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, open, stat } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -6,6 +6,7 @@ import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, errnoOf, validationFailed } from "../errors.ts";
 import { toTimestamp } from "../values/stamps.ts";
+import { formatDuration } from "../values/units.ts";
 
 const maxBytes = 1 << 20;
 
@@ -19,28 +20,35 @@ export type Certificate = Awaited<ReturnType<typeof readCertificate>>;
 
 /** Verifies that certificate and key belong together. Throws validationFailed naming the file and the remedy. */
 export async function readCertificate(files: TlsFiles) {
-  const [{ cert, leaf }, key] = await Promise.all([readChain(files.cert), readPem(files.key)]);
-  const privateKey = parseKey(files.key, key);
+  const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
+  const leaf = parse(() => new X509Certificate(cert), {
+    message: `${files.cert} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`,
+    remedy: "Name the file of the certificate chain, such as fullchain.pem, with --tls-cert.",
+  });
+  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(key)) {
+    const remedy = `Remove the passphrase: openssl pkey -in ${files.key} -out key.pem`;
+    throw validationFailed(`The key in ${files.key} has a passphrase, which the server cannot enter. ${remedy}`);
+  }
+  const privateKey = parse(() => createPrivateKey(key), {
+    message: `${files.key} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`,
+    remedy: "Name the file of the certificate's private key, such as privkey.pem, with --tls-key.",
+  });
   if (!leaf.checkPrivateKey(privateKey)) {
     const remedy = "Put the server's own certificate first in the chain.";
     throw validationFailed(`The key in ${files.key} does not match the first certificate in ${files.cert}. ${remedy}`);
   }
-  try {
-    createSecureContext({ cert, key });
-  } catch (cause) {
-    const message = `The chain in ${files.cert} cannot be used: one of its certificates is damaged.`;
-    throw validationFailed(message, { cause });
-  }
-  return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
+  const message = `The chain in ${files.cert} cannot be used: one of its certificates is damaged.`;
+  parse(() => createSecureContext({ cert, key }), { message });
+  const listed = (leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g);
+  const names = [...listed].map(([, name]) => name as string);
+  return { cert, key, leaf, names, from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
 }
 
-async function readChain(path: string): Promise<{ cert: string; leaf: X509Certificate }> {
-  const cert = await readPem(path);
+function parse<T>(read: () => T, { message, remedy }: { message: string; remedy?: string }): T {
   try {
-    return { cert, leaf: new X509Certificate(cert) };
+    return read();
   } catch (cause) {
-    const remedy = "Name the file of the certificate chain, such as fullchain.pem, with --tls-cert.";
-    throw validationFailed(`${path} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`, { cause, remedy });
+    throw validationFailed(message, { cause, remedy });
   }
 }
 
@@ -61,24 +69,6 @@ async function readPem(path: string): Promise<string> {
     if (cause instanceof AppError) throw cause;
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
-}
-
-function parseKey(path: string, pem: string): KeyObject {
-  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    const remedy = `Remove the passphrase: openssl pkey -in ${path} -out key.pem`;
-    throw validationFailed(`The key in ${path} has a passphrase, which the server cannot enter. ${remedy}`);
-  }
-  try {
-    return createPrivateKey(pem);
-  } catch (cause) {
-    const remedy = "Name the file of the certificate's private key, such as privkey.pem, with --tls-key.";
-    throw validationFailed(`${path} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`, { cause, remedy });
-  }
-}
-
-function namesOf(leaf: X509Certificate): string[] {
-  const listed = [...(leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)];
-  return listed.map(([, name]) => name as string);
 }
 
 const dayMs = 86_400_000;
@@ -104,7 +94,7 @@ export function checkValidity({ from, until }: Certificate, path: string, now: n
   }
   const days = Math.floor((until - now) / dayMs);
   if (days >= expiryWarningDays) return null;
-  const left = days === 0 ? "today" : days === 1 ? "in 1 day" : `in ${days} days`;
+  const left = days === 0 ? "today" : `in ${formatDuration(days * dayMs)}`;
   const message = `The certificate in ${path} expires ${left}, ${toTimestamp(until)}.`;
   return problem("warning", path, message, remedy);
 }
