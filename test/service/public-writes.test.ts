@@ -2,8 +2,13 @@ import { expect, test } from "bun:test";
 import type { Tenant } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { AppError } from "../../src/server/errors.ts";
-import { addHits, type HitBucket, purgePublicHits } from "../../src/server/modules/rate-limits/counter-sync.ts";
-import { createWriteLimiter, waitOf } from "../../src/server/modules/rate-limits/public-writes.ts";
+import {
+  addHit,
+  type HitBucket,
+  purgePublicHits,
+  WriteLimiter,
+  waitOf,
+} from "../../src/server/modules/rate-limits/public-writes.ts";
 import { closedVault } from "../../src/server/security/secret-key.ts";
 import { vault } from "../support/app.ts";
 import { newAddress } from "../support/client.ts";
@@ -11,8 +16,6 @@ import { createClock, type FakeClock } from "../support/clock.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
-
-type WriteLimiter = ReturnType<typeof createWriteLimiter>;
 
 type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
 const minute = 60_000;
@@ -45,7 +48,7 @@ async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant,
 /** Counts stay in memory here: nothing is synced before a timer runs. */
 function alone(clock: FakeClock = createClock()) {
   const db = { batch: () => Promise.reject(new AppError("unavailable")) } as unknown as Database;
-  return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
+  return { clock, limiter: new WriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
 test("a hit expires a minute after it was counted, and Retry-After is exact", async () => {
@@ -197,7 +200,7 @@ test("a clock set back by up to a minute admits nobody sooner, and one set back 
 test("hits that are pulled late count by their own time", async () => {
   const counts = new Map<string, HitBucket[]>();
   const now = createClock().now();
-  for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) addHits(counts, "one", { at: now + ms, hits: 1 });
+  for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) addHit(counts, "one", now + ms);
   const waits = [5, 4, 3, 2, 1].map((max) => waitOf(counts.get("one"), max, now + 30_000));
   expect(waits).toEqual([40_900, 40_900, 50_900, 50_900, 60_000]);
 });
@@ -206,7 +209,7 @@ onEachDatabase((suite) => {
   const notices: string[] = [];
   /** The limiter of one process. */
   function makeLimiter(clock: FakeClock = createClock(), { db = suite.app.db, key = vault } = {}): WriteLimiter {
-    return createWriteLimiter({ db, vault: key, now: clock.now, notice: (message) => notices.push(message) });
+    return new WriteLimiter({ db, vault: key, now: clock.now, notice: (message) => notices.push(message) });
   }
 
   test("hits counted in one process are known in another after both have synced", async () => {

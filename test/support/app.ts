@@ -3,7 +3,7 @@ import { defaultPushOptions } from "../../src/server/config/push-config.ts";
 import type { SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
-import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
+import { WriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -47,7 +47,7 @@ const descriptions = new Map<AppDeps["routes"], Promise<ApiDescription>>();
 
 const createMemory = (db: Database, key: typeof vault, now: () => number) => ({
   views: new ViewBuffer({ db, notice: () => {} }),
-  writes: createWriteLimiter({ db, vault: key, now, notice: () => {} }),
+  writes: new WriteLimiter({ db, vault: key, now, notice: () => {} }),
 });
 
 /** Starts the application with a fake clock; the header `x-test-peer` sets the peer of a request. */

@@ -15,7 +15,7 @@ let loading: Promise<BeforeCommit> | undefined;
 
 /** Loads what each group of writes needs before its COMMIT: links of new audit rows, and search words of products. */
 async function loadBeforeCommit(): Promise<BeforeCommit> {
-  const { auditLinking } = await import("../modules/audit/linking.ts");
+  const { auditLinking } = await import("../modules/audit/service.ts");
   const { searchIndexing } = await import("../modules/catalogue/list/search.ts");
   return {
     get reads() {

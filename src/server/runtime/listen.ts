@@ -8,7 +8,7 @@ import type { Database } from "../db/session.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openMediaBucket } from "../modules/media/service.ts";
-import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
+import { WriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
@@ -34,7 +34,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   const notice = (message: string) => log.notice("warn", message);
   const memory = {
     views: new ViewBuffer({ db, notice }),
-    writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
+    writes: new WriteLimiter({ db, vault, now: Date.now, notice }),
   };
   const app = createApp({
     db,

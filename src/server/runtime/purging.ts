@@ -12,7 +12,7 @@ import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
-import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
+import { purgePublicHits } from "../modules/rate-limits/public-writes.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";

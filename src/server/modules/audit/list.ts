@@ -20,20 +20,10 @@ export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
   subject_email: string | null;
 };
 
-export interface AuditFilter {
-  namespace?: string | undefined;
-  event?: string | undefined;
-  /** The key, the user or the operating system account. */
-  actor?: string | undefined;
-  actorKind?: "app" | "user" | "visitor" | "terminal" | undefined;
-  subject?: string | undefined;
-  address?: string | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
-  failures?: boolean | undefined;
-  before?: number | undefined;
-  limit?: number | undefined;
-}
+/** `actor` is a key, a user or an account of the operating system; `before` is the `seq` of a row. */
+export type AuditFilter = Partial<
+  Record<"namespace" | "event" | "actor" | "subject" | "address" | "since" | "until", string>
+> & { actorKind?: "app" | "user" | "visitor" | "terminal"; failures?: boolean; before?: number; limit?: number };
 
 const emailOf = (column: string) => sql`(select email from ${users} where id = ${auditLog}.${sql.raw(column)})`;
 

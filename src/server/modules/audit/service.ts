@@ -1,7 +1,8 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, WorkCtx } from "../../context.ts";
-import { bind, param, purgeBatch, run, statement } from "../../db/statement.ts";
+import type { Result } from "../../db/session.ts";
+import { bind, param, purgeBatch, rowsOf, run, statement } from "../../db/statement.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
 import { newSecret, toTimestamp } from "../../values/stamps.ts";
 import { users } from "../users/table.ts";
@@ -100,20 +101,8 @@ const acts = {
   attempts: ["refused"],
   token: ["refreshed", "revoked"],
   user: [
-    "created",
-    "updated",
-    "deleted",
-    "disabled",
-    "enabled",
-    "role_changed",
-    "email_changed",
-    "email_change_failed",
-    "invited",
-    "exported",
-    "erased",
-    "erase_failed",
-    "sign_up_requested",
-    "sign_up_failed",
+    ...["created", "updated", "deleted", "disabled", "enabled", "role_changed", "email_changed", "email_change_failed"],
+    ...["invited", "exported", "erased", "erase_failed", "sign_up_requested", "sign_up_failed"],
   ],
   password: ["changed", "change_failed", "reset_requested", "reset", "reset_failed"],
   two_factor: ["begun", "enabled", "disabled", "failed", "reset", "recovery_codes_made", "recovery_code_used"],
@@ -140,3 +129,24 @@ export function hashRow(previous: string, row: AuditFacts): string {
   const text = JSON.stringify([previous, ...facts.map((name) => row[name])]);
   return Buffer.from(Bun.SHA256.hash(text) as Uint8Array).toString("hex");
 }
+
+const lastLinked = sql`from ${auditLog} where hash <> '' order by seq desc limit 1`;
+// Rows without a hash are the newest, so neither select scans the log.
+const selectAdded = statement<AuditFacts & { seq: number; previous: string | null }>(sql`
+  select seq, ${auditColumns}, (select hash ${lastLinked}) as previous
+  from ${auditLog} where seq > coalesce((select seq ${lastLinked}), 0) order by seq`);
+const setHash = statement(sql`update ${auditLog} set hash = ${param("hash")} where seq = ${param("seq")}`);
+
+/** Links new rows of the audit log, before their COMMIT: each gets a hash over itself and the hash of the row before it. */
+export const auditLinking = {
+  get read() {
+    return bind(selectAdded);
+  },
+  finish(result: Result | undefined): InStatement[] {
+    let previous: string | undefined;
+    return rowsOf(selectAdded, result).map((row) => {
+      previous = hashRow(previous ?? row.previous ?? "", row);
+      return bind(setHash, { seq: row.seq, hash: previous });
+    });
+  },
+};

@@ -80,15 +80,11 @@ function findRowFault(row: Row, { rows, last }: AuditVerdict, head: Head | undef
   return head?.seq === row.seq && head.hash !== row.hash ? "The row has another hash than the one given." : undefined;
 }
 
-interface Head {
-  seq: number;
-  hash: string;
-}
+type Head = ReturnType<typeof parseHead>;
 
-function parseHead(text: string): Head {
-  const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (seq === undefined || hash === undefined)
-    throw invalidField("expect", "must be <seq>:<hash>, as `bodega audit verify` prints it");
+function parseHead(text: string) {
+  const [, seq, hash = ""] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (seq === undefined) throw invalidField("expect", "must be <seq>:<hash>, as `bodega audit verify` prints it");
   return { seq: Number(seq), hash };
 }
 
@@ -101,11 +97,8 @@ const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_l
 async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";
+  // SQLite changes the first words and the end of a statement that it stores.
+  const normalize = (text: string) => text.trim().replace(/;$/, "");
   const standing = new Set(schema.map((entry) => normalize(entry.sql ?? "")));
   return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";
-}
-
-/** Removes differences between a statement and its stored form: SQLite changes the first words and the end. */
-function normalize(text: string): string {
-  return text.trim().replace(/;$/, "");
 }

@@ -1,14 +1,35 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "drizzle-orm";
 import type { Ctx, Tenant } from "../../context.ts";
-import type { Database } from "../../db/session.ts";
+import type { Database, Executor } from "../../db/session.ts";
+import { bind, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { addHits, CounterSync, type HitBucket, windowMs } from "./counter-sync.ts";
 import { hideSubject } from "./service.ts";
+import { publicHits } from "./table.ts";
 
+const windowMs = 60_000;
 /** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently used are dropped. */
 const minSubjects = 50_000;
+/** How often hits are pushed, and how old pulled hits may be for a decision. Others thus know hits within a second. */
+const intervalMs = 500;
+/** Maximum hits in a row, so that rows stay small. Further hits are counted by this process only. */
+const maxUnsent = 5000;
+/** Rows are kept for twice the window, for machines whose clocks differ. */
+const keptMs = 2 * windowMs;
+
+const push = statement(sql`
+  insert into ${publicHits} (process, written_at, hits)
+  values (${param("process")}, ${param("now")}, ${param("hits")})`);
+const pull = statement<{ id: number; hits: string }>(sql`
+  select id, hits from ${publicHits} where id > ${param("pulled")} and process <> ${param("process")} order by id`);
+const removeOld = statement(sql`delete from ${publicHits} where written_at <= ${param("before")}`);
+
+export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promise<number> {
+  return run(ctx.db, removeOld, { before: ctx.now() - keptMs });
+}
 
 /**
  * Counts a public write of the caller before its work; counts nothing outside a server. A server that writes for
@@ -17,65 +38,23 @@ const minSubjects = 50_000;
  * @throws tooManyRequests with `retryAfter`; then nothing is counted.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
-  if (!ctx.memory) return undefined;
-  return ctx.memory.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
+  return ctx.memory?.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
 }
 
-/**
- * Creates the limiter of one process. It decides by counts in memory, and syncs them with other processes twice a
- * second under keyed hashes. All processes together exceed a limit by no more than the writes of the last second.
- * Without the database or its key, each process limits by its own counts.
- */
-export function createWriteLimiter(deps: {
-  db: Database;
-  vault: Vault;
-  now: () => number;
-  notice: (message: string) => void;
-}) {
-  const { vault, now } = deps;
-  const counts = new LruCache<HitBucket[]>(minSubjects);
-  const isShared = hideSubject(vault, "") !== null;
-  const sync = new CounterSync({ ...deps, onPulled: (subject, bucket) => addHits(counts, subject, bucket) });
+/** Hits of one second. All of them count until the latest, `at`, expires. */
+export interface HitBucket {
+  at: number;
+  hits: number;
+}
 
-  /** Returns the stored form of a subject, which is the same in every process with the server's key. */
-  function subjectOf(tenant: Tenant, name: string): string {
-    const text = `${tenant.id} ${addressGroup(name)}`;
-    return hideSubject(vault, `write ${text}`) ?? text;
-  }
+const secondOf = (at: number) => Math.floor(at / 1000);
 
-  function check(tenant: Tenant, address: string | null, actor: string | null): void {
-    const at = now();
-    const limits = [
-      { name: address, max: tenant.addressWrites, of: "from this address" },
-      { name: actor, max: tenant.visitorWrites, of: actor?.startsWith("usr_") ? "by this user" : "by this visitor" },
-    ].flatMap(({ name, max, of }) => {
-      if (name === null || max <= 0) return [];
-      const subject = subjectOf(tenant, name);
-      return [{ subject, waitMs: waitOf(counts.get(subject), max, at), of }];
-    });
-    const [longest] = limits.toSorted((one, other) => other.waitMs - one.waitMs);
-    if (longest && longest.waitMs > 0) {
-      const retryAfter = Math.ceil(longest.waitMs / 1000);
-      throw tooManyRequests(`Too many writes ${longest.of}.`, { retryAfter });
-    }
-    for (const { subject } of limits) {
-      addHits(counts, subject, { at, hits: 1 });
-      if (isShared) sync.add(subject, at);
-    }
-  }
-
-  return {
-    /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
-    count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
-      // During a pause or before the start, other processes may have admitted whole limits.
-      if (isShared && !sync.isCurrent) return sync.catchUp().then(() => check(tenant, address, actor));
-      check(tenant, address, actor);
-      return undefined;
-    },
-    /** Pushes the counts of this process and pulls those of others. Errors: those of the database. */
-    sync: () => sync.sync(),
-    stop: () => sync.stop(),
-  };
+/** Counts a hit of a subject. Hits of one second share a bucket, so that a subject has about sixty at most. */
+export function addHit(counts: Pick<LruCache<HitBucket[]>, "get" | "set">, subject: string, at: number): void {
+  const buckets = counts.get(subject) ?? [];
+  const bucket = buckets.findLast((one) => secondOf(one.at) === secondOf(at));
+  if (bucket) Object.assign(bucket, { at: Math.max(bucket.at, at), hits: bucket.hits + 1 });
+  else if (buckets.push({ at, hits: 1 }) === 1) counts.set(subject, buckets);
 }
 
 /**
@@ -95,4 +74,125 @@ export function waitOf(buckets: HitBucket[] | undefined, max: number, now: numbe
     if (count < max) return at + windowMs - now;
   }
   return 0;
+}
+
+interface LimiterDeps {
+  db: Database;
+  vault: Vault;
+  now: () => number;
+  notice: (message: string) => void;
+}
+
+/**
+ * The limiter of one process. It decides by counts in memory, and syncs them with other processes twice a second under
+ * keyed hashes. All processes together exceed a limit by no more than the writes of the last second. Without the
+ * database or its key, each process limits by its own counts.
+ */
+export class WriteLimiter {
+  readonly #deps: LimiterDeps;
+  readonly #counts = new LruCache<HitBucket[]>(minSubjects);
+  readonly #isShared: boolean;
+  readonly #process = randomBytes(9).toString("base64url");
+  #unsent: [subject: string, at: number][] = [];
+  #pulled = 0;
+  #pulledAt = Number.NEGATIVE_INFINITY;
+  #last: Promise<void> = Promise.resolve();
+  #catchingUp: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #isFailing = false;
+
+  constructor(deps: LimiterDeps) {
+    this.#deps = deps;
+    this.#isShared = hideSubject(deps.vault, "") !== null;
+  }
+
+  /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
+  count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
+    const isCurrent = this.#isFailing || Math.abs(this.#deps.now() - this.#pulledAt) <= intervalMs;
+    // During a pause or before the start, other processes may have admitted whole limits.
+    if (this.#isShared && !isCurrent) return this.#catchUp().then(() => this.#check(tenant, address, actor));
+    this.#check(tenant, address, actor);
+    return undefined;
+  }
+
+  #check(tenant: Tenant, address: string | null, actor: string | null): void {
+    const { now, vault } = this.#deps;
+    const at = now();
+    const limits = [
+      { name: address, max: tenant.addressWrites, of: "from this address" },
+      { name: actor, max: tenant.visitorWrites, of: actor?.startsWith("usr_") ? "by this user" : "by this visitor" },
+    ].flatMap(({ name, max, of }) => {
+      if (name === null || max <= 0) return [];
+      const text = `${tenant.id} ${addressGroup(name)}`;
+      // The same in every process with the server's key.
+      const subject = hideSubject(vault, `write ${text}`) ?? text;
+      return [{ subject, waitMs: waitOf(this.#counts.get(subject), max, at), of }];
+    });
+    const [longest] = limits.toSorted((one, other) => other.waitMs - one.waitMs);
+    if (longest && longest.waitMs > 0) {
+      const retryAfter = Math.ceil(longest.waitMs / 1000);
+      throw tooManyRequests(`Too many writes ${longest.of}.`, { retryAfter });
+    }
+    for (const { subject } of limits) {
+      addHit(this.#counts, subject, at);
+      if (!this.#isShared) continue;
+      if (this.#unsent.length < maxUnsent) this.#unsent.push([subject, at]);
+      this.#timer ??= setTimeout(() => this.#catchUp(), intervalMs).unref();
+    }
+  }
+
+  /** Runs one sync for all waiting callers. A failure is reported to `notice`, not thrown, and retried. */
+  #catchUp(): Promise<void> {
+    this.#catchingUp ??= this.sync()
+      .catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error);
+        if (!this.#isFailing) this.#deps.notice(`processes cannot share their rate limits for now: ${why}`);
+        this.#isFailing = true;
+      })
+      .finally(() => {
+        this.#catchingUp = undefined;
+        clearTimeout(this.#timer);
+        this.#timer = this.#unsent.length > 0 ? setTimeout(() => this.#catchUp(), intervalMs).unref() : undefined;
+      });
+    return this.#catchingUp;
+  }
+
+  /**
+   * Pushes the hits of this process and pulls those of others. Errors: those of the database; unpushed hits wait for the
+   * next sync.
+   */
+  sync(): Promise<void> {
+    const next = () => this.#syncOnce();
+    this.#last = this.#last.then(next, next);
+    return this.#last;
+  }
+
+  /** Pushes the rest and ends. Hits that cannot be pushed are lost. */
+  async stop(): Promise<void> {
+    await (this.#unsent.length > 0 ? this.sync() : this.#last).catch(() => {});
+    clearTimeout(this.#timer);
+  }
+
+  async #syncOnce(): Promise<void> {
+    const { db, now } = this.#deps;
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    const values = { process: this.#process, pulled: this.#pulled, now: now(), hits: JSON.stringify(unsent) };
+    const pushing = unsent.length === 0 ? [] : [bind(push, values)];
+    try {
+      const results = await db.batch([...pushing, bind(pull, values)], pushing.length > 0 ? "write" : "read");
+      for (const { id, hits } of rowsOf(pull, results.at(-1))) {
+        this.#pulled = id;
+        const pulled: typeof unsent = JSON.parse(hits);
+        // The clock of another machine may be ahead.
+        for (const [subject, at] of pulled) addHit(this.#counts, subject, Math.min(at, now()));
+      }
+      this.#pulledAt = now();
+      this.#isFailing = false;
+    } catch (error) {
+      const recent = unsent.filter(([, at]) => at > now() - windowMs);
+      this.#unsent = [...recent, ...this.#unsent].slice(0, maxUnsent);
+      throw error;
+    }
+  }
 }

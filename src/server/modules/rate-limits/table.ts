@@ -26,7 +26,7 @@ export const publicHits = sqliteTable(
     id: integer("id").primaryKey({ autoIncrement: true }),
     process: text("process").notNull(),
     writtenAt: integer("written_at").notNull(),
-    /** JSON: `{"<subject>": [{"at", "hits"}, …]}`, at in epoch milliseconds. Subjects are keyed hashes. */
+    /** JSON: `[["<subject>", <at>], …]`, at in epoch milliseconds. Subjects are keyed hashes. */
     hits: text("hits").notNull(),
   },
   (t) => [index("public_hits_by_age").on(t.writtenAt)],
