@@ -7,9 +7,8 @@ import { findCommand, incompleteError } from "./framework/find-command.ts";
 import { findMissing, questions } from "./framework/questions.ts";
 import { reportError } from "./framework/report-error.ts";
 import { asksForHelp, strictness } from "./framework/strictness.ts";
-import { type Console, createConsole, info, printJson } from "./terminal/console.ts";
+import { type Console, createConsole, info, printJson, UsageError } from "./terminal/console.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { UsageError } from "./terminal/usage-error.ts";
 
 /** Applies the shared flags: the console writes JSON, asks no questions, or has no colours. */
 const output: CittyPlugin = {

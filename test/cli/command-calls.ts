@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { quoteWords } from "../../src/cli/terminal/command-line.ts";
+import { quoteWord } from "../../src/server/values/shell-quote.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
 import { command as program, type Step } from "./run-bodega.ts";
 
@@ -63,7 +63,7 @@ const newShop = "-n opened --title Opened --currency EUR --language en --key-nam
 /** Writes an executable that is this version of the program, and returns it with its checksum as arguments. */
 function makeProgram(dir: string): string[] {
   const path = join(dir, "next-bodega");
-  const text = `#!/bin/sh\nexec ${quoteWords(...program)} "$@"\n`;
+  const text = `#!/bin/sh\nexec ${program.map(quoteWord).join(" ")} "$@"\n`;
   writeFileSync(path, text, { mode: 0o755 });
   return [path, "--sha256", createHash("sha256").update(text).digest("hex")];
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { commandLine, completeCommand, quoteWords } from "../../src/cli/terminal/command-line.ts";
+import { commandLine, completeCommand } from "../../src/cli/terminal/command-line.ts";
+import { quoteWord } from "../../src/server/values/shell-quote.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
@@ -34,7 +35,10 @@ test("a suggested command names the database that the command was given", async 
 
 test("a command is completed once, and a quoted argument stays one word", () => {
   const command = commandLine({ "data-dir": "/srv/ada's" });
-  const once = completeCommand(`Publish it: bodega key publish ${quoteWords("*", "a'b", "web")}`, command);
+  const once = completeCommand(
+    `Publish it: bodega key publish ${["*", "a'b", "web"].map(quoteWord).join(" ")}`,
+    command,
+  );
   expect(once).toBe(`Publish it: bodega key publish '*' 'a'\\''b' web --data-dir '/srv/ada'\\''s'`);
   expect(completeCommand(once, commandLine({ "data-dir": "elsewhere" }))).toBe(once);
   expect(completeCommand('Did you mean "bodega key list"?', command)).toBe('Did you mean "bodega key list"?');

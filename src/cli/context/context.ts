@@ -10,8 +10,7 @@ import { notFound, wrongState } from "../../server/errors.ts";
 import type { ListPage } from "../../server/pagination/list-page.ts";
 import { attempt } from "../../server/values/attempt.ts";
 import { type NameKind, requiredNamespaceArg, type SharedValues, wordArg } from "../framework/args.ts";
-import { type Console, info } from "../terminal/console.ts";
-import { invalidFlag } from "../terminal/usage-error.ts";
+import { type Console, info, invalidFlag } from "../terminal/console.ts";
 
 export type StoreArgs = SharedValues & { namespace: string };
 type Work<T> = (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>;

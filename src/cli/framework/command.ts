@@ -1,10 +1,4 @@
-import {
-  type ArgsDef,
-  type CittyPlugin,
-  type CommandContext,
-  type CommandDef,
-  runCommand as runCittyCommand,
-} from "citty";
+import * as citty from "citty";
 import type { Console } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import {
@@ -49,7 +43,7 @@ interface CommandDefinition<T extends CommandArgs> {
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>) {
   const { description, examples, notes = [], longRunning, done, oneOf, anyOf } = definition;
   const args: CommandArgs = { ...definition.args, ...sharedArgs };
-  const run = ({ args: given, data: { terminal, console } }: CommandContext) => {
+  const run = ({ args: given, data: { terminal, console } }: citty.CommandContext) => {
     const values = parseValues(args, given);
     if (longRunning) terminal.releaseSignals();
     const isDryRun = values["dry-run"] === true;
@@ -58,14 +52,14 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
   return { meta: { description }, args, examples, notes, oneOf, anyOf, run };
 }
 
-export async function runCommand(command: Command, rawArgs: string[], plugins: CittyPlugin[], data: Run) {
+export async function runCommand(command: Command, rawArgs: string[], plugins: citty.CittyPlugin[], data: Run) {
   const cittyCommand = { ...command, args: toCittyArgs(command.args), plugins };
-  const { result } = await runCittyCommand(cittyCommand, { rawArgs, data });
+  const { result } = await citty.runCommand(cittyCommand, { rawArgs, data });
   return typeof result === "number" ? result : 0;
 }
 
 /** Nothing is required here, because citty would throw before a plugin can ask. */
-export function toCittyArgs(args: CommandArgs): ArgsDef {
+export function toCittyArgs(args: CommandArgs): citty.ArgsDef {
   const entries = Object.entries(args).map(([name, arg]) => {
     const isSwitch = arg.type === "boolean" && !arg.negatable;
     return [name, { ...(isSwitch && { default: false }), ...arg, required: false }];
@@ -85,7 +79,7 @@ function parseValues(args: CommandArgs, given: GivenValues): Record<string, unkn
 export type Load = () => Promise<Command>;
 
 /** A citty command with subcommands: `bodega <command> <subcommand>`. Commands are loaded when needed. */
-export interface CommandGroup extends CommandDef {
+export interface CommandGroup extends citty.CommandDef {
   meta: { description: string };
   subCommands: Record<string, Load | CommandGroup>;
 }

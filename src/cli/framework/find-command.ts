@@ -1,5 +1,5 @@
 import { suggestWord } from "../../server/values/unknown-name.ts";
-import { UsageError } from "../terminal/usage-error.ts";
+import { UsageError } from "../terminal/console.ts";
 import { leadingArgs } from "./args.ts";
 import type { CommandGroup, Load } from "./command.ts";
 import { type Token, tokenize, unknownFlagError } from "./strictness.ts";

@@ -1,6 +1,6 @@
 import { readTime } from "../../server/values/stamps.ts";
 import { parseDuration as readDuration } from "../../server/values/units.ts";
-import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag, UsageError } from "../terminal/console.ts";
 
 // Each of these throws a UsageError that names the flag.
 

@@ -1,10 +1,9 @@
 import type { CittyPlugin } from "citty";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
 import { invalidField } from "../../server/errors.ts";
-import type { Console } from "../terminal/console.ts";
+import { type Console, UsageError } from "../terminal/console.ts";
 import { askChoice, askText } from "../terminal/prompt.ts";
 import { escapeControls, truncateText } from "../terminal/text.ts";
-import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, type CommandArgs, formatArg, type GivenValues } from "./args.ts";
 import type { ReadyRun } from "./command.ts";
 import { isGiven } from "./parse-values.ts";

@@ -1,8 +1,7 @@
 import { AppError, codeOf, type ErrorKind, type FieldError, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
-import { fitSentence, onScreen } from "../terminal/console.ts";
+import { CancelledError, fitSentence, onScreen, UsageError } from "../terminal/console.ts";
 import { escapeJson } from "../terminal/text.ts";
-import { CancelledError, UsageError } from "../terminal/usage-error.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
 import { isGiven } from "./parse-values.ts";

@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { CittyPlugin } from "citty";
 import { suggestWord } from "../../server/values/unknown-name.ts";
-import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag, UsageError } from "../terminal/console.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
 import { isGiven } from "./parse-values.ts";
 

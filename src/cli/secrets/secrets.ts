@@ -1,13 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { accessSync, constants, lstatSync, readFileSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError, conflict, errnoOf, internalError } from "../../server/errors.ts";
 import { type ArgValues, type CommandArgs, fileArg } from "../framework/args.ts";
-import { type Console, info, printRecord, warn } from "../terminal/console.ts";
+import { type Console, info, invalidFlag, printRecord, UsageError, warn } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/text.ts";
-import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 const maxBytes = 4096;
 // Without similar characters: 0 O o, 1 l I.
@@ -172,22 +171,15 @@ export function planSecretFile(given: string, flag = "--save-secret-to") {
     throw invalidFlag(flag, `cannot be created (${errnoOf(error)}): ${path}`);
   }
   if (exists) throw alreadyExists;
-  const notWritten = (cause: NodeJS.ErrnoException) => {
-    if (cause.code === "EEXIST") throw alreadyExists;
-    throw internalError(`The secret could not be written to ${path} (${cause.code}).`, { cause });
-  };
   return {
     path,
     async save(secret: string): Promise<void> {
-      const file = await open(path, "wx", 0o600).catch(notWritten);
       try {
-        await file.writeFile(`${secret}\n`);
-        await file.sync();
-      } catch (error) {
+        await writeFile(path, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
+      } catch (cause) {
+        if (errnoOf(cause) === "EEXIST") throw alreadyExists;
         await rm(path, { force: true });
-        notWritten(error as NodeJS.ErrnoException);
-      } finally {
-        await file.close();
+        throw internalError(`The secret could not be written to ${path} (${errnoOf(cause)}).`, { cause });
       }
     },
   };

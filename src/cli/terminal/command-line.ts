@@ -26,10 +26,6 @@ export function completeCommand(text: string, complete: (words: string) => strin
   return prose + (command ?? "");
 }
 
-export function quoteWords(...words: readonly string[]): string {
-  return words.map(quoteWord).join(" ");
-}
-
 /** How to call this program in the current directory, so that printed commands can be pasted. */
 export function programName(): string {
   if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";

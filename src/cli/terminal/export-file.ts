@@ -4,12 +4,11 @@ import { open, realpath, rename, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
 import { countOf } from "../../server/health/finding.ts";
-import { type Console, info, printJson } from "./console.ts";
+import { type Console, info, invalidFlag, printJson, UsageError } from "./console.ts";
 import { withProgress } from "./progress.ts";
 import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { escapeJson } from "./text.ts";
-import { invalidFlag, UsageError } from "./usage-error.ts";
 
 /** Returns the format of an export; asks before it replaces a file. Errors: UsageError for `--json` with stdout. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {

@@ -1,7 +1,6 @@
 import { AppError } from "../../server/errors.ts";
-import { type Console, fitLines } from "./console.ts";
+import { CancelledError, type Console, fitLines, UsageError } from "./console.ts";
 import { escapeControls } from "./text.ts";
-import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
 

@@ -133,14 +133,13 @@ function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] 
 
 function fitWidths(columns: readonly Cells[], total: number | undefined): number[] {
   const widths = columns.map(({ width }) => width);
-  if (total === undefined) return widths;
-  const room = total - gap * (columns.length - 1);
+  const widthOf = (index: number) => widths[index] ?? 0;
+  const room = (total ?? Number.POSITIVE_INFINITY) - gap * (columns.length - 1);
   while (sum(widths) > room) {
-    const open = columns.flatMap(({ minWidth }, index) => ((widths[index] ?? 0) > minWidth ? [index] : []));
-    const [first, ...rest] = open;
-    if (first === undefined) break;
-    const widest = rest.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), first);
-    widths[widest] = (widths[widest] ?? 0) - 1;
+    const open = columns.flatMap(({ minWidth }, index) => (widthOf(index) > minWidth ? [index] : []));
+    const [widest] = open.sort((a, b) => widthOf(b) - widthOf(a));
+    if (widest === undefined) break;
+    widths[widest] = widthOf(widest) - 1;
   }
   return widths;
 }

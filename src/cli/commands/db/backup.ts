@@ -6,10 +6,17 @@ import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { type Console, info, printRecord, warn } from "../../terminal/console.ts";
+import {
+  CancelledError,
+  type Console,
+  info,
+  invalidFlag,
+  printRecord,
+  UsageError,
+  warn,
+} from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 import { buildInfo } from "../version.ts";
 
 const halfway = 50;

@@ -6,12 +6,20 @@ import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/parse-values.ts";
-import { type Console, formatValue, info, printJson, printRecord, warn } from "../../terminal/console.ts";
+import {
+  CancelledError,
+  type Console,
+  formatValue,
+  info,
+  invalidFlag,
+  printJson,
+  printRecord,
+  warn,
+} from "../../terminal/console.ts";
 import { type ShowProgress, withProgress } from "../../terminal/progress.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { onExit } from "../../terminal/terminal.ts";
 import { layOutTable } from "../../terminal/text.ts";
-import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 const maxNamed = 20;

@@ -3,10 +3,9 @@ import type { Report, RunOptions } from "../../../server/health/run.ts";
 import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, fitLines, printJson } from "../../terminal/console.ts";
+import { type Console, fitLines, invalidFlag, printJson } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { escapeControls, wrapWords } from "../../terminal/text.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { replicateFlag, serveFlags } from "../serve/serve.ts";
 import { buildInfo } from "../version.ts";
 

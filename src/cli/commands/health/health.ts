@@ -3,9 +3,8 @@ import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/context.ts";
 import { durationArg, valueArg, withVariables } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, fitLines, printJson } from "../../terminal/console.ts";
+import { type Console, fitLines, invalidFlag, printJson } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 
 export default defineCommand({
   description: "Check whether a running server is ready",

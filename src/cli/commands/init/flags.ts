@@ -16,8 +16,7 @@ import {
   withVariables,
 } from "../../framework/args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import type { Console } from "../../terminal/console.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { type Console, UsageError } from "../../terminal/console.ts";
 import { addressFlags, replicateFlag, serverFlags } from "../serve/serve.ts";
 
 export const initFlags = {

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
 import { passwordNote } from "../../secrets/secrets.ts";
-import { CancelledError } from "../../terminal/usage-error.ts";
+import { CancelledError } from "../../terminal/console.ts";
 import { describeServerProcess } from "../serve/serve.ts";
 import { initFlags } from "./flags.ts";
 

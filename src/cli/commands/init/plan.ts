@@ -11,10 +11,9 @@ import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
 import { beginContext, readCliConfig, withContext } from "../../context/context.ts";
 import { planSecretFile, readSecretFile } from "../../secrets/secrets.ts";
-import { type Console, info, warn } from "../../terminal/console.ts";
+import { CancelledError, type Console, info, invalidFlag, warn } from "../../terminal/console.ts";
 import { askChoice, askYesNo } from "../../terminal/prompt.ts";
 import { escapeControls, renderFields } from "../../terminal/text.ts";
-import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { checkFlags, type InitArgs, passwordSource, readSender, readSettings, requireFlags } from "./flags.ts";
 import {
   type Answers,

@@ -5,8 +5,9 @@ import { defaultDataDir } from "../../../server/config/environment.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { addressOf, othersOf } from "../../../server/runtime/port.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { readCliConfig } from "../../context/context.ts";
-import { programName, quoteWords } from "../../terminal/command-line.ts";
+import { programName } from "../../terminal/command-line.ts";
 import { type Console, info, printJson, warn } from "../../terminal/console.ts";
 import { escapeControls, renderFields, wrapWords } from "../../terminal/text.ts";
 import { toUserRecord } from "../user/user.ts";
@@ -88,8 +89,7 @@ function listSteps(outcome: Outcome, url: string): string[][] {
   const { key } = setup;
   const program = programName();
   const isDefault = relative(process.cwd(), config.dataDir) === defaultDataDir;
-  const bodega = (words: string) =>
-    `${program} ${words}${isDefault ? "" : ` --data-dir ${quoteWords(config.dataDir)}`}`;
+  const bodega = (words: string) => `${program} ${words}${isDefault ? "" : ` --data-dir ${quoteWord(config.dataDir)}`}`;
   const price = currencyDigits(setup.store.currency) === 0 ? 1250 : 12.5;
   const product = `--title "Enamel mug" --price ${price} --stock 40`;
   const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);

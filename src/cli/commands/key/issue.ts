@@ -4,9 +4,8 @@ import { requireText } from "../../../server/values/fields.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
-import { type Console, info } from "../../terminal/console.ts";
+import { type Console, info, UsageError } from "../../terminal/console.ts";
 import { askChoice } from "../../terminal/prompt.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
 import { askOrigins, confirmPages, deliverKey, saveSecretArg, scopeArg } from "./key.ts";
 
 const purposes = ["storefront", "backend", "import"] as const;

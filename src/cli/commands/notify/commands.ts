@@ -15,9 +15,8 @@ import {
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { formatValue, info, printList, printRecord } from "../../terminal/console.ts";
+import { formatValue, info, invalidFlag, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";
 import { formatCounts, formatRecipients, printMessage, toMessageRecord, warnOfUndeliverable } from "./print.ts";
 

@@ -4,9 +4,8 @@ import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { type Arg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, info, printRecord } from "../../terminal/console.ts";
+import { type Console, info, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";
 import { formatAmount, formatCustomer, order, printOrder } from "./commands.ts";
 

@@ -15,9 +15,8 @@ import {
   userFilterArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, printJson, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printJson, printList, printRecord } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/user.ts";
 
 export function toOrderRecord({ order, customerEmail }: OrderView) {

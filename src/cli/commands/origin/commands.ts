@@ -3,9 +3,8 @@ import type { OriginExplanation } from "../../../server/modules/app-keys/origins
 import type { Arg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
-import { type Console, fitSentence, info, printJson, printList } from "../../terminal/console.ts";
+import { type Console, fitSentence, info, printJson, printList, UsageError } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
 import {
   type AppKeyDetails,
   appIdArg,

@@ -16,9 +16,8 @@ import {
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
-import { info, printRecord } from "../../terminal/console.ts";
+import { info, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { printProduct, product } from "./commands.ts";
 import { readTranslations, translationArgs } from "./translations.ts";
 

@@ -6,10 +6,9 @@ import { formatMinor } from "../../../server/values/money.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, info, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
+import { type Console, info, invalidFlag, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { escapeControls } from "../../terminal/text.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 
 export function toProductRecord({ id, ...rest }: ProductDocument) {
   return { product_id: id, ...rest };

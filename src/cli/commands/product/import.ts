@@ -12,10 +12,9 @@ import {
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import type { Console } from "../../terminal/console.ts";
+import { CancelledError, type Console, invalidFlag } from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 import { printImport } from "./commands.ts";
 
 /** Opens a file, whose bytes are read anew each time, or a pipe, whose bytes are kept. Errors: UsageError. */

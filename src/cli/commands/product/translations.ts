@@ -1,5 +1,5 @@
 import { type ArgValues, type CommandArgs, valueArg } from "../../framework/args.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
+import { invalidFlag } from "../../terminal/console.ts";
 
 export const translationArgs = {
   "title-in": valueArg("lang=text", "Title in another language, such as de=Tasse; de= removes it", {

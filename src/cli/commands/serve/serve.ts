@@ -4,9 +4,8 @@ import { logLevels } from "../../../server/config/server-config.ts";
 import { readCliConfig } from "../../context/context.ts";
 import { choiceArg, fileArg, valueArg, withVariables, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, printJson } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printJson } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { buildInfo } from "../version.ts";
 
 export const serverFlags = withVariables({

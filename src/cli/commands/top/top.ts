@@ -5,9 +5,8 @@ import { attempt } from "../../../server/values/attempt.ts";
 import { readCliConfig } from "../../context/context.ts";
 import { durationArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, printRecord } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { onExit } from "../../terminal/terminal.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { compareStatus } from "./compare-status.ts";
 
 const maxIntervalMs = 3_600_000;

@@ -3,9 +3,8 @@ import { AppError } from "../../../server/errors.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import { type Console, printJson, printRecord, warn } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printJson, printRecord, UsageError, warn } from "../../terminal/console.ts";
 import { askText, confirmName } from "../../terminal/prompt.ts";
-import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 import { changeUser, toUserRecord, type User, user } from "./user.ts";
 
 export const exportUser = defineCommand({
