@@ -38,11 +38,11 @@ export function findMissing(args: CommandArgs, values: GivenValues): [string, Ar
   });
 }
 
-function missingError(missing: [string, Arg][]): UsageError {
+export function missingError(missing: [string, Arg][], hint?: string): UsageError {
   const details = missing.map(([name, arg]) => {
     return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
   });
-  return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { details });
+  return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { hint, details });
 }
 
 /** The store comes first, because other arguments are names in it. */

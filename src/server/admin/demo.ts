@@ -21,6 +21,7 @@ import { findSignInUser } from "../modules/users/credentials.ts";
 import { createUser, setPassword } from "../modules/users/service.ts";
 import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
+import { attempt } from "../values/attempt.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { newId } from "../values/stamps.ts";
 import demoCategories from "./demo-categories.json" with { type: "json" };
@@ -107,13 +108,7 @@ type Kept = Partial<Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "pa
 
 /** A damaged file counts as empty. */
 function readKept(path: string): Kept {
-  try {
-    const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return Object.fromEntries(Object.entries(kept ?? {}).filter(([, value]) => typeof value === "string"));
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  return attempt(() => JSON.parse(readFileSync(path, "utf8")) as Kept) ?? {};
 }
 
 /** Creates the products. Returns the id of the last one, which lists show first. `picture` is an alternative text. */

@@ -6,6 +6,7 @@ import { parseCurrency, parseNamespace, parseStoreLanguage } from "../../../serv
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/fields.ts";
 import {
+  type Arg,
   type ArgValues,
   type CommandArgs,
   fileArg,
@@ -16,7 +17,8 @@ import {
   withVariables,
 } from "../../framework/args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import { type Console, UsageError } from "../../terminal/console.ts";
+import { missingError } from "../../framework/questions.ts";
+import type { Console } from "../../terminal/console.ts";
 import { addressFlags, replicateFlag, serverFlags } from "../serve/serve.ts";
 
 export const initFlags = {
@@ -114,18 +116,18 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
   const needsOwner = shop.owner === null && args.owner;
-  const missing = [
-    isUnnamed && (hasTitle ? "namespace" : "title"),
-    needsOwner && args["owner-email"] === undefined && "owner-email",
-    needsOwner && passwordSource(args) === undefined && "owner-password-stdin",
-    args["smtp-url-file"] !== undefined && readSender(args, console) === undefined && "mail-from",
-  ].filter((name) => name !== false);
+  const isMissing = {
+    namespace: isUnnamed && hasTitle,
+    title: isUnnamed && !hasTitle,
+    "owner-email": needsOwner && args["owner-email"] === undefined,
+    "owner-password-stdin": needsOwner && passwordSource(args) === undefined,
+    "mail-from": args["smtp-url-file"] !== undefined && readSender(args, console) === undefined,
+  };
+  const missing = Object.entries<Arg>(initFlags).filter(([name]) => isMissing[name as keyof typeof isMissing]);
   if (missing.length === 0) return;
   const ownerHint = needsOwner ? "Or use --owner-random-password, or --no-owner." : undefined;
-  const hint = isUnnamed && hasTitle ? "--title has no letter a-z and no digit to make a namespace from." : ownerHint;
-  const details = missing.map((name) => ({
-    field: `--${name}`,
-    message: `is required: ${initFlags[name as keyof typeof initFlags].description}`,
-  }));
-  throw new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { hint, details });
+  throw missingError(
+    missing,
+    isMissing.namespace ? "--title has no letter a-z and no digit to make a namespace from." : ownerHint,
+  );
 }
