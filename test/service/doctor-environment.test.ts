@@ -10,7 +10,7 @@ import { checkMail } from "../../src/server/health/environment/configuration.ts"
 import { checkDirectory, checkDisk, checkFiles, describeDisk } from "../../src/server/health/environment/data-dir.ts";
 import { checkClock } from "../../src/server/health/environment/server.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
-import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
+import { runSmtpSession } from "../../src/server/modules/mail/smtp.ts";
 import { openTestDatabase } from "../support/backend.ts";
 import { certificate, certificateKey } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";

@@ -2,13 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
-import {
-  chooseTemplates,
-  type MailStore,
-  type MailTemplates,
-  mailTemplates,
-  renderMail,
-} from "../../src/server/modules/mail/render.ts";
+import { type MailStore, type MailTemplates, mailTemplates, renderMail } from "../../src/server/modules/mail/render.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
 
 const kinds = Object.keys(mailKinds) as AnyMailKind[];
@@ -85,7 +79,11 @@ test("the language is the requested one, or a more general form, or the next req
     [[], "en"],
     [["constructor", "__proto__", "§", "", "x".repeat(5000), "ar"], "ar"],
   ];
-  for (const [wanted, language] of cases) expect({ wanted, ...chooseTemplates(wanted) }).toMatchObject({ language });
+  const english = { ...store, language: "en" };
+  for (const [wanted, language] of cases) {
+    const { language: chosen } = render("test", { store: english, languages: wanted });
+    expect({ wanted, language: chosen }).toEqual({ wanted, language });
+  }
 });
 
 test("the store's language comes after those of the request and of the user", () => {

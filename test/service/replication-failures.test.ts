@@ -1,6 +1,6 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { unavailable } from "../../src/server/errors.ts";
-import { Failures } from "../../src/server/replication/replication-status.ts";
+import { Failures } from "../../src/server/replication/place-health.ts";
 
 const minute = 60_000;
 afterEach(() => void setSystemTime());

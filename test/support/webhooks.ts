@@ -1,6 +1,6 @@
 import { inTransaction } from "../../src/server/db/transaction.ts";
+import type { EventType } from "../../src/server/modules/events/model.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
-import type { EventType } from "../../src/server/modules/events/types.ts";
 import { listDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
 import { createWebhookEngine, type WebhookDeps } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";

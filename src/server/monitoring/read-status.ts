@@ -1,5 +1,5 @@
 import { codeOf } from "../errors.ts";
-import type { ReplicationStatus } from "../replication/replication-status.ts";
+import type { ReplicationStatus } from "../replication/place-health.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import { addCounts, addRoutes, type RouteStatus, sortByRequests, sumOf } from "./metrics/meter.ts";
 import type { ProcessFigures } from "./process-monitor.ts";

@@ -14,8 +14,7 @@ import {
 } from "./names.ts";
 import { getObject, ignoreUnverified, seal } from "./objects.ts";
 import type { SegmentHeader } from "./segment.ts";
-import type { readReplicaState } from "./state.ts";
-import type { ReplicaTarget } from "./target.ts";
+import type { ReplicaTarget, readReplicaState } from "./target.ts";
 import type { WalTail } from "./wal-tail.ts";
 
 interface Claim {
@@ -33,8 +32,7 @@ export interface LastSegment {
   hash?: string;
 }
 
-/** The claim is not verified, because an earlier key may have signed it. */
-export type PlaceState = Awaited<ReturnType<typeof readPlace>>;
+type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
 /** Claims a generation of a place, so that servers of earlier generations stop. Returns undefined if it is taken. */
 export async function claimGeneration(
@@ -46,7 +44,10 @@ export async function claimGeneration(
   return (await place.create(name, seal(place, name, claim).bytes)) ? claim : undefined;
 }
 
-/** Throws validationFailed for damage, unavailable if the place does not answer. */
+/**
+ * Reads the state of a place. The claim is not verified, because an earlier key may have signed it.
+ * @throws validationFailed for damage, unavailable if the place does not answer.
+ */
 export async function readPlace(place: ReplicaTarget) {
   const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
   const lastSegment = await readLastSegment(place);
@@ -56,11 +57,7 @@ export async function readPlace(place: ReplicaTarget) {
 }
 
 /** `known` is the generation that the database had there; 0 for none. */
-export async function newerState(
-  place: ReplicaTarget,
-  { claim, lastSegment }: PlaceState,
-  known: number,
-): Promise<AppError> {
+async function newerState(place: ReplicaTarget, { claim, lastSegment }: PlaceState, known: number) {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
   const own = known > 0 ? (await readClaim(place, known + 1))?.at : undefined;

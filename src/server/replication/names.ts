@@ -14,23 +14,19 @@ export const prefixes = {
   part: "part-",
 } as const;
 
-/** Names sort by generation, then by sequence. */
-export function generationName(generation: number): string {
-  return `${prefixes.generation}${pad(generation, 10)}`;
-}
+const pad = (number: number, digits: number) => String(number).padStart(digits, "0");
 
-export function segmentName({ generation, sequence }: SegmentId): string {
-  return `${prefixes.segment}${pad(generation, 10)}-${pad(sequence, 12)}`;
-}
+/** Names sort by generation, then by sequence. */
+export const generationName = (generation: number) => prefixes.generation + pad(generation, 10);
+
+const formatId = ({ generation, sequence }: SegmentId) => `${pad(generation, 10)}-${pad(sequence, 12)}`;
+
+export const segmentName = (id: SegmentId) => prefixes.segment + formatId(id);
 
 /** A snapshot contains everything up to the segment with this id. */
-export function snapshotName({ generation, sequence }: SegmentId): string {
-  return `${prefixes.snapshot}${pad(generation, 10)}-${pad(sequence, 12)}`;
-}
+export const snapshotName = (id: SegmentId) => prefixes.snapshot + formatId(id);
 
-export function partName({ generation, sequence }: SegmentId, part: number): string {
-  return `${prefixes.part}${pad(generation, 10)}-${pad(sequence, 12)}-${pad(part, 6)}`;
-}
+export const partName = (id: SegmentId, part: number) => `${prefixes.part}${formatId(id)}-${pad(part, 6)}`;
 
 export function parseSegmentIds(names: readonly string[]): SegmentId[] {
   return names.flatMap((name) => {
@@ -49,8 +45,4 @@ export function mainChain(ids: readonly SegmentId[]): SegmentId[] {
     next = id.sequence;
   }
   return chain.reverse();
-}
-
-function pad(number: number, digits: number): string {
-  return String(number).padStart(digits, "0");
 }

@@ -13,8 +13,7 @@ import { applyChain, type ChainState } from "./chain.ts";
 import { readLastSegment, readNewestClaim, readPlace } from "./generation.ts";
 import { parseSegmentIds, prefixes, segmentName, snapshotName } from "./names.ts";
 import { decompressAtMost, getObject, limitSize } from "./objects.ts";
-import { writeReplicaState } from "./state.ts";
-import { openReplica, type ReplicaTarget } from "./target.ts";
+import { openReplica, type ReplicaTarget, writeReplicaState } from "./target.ts";
 
 /** The size of each part of a snapshot but the last, uncompressed. */
 export const partBytes = 1024 * pageBytes;
@@ -33,7 +32,7 @@ export interface SnapshotHeader {
   parts: { name: string; sha256: string; bytes: number }[];
 }
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** Epoch milliseconds; undefined rebuilds the newest state. */
   until?: number | undefined;
   onProgress: (done: number, total: number) => void;

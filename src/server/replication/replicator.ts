@@ -4,13 +4,12 @@ import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes, MiB } from "../values/units.ts";
 import { ChainWriter } from "./chain.ts";
-import { checkPlace, watchDamage } from "./check-place.ts";
 import { describeKept, GenerationLease, type LeaseOptions, requireNewest } from "./generation.ts";
 import type { ClaimedSegmentId } from "./names.ts";
-import { Failures, type ReplicationStatus } from "./replication-status.ts";
+import { checkPlace, Failures, type ReplicationStatus, watchDamage } from "./place-health.ts";
 import { Purge, SnapshotCopy } from "./snapshot.ts";
-import { readReplicaState, writeReplicaState } from "./state.ts";
 import type { ReplicaTarget } from "./target.ts";
+import { readReplicaState, writeReplicaState } from "./target.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 const ownCheckMs = 2000;

@@ -11,8 +11,8 @@ import { applyChain, type ChainState } from "./chain.ts";
 import { readClaim, readNewestClaim } from "./generation.ts";
 import { parseSegmentIds, prefixes, type SegmentId, snapshotName } from "./names.ts";
 import { ignoreUnverified } from "./objects.ts";
+import { Failures } from "./place-health.ts";
 import { fetchReplica } from "./rebuild.ts";
-import { Failures } from "./replication-status.ts";
 import type { ReplicaTarget } from "./target.ts";
 
 /** How often to look for a new snapshot, unless a segment is missing. */

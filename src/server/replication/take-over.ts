@@ -8,8 +8,7 @@ import { notFound, validationFailed, wrongState } from "../errors.ts";
 import type { ChainState } from "./chain.ts";
 import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts";
 import { readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
-import { readReplicaState, writeReplicaState } from "./state.ts";
-import { openReplica } from "./target.ts";
+import { openReplica, readReplicaState, writeReplicaState } from "./target.ts";
 
 /** Also accepts a standby that has become a server. Throws notFound without one, validationFailed for another place. */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {

@@ -7,7 +7,7 @@ import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/worker-registry.ts";
-import type { ReplicationStatus } from "../replication/replication-status.ts";
+import type { ReplicationStatus } from "../replication/place-health.ts";
 import type { Certificate } from "../tls/certificate.ts";
 
 /** The figures of the main process include the workers. */

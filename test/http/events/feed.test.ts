@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
+import type { EventType } from "../../../src/server/modules/events/model.ts";
 import { recordEvent } from "../../../src/server/modules/events/service.ts";
-import type { EventType } from "../../../src/server/modules/events/types.ts";
-import { purgeEvents } from "../../../src/server/modules/webhooks/purge.ts";
+import { purgeEvents } from "../../../src/server/modules/webhooks/deliveries.ts";
 import { addWebhook } from "../../../src/server/modules/webhooks/service.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";

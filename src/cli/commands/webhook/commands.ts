@@ -10,7 +10,7 @@ import { saveSecretArg } from "../key/key.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
-const load = async () => (await import("../../../server/modules/webhooks/resolve.ts")).resolveWebhookId;
+const load = async () => (await import("../../../server/modules/webhooks/service.ts")).resolveWebhookId;
 const webhook = recordArgs("webhook_id", "webhook", "Id or URL of the webhook", load);
 
 async function deliverSigningSecret(

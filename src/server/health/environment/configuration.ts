@@ -58,7 +58,7 @@ export async function* checkMail({ ctx, config, command, timeoutMs }: CheckSubje
   }
   const { hostname, host } = new URL(url);
   // The mail client is loaded only if there is a mail server.
-  const { runSmtpSession } = await import("../../modules/mail/smtp-session.ts");
+  const { runSmtpSession } = await import("../../modules/mail/smtp.ts");
   try {
     const timeouts = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
     const { encrypted } = await runSmtpSession({ url, timeouts });

@@ -6,9 +6,8 @@ import { malformedRequest } from "../../errors.ts";
 import { type ListPage, readWithinBytes } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
-import { Event, type EventListQuery } from "./model.ts";
+import { Event, type EventListQuery, type EventType, eventTypes, matchTypes, parsePatterns } from "./model.ts";
 import { events } from "./table.ts";
-import { type EventType, eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
 /**
  * Compiles a statement that records an event about the row it reads. The last ten characters of `eventId` become the

@@ -12,13 +12,7 @@ import zh from "./templates/zh.json";
 /** The texts of one language. Placeholders: `{store}` and `{name}` anywhere, and the names of `mailKinds` for the kind. */
 export type MailTemplates = typeof en;
 
-export const mailTemplates = { ar, de, en, es, fr, pt, zh } as Record<string, MailTemplates>;
-
-/** Returns the texts in the first of these languages that exists, otherwise in English. @param wanted BCP 47 tags. */
-export function chooseTemplates(wanted: readonly (string | null | undefined)[]) {
-  const language = chooseLanguage(wanted, mailTemplates);
-  return { language, templates: mailTemplates[language] as MailTemplates };
-}
+export const mailTemplates: Record<string, MailTemplates> = { ar, de, en, es, fr, pt, zh };
 
 export type MailStore = Pick<typeof tenants.$inferSelect, "title" | "domain" | "url" | "logo" | "language">;
 
@@ -40,7 +34,8 @@ const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Scri
 
 /** Renders a mail from the store, the recipient's record and `values`, never from request data. */
 export function renderMail({ kind, store, name, languages, values }: RenderInput) {
-  const { language, templates } = chooseTemplates([...languages, store.language]);
+  const language = chooseLanguage([...languages, store.language], mailTemplates);
+  const templates = mailTemplates[language] ?? en;
   const { subject, paragraphs } = templates[kind];
   const all: Record<string, string> = { store: oneLine(store.title), name: greetingName(name) };
   for (const needed of mailKinds[kind]) {

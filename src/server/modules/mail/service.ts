@@ -119,26 +119,25 @@ export function retryMail(
 ): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const tenantId = namespace === undefined ? null : (await requireTenant(tx, namespace)).id;
-    if (which === "all") return retryAllFailed(tx, tenantId);
+    const now = toTimestamp(tx.now());
+    if (which === "all") {
+      const retried = await all(tx.db, retryAll, { tenantId, now });
+      for (const [owner, { length: count }] of Map.groupBy(retried, (row) => row.namespace)) {
+        await recordAudit(tx, { event: "mail.retried", namespace: owner, details: { count } });
+      }
+      return retried.length;
+    }
     const ids = new Set(which);
-    for (const id of ids) await retryFailed(tx, id, namespace);
+    for (const id of ids) {
+      const mail = await getMail(tx, id, { namespace });
+      if ((await run(tx.db, retryOne, { id, now })) === 0) throw cannotRetry(mail);
+      await recordAudit(tx, { event: "mail.retried", namespace: mail.namespace, subject: id });
+    }
     return ids.size;
   });
 }
 
-async function retryAllFailed(tx: SystemCtx, tenantId: string | null): Promise<number> {
-  const retried = await all(tx.db, retryAll, { tenantId, now: toTimestamp(tx.now()) });
-  for (const [owner, { length: count }] of Map.groupBy(retried, (row) => row.namespace)) {
-    await recordAudit(tx, { event: "mail.retried", namespace: owner, details: { count } });
-  }
-  return retried.length;
-}
-
-async function retryFailed(tx: SystemCtx, id: string, namespace: string | undefined): Promise<void> {
-  const mail = await getMail(tx, id, { namespace });
-  if ((await run(tx.db, retryOne, { id, now: toTimestamp(tx.now()) })) === 0) {
-    const reason = mail.status === "failed" ? "has expired" : `is ${mail.status}; only failed mail can be retried`;
-    throw wrongState(`Mail ${id} ${reason}.`);
-  }
-  await recordAudit(tx, { event: "mail.retried", namespace: mail.namespace, subject: id });
+function cannotRetry({ id, status }: MailRecord) {
+  const reason = status === "failed" ? "has expired" : `is ${status}; only failed mail can be retried`;
+  return wrongState(`Mail ${id} ${reason}.`);
 }

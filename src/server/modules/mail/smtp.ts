@@ -1,5 +1,8 @@
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer";
 import { createTransport, type Transporter } from "nodemailer";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { unavailable, wrongState } from "../../errors.ts";
+import { readSmtpFailure } from "./smtp-failure.ts";
 
 /** Timeouts of the steps of an SMTP session, in milliseconds; `silence` applies after the greeting. */
 const defaultTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
@@ -52,4 +55,56 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);
+}
+
+/** `encrypted`: over TLS with a verified certificate. `authenticated`: the server asked for the credentials. */
+interface SmtpOutcome {
+  host: string;
+  port: number;
+  encrypted: boolean;
+  authenticated: boolean;
+  answer: string;
+}
+
+/**
+ * Connects to a mail server, signs in, and sends a message if one is given.
+ * @throws wrongState if it rejects the message or the credentials, unavailable. Messages name host and port, but no
+ * secret.
+ */
+export async function runSmtpSession(
+  server: SmtpServer,
+  outgoing?: { envelope: { from: string; to: string[] }; raw: Buffer },
+): Promise<SmtpOutcome> {
+  const options = smtpOptions(server);
+  const { host, port } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<SmtpOutcome>();
+  const connection = new SMTPConnection(options);
+  const fail = (error: unknown) => {
+    connection.close();
+    reject(error);
+  };
+  const finish = (authenticated: boolean, answer: string) => {
+    resolve({ host, port, encrypted: connection.secure, authenticated, answer });
+    connection.quit();
+  };
+  const proceed = (authenticated: boolean) => {
+    if (!outgoing) return finish(authenticated, "");
+    connection.send(outgoing.envelope, outgoing.raw, (error, info) =>
+      error || !info ? fail(error) : finish(authenticated, info.response),
+    );
+  };
+  connection.once("error", fail);
+  // The error that explains why the connection ended often arrives after the end.
+  connection.once("end", () => setTimeout(fail, 50, Object.assign(new Error("ended"), { code: "ECONNECTION" })));
+  connection.connect((error) => {
+    if (error) return fail(error);
+    if (!options.auth || !connection.allowsAuth) return proceed(false);
+    connection.login(options.auth, (refusal) => (refusal ? fail(refusal) : proceed(true)));
+  });
+  try {
+    return await promise;
+  } catch (error) {
+    const { isOutage, isCredentials, text } = readSmtpFailure(error, secretsOf(server.url));
+    throw (isOutage && !isCredentials ? unavailable : wrongState)(`${host}:${port}: ${text}`, { cause: error });
+  }
 }

@@ -6,8 +6,7 @@ import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { type MailStore, renderMail } from "./render.ts";
-import { type SmtpServer, smtpOptions } from "./smtp.ts";
-import { runSmtpSession } from "./smtp-session.ts";
+import { runSmtpSession, type SmtpServer, smtpOptions } from "./smtp.ts";
 
 export type TestMail = Awaited<ReturnType<typeof sendTestMail>>;
 

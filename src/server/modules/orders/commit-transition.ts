@@ -4,7 +4,7 @@ import { all, bind, byId, ofStore, param, rowsOf, statement } from "../../db/sta
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../catalogue/products/stock.ts";
-import type { EventType } from "../events/types.ts";
+import type { EventType } from "../events/model.ts";
 import { notifiableEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/messages.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";

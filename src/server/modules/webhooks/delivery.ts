@@ -20,7 +20,7 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { fanOut } from "./deliveries.ts";
-import { signatureHeaders } from "./signature.ts";
+import { signatureHeaders } from "./service.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
 export const schedule: RetrySchedule = {

@@ -1,7 +1,8 @@
+import { createHmac, randomBytes } from "node:crypto";
 import { and, type SQL, sql } from "drizzle-orm";
 import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
-import { pickStored } from "../../db/selection.ts";
+import { pick, pickStored } from "../../db/selection.ts";
 import { all, byId, get, matches, ofStore, param, params, run, type Statement, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import {
@@ -14,10 +15,10 @@ import {
 } from "../../delivery/outbound.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
+import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { recordAudit } from "../audit/service.ts";
+import { parsePatterns } from "../events/model.ts";
 import { events } from "../events/table.ts";
-import { parsePatterns } from "../events/types.ts";
-import { newSigningSecret } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
 const maxWebhooks = 20;
@@ -155,4 +156,46 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
     throw invalidField("url", `${hostOf(url)} is not a public address. Add --allow-private to permit it`);
   }
   return url.href;
+}
+
+const secretPrefix = "whsec_";
+
+/** A new signing secret (Standard Webhooks): `whsec_` and 256 random bits in base64. */
+export function newSigningSecret(): string {
+  return `${secretPrefix}${randomBytes(32).toString("base64")}`;
+}
+
+/** Returns the headers that sign a message. `id` is the event's, in every attempt; `at` is epoch milliseconds. */
+export function signatureHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1000));
+  const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
+  const mac = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  return { "Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": `v1,${mac}` };
+}
+
+const selectAll = statement((q) =>
+  q
+    .select(pick(webhooks, "id", "url"))
+    .from(webhooks)
+    .where(ofStore(webhooks))
+    .orderBy(webhooks.id),
+);
+
+/** Finds a webhook by id or address. Errors: notFound with the most similar one, conflict for several. */
+export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
+  const { id: tenantId, namespace } = ctx.tenant;
+  const rows = await all(ctx.db, selectAll, { tenantId });
+  const asked = canonicalUrl(idOrUrl);
+  const found = rows.filter(({ id, url }) => id === idOrUrl || canonicalUrl(url) === asked).map(({ id }) => id);
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return first;
+  if (first === undefined) {
+    const urls = idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url);
+    throw unknownName("webhook", idOrUrl, urls, namespace);
+  }
+  throw ambiguousName("webhooks", idOrUrl, namespace, found);
+}
+
+function canonicalUrl(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url;
 }

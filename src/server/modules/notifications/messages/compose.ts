@@ -20,13 +20,11 @@ export const notifiableEvents = [
 
 export type NotifiableEvent = (typeof notifiableEvents)[number];
 
-export type OrderTexts = Record<NotifiableEvent, string>;
-
-export const orderTexts = { ar, de, en, es, fr, pt, zh } as Record<string, OrderTexts>;
+export const orderTexts: Record<string, Record<NotifiableEvent, string>> = { ar, de, en, es, fr, pt, zh };
 
 /** Returns the text about an order in the first of these languages (BCP 47) that has one, else in English. */
 export function orderText(type: NotifiableEvent, number: number, wanted: readonly (string | null)[]): string {
-  const texts = orderTexts[chooseLanguage(wanted, orderTexts)] as OrderTexts;
+  const texts = orderTexts[chooseLanguage(wanted, orderTexts)] ?? en;
   return texts[type].replace("{number}", String(number));
 }
 
@@ -36,12 +34,7 @@ export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "messageId" | "lang" | "store" | "language">,
 ): PushPayload {
   if (task.kind === "order") {
-    const data = JSON.parse(task.content) as {
-      type: NotifiableEvent;
-      order_id: string;
-      number: number;
-      status: string;
-    };
+    const data: { type: NotifiableEvent; order_id: string; number: number } = JSON.parse(task.content);
     const body = orderText(data.type, data.number, [task.lang, task.language]);
     const letters = [...task.store];
     const title = letters.length > maxTitle ? `${letters.slice(0, maxTitle - 1).join("")}…` : task.store;

@@ -7,7 +7,7 @@ import { inTransaction } from "../../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
 import type { ListQuery } from "../../../pagination/list-query.ts";
-import { checkNote, requireText, requireWhole } from "../../../values/fields.ts";
+import { checkNote, requireSafeText, requireText, requireWhole } from "../../../values/fields.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/guards.ts";
@@ -64,9 +64,9 @@ const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
-export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
+type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
-export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
+type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
 /** Checks a message and counts its devices, before the transaction. Errors: validationFailed, notFound. */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
@@ -131,7 +131,11 @@ function checkContent({ title, body, url, data }: MessageContent): MessageConten
   requireText("title", title, messageBounds.title);
   checkNote("body", body, messageBounds.body);
   if (url !== undefined) requireLink(url);
-  if (data !== undefined) requireData(data);
+  for (const [name, value] of Object.entries(data ?? {})) {
+    if (!dataName.test(name)) throw invalidField("data", "must have names of letters, digits and underscores");
+    if (reservedName.test(name)) throw invalidField(`data.${name}`, "is a name that push services reserve");
+    requireSafeText(`data.${name}`, value);
+  }
   const content: MessageContent = { title, body, ...(url !== undefined && { url }), ...(data && { data }) };
   if (Buffer.byteLength(JSON.stringify(content)) > maxBytes) {
     throw invalidField("body", `is too long: title, body, url and data may have at most ${maxBytes} bytes together`);
@@ -147,16 +151,6 @@ function requireLink(url: string): void {
   if (!isPath && !isSecure) throw invalidField("url", "must be an https address or a path that begins with /");
 }
 
-function requireData(data: Record<string, string>): void {
-  for (const [name, value] of Object.entries(data)) {
-    if (!dataName.test(name)) throw invalidField("data", "must have names of letters, digits and underscores");
-    if (reservedName.test(name)) throw invalidField(`data.${name}`, "is a name that push services reserve");
-    if (value.includes("\0") || !value.isWellFormed()) {
-      throw invalidField(`data.${name}`, "must not contain NUL or invalid Unicode");
-    }
-  }
-}
-
 const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', content ->> '$.body', 'url', content ->> '$.url',
   'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
   'created_at', created_at, 'expires_at', expires_at`;
@@ -168,12 +162,8 @@ const withDeliveries = sql<string>`json_object(${messageParts}, 'is_complete', j
   'deliveries', ${deliveries})`;
 // Notifications about orders are not listed as messages.
 const isMessage = eq(pushMessages.kind, "message");
-const selectMessage = statement((q) =>
-  q
-    .select({ json: withDeliveries })
-    .from(pushMessages)
-    .where(and(byId(pushMessages), isMessage)),
-);
+const isAsked = and(byId(pushMessages), isMessage);
+const selectMessage = statement((q) => q.select({ json: withDeliveries }).from(pushMessages).where(isAsked));
 const matchesFilter = sql`${isMessage} and ${matches(pushMessages.topic, "topic")}
   and ${matches(pushMessages.userId, "userId")}
   and (${param("since")} is null or ${pushMessages.createdAt} >= ${param("since")})`;

@@ -21,7 +21,14 @@ import type {
   RegistrationInput,
   RegistrationPatch,
 } from "./registration-model.ts";
-import { countDeviceWrite, deliveryOf, isManagementSecret, keysOf, shownRegistration } from "./registrations.ts";
+import {
+  countDeviceWrite,
+  deliveryOf,
+  isManagementSecret,
+  keysOf,
+  removeById,
+  shownRegistration,
+} from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";
 
 /** Maximum devices of a user. Each is notified of every order, and some may be endpoints of strangers. */
@@ -31,12 +38,8 @@ const maxOfStore = 100_000;
 const newDevices: RateLimit = { name: "devices", max: 20, windowMs: 3_600_000 };
 
 const stored = pick(pushRegistrations, "id", "platform", "targetKey", "proofKey", "secretHash");
-const selectByTarget = statement((q) =>
-  q
-    .select(stored)
-    .from(pushRegistrations)
-    .where(and(ofStore(pushRegistrations), equals(pushRegistrations.targetKey, "targetKey"))),
-);
+const hasTarget = and(ofStore(pushRegistrations), equals(pushRegistrations.targetKey, "targetKey"));
+const selectByTarget = statement((q) => q.select(stored).from(pushRegistrations).where(hasTarget));
 const selectById = statement((q) => q.select(stored).from(pushRegistrations).where(byId(pushRegistrations)));
 const selectState = statement((q) =>
   q
@@ -64,18 +67,13 @@ const change = statement(sql`
     target = coalesce(${param("target")}, target), target_key = ${param("targetKey")}, proof_key = ${param("proofKey")},
     is_proven = iif(target_key = ${param("targetKey")} and proof_key is ${param("proofKey")}, is_proven, 0)
   where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
-const remove = statement((q) => q.delete(pushRegistrations).where(byId(pushRegistrations)));
 const clearTopics = statement(sql`
   delete from ${pushTopics} where tenant_id = ${param("tenantId")} and registration_id = ${param("id")}`);
 const writeTopics = statement(sql`
   insert into ${pushTopics} (tenant_id, topic, registration_id)
   select ${param("tenantId")}, value, ${param("id")} from json_each(${param("topics")})`);
-const selectShown = statement((q) =>
-  q
-    .select({ id: pushRegistrations.id, ...shownRegistration })
-    .from(pushRegistrations)
-    .where(byId(pushRegistrations)),
-);
+const shown = { id: pushRegistrations.id, ...shownRegistration };
+const selectShown = statement((q) => q.select(shown).from(pushRegistrations).where(byId(pushRegistrations)));
 const removeOldest = statement(sql`
   delete from ${pushRegistrations} where id in (
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
@@ -180,7 +178,7 @@ export async function changeRegistration(
 
 /** Removes a registration for its own device. Errors: validationFailed, tooManyRequests, notFound for a wrong secret. */
 export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string | undefined): Promise<void> {
-  await withOwn(ctx, id, secret, (tx) => run(tx.db, remove, { tenantId: tx.tenant.id, id }));
+  await withOwn(ctx, id, secret, (tx) => run(tx.db, removeById, { tenantId: tx.tenant.id, id }));
 }
 
 /** Runs work on a registration if the secret is right. An unknown id gives the same error as a wrong secret. */

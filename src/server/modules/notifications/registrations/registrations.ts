@@ -70,17 +70,14 @@ const selectSome = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 const selectOne = statement((q) => q.select(record).from(pushRegistrations).where(byId(pushRegistrations)));
-const remove = statement((q) => q.delete(pushRegistrations).where(byId(pushRegistrations)));
+export const removeById = statement((q) => q.delete(pushRegistrations).where(byId(pushRegistrations)));
 
-export interface RegistrationFilter {
-  topic?: string | undefined;
-  userId?: string | undefined;
-  platform?: PushPlatform | undefined;
-  /** Default: 100. */
-  limit?: number | undefined;
-}
+type RegistrationFilter = Partial<Record<"topic" | "userId", string | undefined>>;
 
-export function listRegistrations({ db, tenant }: Ctx, filter: RegistrationFilter = {}) {
+export function listRegistrations(
+  { db, tenant }: Ctx,
+  filter: RegistrationFilter & { platform?: PushPlatform | undefined; limit?: number } = {},
+) {
   const { topic = null, userId = null, platform = null, limit = 100 } = filter;
   const { id: tenantId, language } = tenant;
   return all(db, selectSome, { tenantId, language, topic, userId, platform, limit });
@@ -92,7 +89,7 @@ export function removeRegistration(ctx: Ctx, id: string) {
   return inTransaction(ctx, async (tx) => {
     const registration = await get(tx.db, selectOne, { tenantId, language, id });
     if (!registration) throw notFound("registration", id, { in: `store ${JSON.stringify(namespace)}` });
-    await run(tx.db, remove, { tenantId, id });
+    await run(tx.db, removeById, { tenantId, id });
     const { platform } = registration;
     await recordAudit(tx, { event: "registration.removed", subject: id, details: { platform } });
     return registration;
