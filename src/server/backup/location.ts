@@ -27,9 +27,7 @@ export async function listBackups(storage: ObjectStorage): Promise<string[]> {
   return (await storage.list("bodega-")).filter((name) => nameForm.test(name));
 }
 
-export function backupsFolder(dataDir: string): string {
-  return join(dataDir, "backups");
-}
+export const backupsFolder = (dataDir: string) => join(dataDir, "backups");
 
 /** Returns the place for a server's restore tests: its replica, else its backups; undefined without either. */
 export function restoreTestPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
@@ -95,6 +93,5 @@ export function recordResult(dataDir: string, kind: Kind, change: Partial<LastRe
   });
 }
 
-function lastPath(dataDir: string, kind: Kind): string {
-  return join(backupsFolder(dataDir), kind === "backup" ? "last.json" : "restore-test.json");
-}
+const lastPath = (dataDir: string, kind: Kind) =>
+  join(backupsFolder(dataDir), kind === "backup" ? "last.json" : "restore-test.json");

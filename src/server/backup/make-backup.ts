@@ -188,7 +188,7 @@ function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOp
   return withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
 }
 
-function inspect(copy: string, key: string | undefined): Promise<{ found: Inspection; result: string | undefined }> {
+function inspect(copy: string, key: string | undefined) {
   return inspectIntact(copy, "The copy", async (connection, found) => {
     if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
       throw wrongState("The secret key is not this database's. Put the right one back, or omit --include-key.");

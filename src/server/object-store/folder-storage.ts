@@ -13,13 +13,9 @@ export const headBytes = 64 * 1024;
 export function openFolder(folder: string, dataDir?: string): ObjectStorage {
   const write = async (name: string, bytes: Uint8Array) => {
     const partial = join(folder, `.${name}.partial`);
-    const file = await open(partial, "w", 0o600);
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await using file = await open(partial, "w", 0o600);
+    await file.writeFile(bytes);
+    await file.sync();
     return partial;
   };
   return {
@@ -111,8 +107,8 @@ function uploadTo(file: FileHandle, partial: string, path: string, signal: Abort
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  const entries = await open(folder, "r").catch(() => open(dirname(folder), "r"));
-  await entries.sync().finally(() => entries.close());
+  await using entries = await open(folder, "r").catch(() => open(dirname(folder), "r"));
+  await entries.sync();
 }
 
 export type Pacer = ReturnType<typeof createPacer>;

@@ -41,14 +41,12 @@ export async function copyLive(path: string, target: string, options: Required<C
   await mergeWal(target);
 }
 
-interface Attempt extends Required<CopyOptions> {
-  source: FileHandle;
-  readers: FileLock;
-  isHurried: boolean;
-}
-
 /** Returns false if it stopped because of a growing WAL. */
-async function copyOnce(path: string, target: string, attempt: Attempt): Promise<boolean> {
+async function copyOnce(
+  path: string,
+  target: string,
+  attempt: Required<CopyOptions> & { source: FileHandle; readers: FileLock; isHurried: boolean },
+): Promise<boolean> {
   const { source, readers, isHurried, onProgress, signal } = attempt;
   const walSize = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const deadline = performance.now() + maxWaitMs;
@@ -60,22 +58,18 @@ async function copyOnce(path: string, target: string, attempt: Attempt): Promise
     // An open read transaction keeps other processes from resetting the WAL.
     connection.run("BEGIN");
     connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
-    const wal = await open(`${path}-wal`, "r").catch(() => undefined);
-    try {
-      const largest = walSize() + maxGrowth;
-      const total = (await source.stat()).size + walSize();
-      const progress = (done: number) => {
-        signal.throwIfAborted();
-        onProgress(done, total);
-        return walSize() <= largest;
-      };
-      const copied = await copyBytes(source, target, pacer, progress);
-      if (copied === undefined || !wal) return copied !== undefined;
-      const last = await copyBytes(wal, `${target}-wal`, pacer, (done) => progress(copied + done));
-      return last !== undefined;
-    } finally {
-      await wal?.close();
-    }
+    await using wal = await open(`${path}-wal`, "r").catch(() => undefined);
+    const largest = walSize() + maxGrowth;
+    const total = (await source.stat()).size + walSize();
+    const progress = (done: number) => {
+      signal.throwIfAborted();
+      onProgress(done, total);
+      return walSize() <= largest;
+    };
+    const copied = await copyBytes(source, target, pacer, progress);
+    if (copied === undefined || !wal) return copied !== undefined;
+    const last = await copyBytes(wal, `${target}-wal`, pacer, (done) => progress(copied + done));
+    return last !== undefined;
   } finally {
     connection.close();
     readers.release();
@@ -90,21 +84,17 @@ async function copyBytes(
   onProgress: (done: number) => boolean,
 ): Promise<number | undefined> {
   const { size } = await source.stat();
-  const copy = await open(target, "w", 0o600);
+  await using copy = await open(target, "w", 0o600);
   const chunk = Buffer.allocUnsafe(chunkBytes);
-  try {
-    let at = 0;
-    while (at < size) {
-      const { bytesRead } = await source.read(chunk, 0, Math.min(chunkBytes, size - at), at);
-      if (bytesRead === 0) break;
-      await copy.write(chunk, 0, bytesRead, at);
-      at += bytesRead;
-      await pacer?.wrote(bytesRead, () => copy.datasync());
-      if (!onProgress(at)) return undefined;
-    }
-    await copy.sync();
-    return at;
-  } finally {
-    await copy.close();
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await source.read(chunk, 0, Math.min(chunkBytes, size - at), at);
+    if (bytesRead === 0) break;
+    await copy.write(chunk, 0, bytesRead, at);
+    at += bytesRead;
+    await pacer?.wrote(bytesRead, () => copy.datasync());
+    if (!onProgress(at)) return undefined;
   }
+  await copy.sync();
+  return at;
 }

@@ -12,7 +12,7 @@ import { fingerprintOf } from "../../security/secret-key.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation, listBackups } from "../location.ts";
 import { damaged, type Manifest } from "../manifest.ts";
-import { type Inspection, inspectIntact, verifySchema } from "./inspect.ts";
+import { inspectIntact, verifySchema } from "./inspect.ts";
 
 export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;
 
@@ -46,14 +46,8 @@ export async function verifyFetched(
   key: string | undefined,
 ) {
   const databasePath = join(folder, "bodega.db");
-  const inspection = await verify(databasePath, key);
-  await mergeWal(databasePath);
-  const missing = compareMigrations(inspection.schema).pending.map(({ name }) => name);
-  return { manifest, key, inspection, missing, folder, databasePath };
-}
-
-async function verify(databasePath: string, key: string | undefined): Promise<Inspection> {
-  const { found } = await inspectIntact(databasePath, "The database in the backup", async (connection, found) => {
+  const what = "The database in the backup";
+  const { found: inspection } = await inspectIntact(databasePath, what, async (connection, found) => {
     if (found.schema.length === 0)
       throw damaged("The backup contains the database of another program, or an empty one.");
     await verifySchema(connection, found.schema);
@@ -61,7 +55,9 @@ async function verify(databasePath: string, key: string | undefined): Promise<In
       throw damaged("The backup is damaged or was altered: its secret key is not the key of its database.");
     }
   });
-  return found;
+  await mergeWal(databasePath);
+  const missing = compareMigrations(inspection.schema).pending.map(({ name }) => name);
+  return { manifest, key, inspection, missing, folder, databasePath };
 }
 
 async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {

@@ -84,8 +84,6 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   return statements;
 }
 
-type LoadTarget = Awaited<ReturnType<typeof inspectTarget>>;
-
 const busyDeadlineMs = 30_000;
 
 const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.schema = 'main'
@@ -133,7 +131,7 @@ export async function inspectTarget(db: Database) {
  * limit.
  * @throws conflict if another program changes the database, also during later writes; unavailable without the server.
  */
-async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
+async function beginLoading(db: Database, target: Awaited<ReturnType<typeof inspectTarget>>, plan: CopyPlan) {
   const client = copyClientOf(db);
   const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
   const write = async (statements: InStatement[]) => {

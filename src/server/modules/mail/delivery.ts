@@ -5,7 +5,7 @@ import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { composeMail, findRecipient } from "./compose.ts";
-import { type ClaimedMail, hasDueMail, type MailContents, mailQueue, openContents } from "./outbox.ts";
+import { type ClaimedMail, hasDueMail, mailQueue, openContents } from "./outbox.ts";
 import { renderMail } from "./render.ts";
 import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
@@ -46,7 +46,10 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
       await pool.sendMail({ ...message, signal });
       return { result: "accepted", status: null, error: null, retryAfterMs: 0 };
     };
-    const explain = (error: unknown) => explainFailure(error, contents, secrets);
+    const explain = (error: unknown): Answer => {
+      const { isFinal, isOutage, text } = readSmtpFailure(error, [...Object.values(contents.values), ...secrets]);
+      return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
+    };
     return { receiver: source.receiver, target: mail.id, timeoutMs: attemptMs, send, explain };
   }
 
@@ -65,11 +68,6 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     close: () => pool.close(),
   };
   return new DeliveryEngine(channel, { ...deps, policy });
-}
-
-function explainFailure(error: unknown, { values }: MailContents, secrets: string[]): Answer {
-  const { isFinal, isOutage, text } = readSmtpFailure(error, [...Object.values(values), ...secrets]);
-  return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
 }
 
 /** Mail that expires soon is retried sooner, so that the last attempt is in time. */

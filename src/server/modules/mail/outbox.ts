@@ -58,6 +58,8 @@ export async function queueMail(
   const { to, language, values, kind, replaces } = mail;
   const tenantId = ctx.tenant.id;
   const now = toTimestamp(ctx.now());
+  const address = addressIn(mail);
+  const [first = ""] = address;
   // Keyed, so that the database does not reveal the recipient.
   const subjectKey = replaces === undefined ? null : ctx.vault.mac("mail", `${tenantId}:${kind}:${replaces}`);
   await inTransaction(ctx, async ({ db }) => {
@@ -67,8 +69,8 @@ export async function queueMail(
       tenantId,
       kind,
       subjectKey,
-      recipientKey: recipientKey(ctx.vault, addressIn(mail)),
-      maskedTo: maskAddress(addressIn(mail)),
+      recipientKey: recipientKey(ctx.vault, address),
+      maskedTo: `${first}…${address.slice(address.lastIndexOf("@"))}`,
       sealed: sealContents(ctx.vault, id, { to, language, values }),
       usefulUntil: toTimestamp(mail.usefulUntil ?? ctx.now() + usefulMs),
       now,
@@ -89,11 +91,6 @@ export function sealContents(vault: Vault, id: string, contents: MailContents): 
 export function addressIn({ to }: MailContents): string {
   if ("signUpKey" in to) return to.signUpKey;
   return "email" in to ? to.email : to.emailKey;
-}
-
-function maskAddress(address: string): string {
-  const [first = ""] = address;
-  return `${first}…${address.slice(address.lastIndexOf("@"))}`;
 }
 
 /** The contents of a row; null if they were sealed with another key. */

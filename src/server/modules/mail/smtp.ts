@@ -57,34 +57,26 @@ export function secretsOf(url: string): string[] {
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);
 }
 
-/** `encrypted`: over TLS with a verified certificate. `authenticated`: the server asked for the credentials. */
-interface SmtpOutcome {
-  host: string;
-  port: number;
-  encrypted: boolean;
-  authenticated: boolean;
-  answer: string;
-}
-
 /**
  * Connects to a mail server, signs in, and sends a message if one is given.
+ * @returns `encrypted`: over TLS with a verified certificate; `authenticated`: the server asked for the credentials.
  * @throws wrongState if it rejects the message or the credentials, unavailable. Messages name host and port, but no
  * secret.
  */
 export async function runSmtpSession(
   server: SmtpServer,
   outgoing?: { envelope: { from: string; to: string[] }; raw: Buffer },
-): Promise<SmtpOutcome> {
+) {
   const options = smtpOptions(server);
   const { host, port } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<SmtpOutcome>();
+  const { promise, resolve, reject } = Promise.withResolvers<{ authenticated: boolean; answer: string }>();
   const connection = new SMTPConnection(options);
   const fail = (error: unknown) => {
     connection.close();
     reject(error);
   };
   const finish = (authenticated: boolean, answer: string) => {
-    resolve({ host, port, encrypted: connection.secure, authenticated, answer });
+    resolve({ authenticated, answer });
     connection.quit();
   };
   const proceed = (authenticated: boolean) => {
@@ -102,7 +94,8 @@ export async function runSmtpSession(
     connection.login(options.auth, (refusal) => (refusal ? fail(refusal) : proceed(true)));
   });
   try {
-    return await promise;
+    const outcome = await promise;
+    return { host, port, encrypted: connection.secure, ...outcome };
   } catch (error) {
     const { isOutage, isCredentials, text } = readSmtpFailure(error, secretsOf(server.url));
     throw (isOutage && !isCredentials ? unavailable : wrongState)(`${host}:${port}: ${text}`, { cause: error });

@@ -10,6 +10,16 @@ const maxEndpoint = 2000;
 /** As in URLs, where 443 is the default. On other ports there are no push services, but other servers. */
 const ports: readonly string[] = ["", "8443"];
 
+const tokenForms = {
+  // Apple's tokens are 32 bytes in hex today, and may become longer.
+  ios: { form: /^(?:[0-9A-Fa-f]{2}){32,100}$/, expects: "must be 64 to 200 hex digits" },
+  // The id of an installation, a colon, and more than a hundred characters.
+  android: {
+    form: /^(?=.{100,512}$)[\w-]{8,64}:[\w:-]+$/,
+    expects: "must be an FCM registration token of at most 512 characters, such as c1Zb…:APA91b…",
+  },
+};
+
 /**
  * Returns the target of a platform in canonical form. Its addresses are checked when a message is sent. Errors:
  * validationFailed.
@@ -28,7 +38,9 @@ export function parseTarget(
   }
   if (subscription) throw invalidField("subscription", "is for the platform web; devices have a token");
   if (token === undefined) throw invalidField("token", `is required for the platform ${platform}`);
-  return { token: platform === "ios" ? parseAppleToken(token) : parseGoogleToken(token) };
+  const { form, expects } = tokenForms[platform];
+  if (!form.test(token)) throw invalidField("token", expects);
+  return { token: platform === "ios" ? token.toLowerCase() : token };
 }
 
 function parseSubscription({ endpoint, keys }: Subscription, allowPrivate: boolean): Subscription {
@@ -61,18 +73,4 @@ function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buff
   const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);
   if (!isWhole) throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
   return Buffer.from(digits, "base64");
-}
-
-/** Apple's tokens are 32 bytes in hex today, and may become longer. */
-function parseAppleToken(token: string): string {
-  if (!/^(?:[0-9A-Fa-f]{2}){32,100}$/.test(token)) throw invalidField("token", "must be 64 to 200 hex digits");
-  return token.toLowerCase();
-}
-
-/** An FCM token is the id of an installation, a colon, and more than a hundred characters. */
-function parseGoogleToken(token: string): string {
-  if (token.length < 100 || token.length > 512 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
-    throw invalidField("token", "must be an FCM registration token of at most 512 characters, such as c1Zb…:APA91b…");
-  }
-  return token;
 }
