@@ -1,4 +1,4 @@
-import { type AppError, validationFailed } from "../errors.ts";
+import { type AppError, type ErrorOptions, validationFailed } from "../errors.ts";
 import { attempt } from "../values/attempt.ts";
 
 export interface Manifest {
@@ -26,11 +26,8 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** Exits with 1, not 2, because the command line was correct. */
-export function damaged(
-  message: string,
-  { remedy, cause }: { remedy?: string | undefined; cause?: unknown } = {},
-): AppError {
-  return validationFailed(message, { exit: 1, remedy, cause });
+export function damaged(message: string, options: Pick<ErrorOptions, "remedy" | "cause"> = {}): AppError {
+  return validationFailed(message, { exit: 1, ...options });
 }
 
 export function damagedBackup(reason: string): AppError {
@@ -44,10 +41,8 @@ export function damagedReplica(reason: string, remedy?: string): AppError {
 }
 
 export function foreignObject(reason: string): AppError {
-  return damagedReplica(
-    reason,
-    "Delete this object, and check who can write there. If the replica needs it, its server makes a new snapshot within an hour.",
-  );
+  const followUp = "If the replica needs it, its server makes a new snapshot within an hour.";
+  return damagedReplica(reason, `Delete this object, and check who can write there. ${followUp}`);
 }
 
 /** Checks only the fields that are printed or used. */

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { AppError, unavailable } from "../errors.ts";
+import { AppError, errnoOf, unavailable } from "../errors.ts";
 
 export interface BackupUpload {
   sink: Writable;
@@ -26,42 +26,37 @@ export interface ObjectStorage {
   remove(name: string): Promise<void>;
 }
 
-const reasons: Record<string, string> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is exceeded",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the disk is mounted read-only",
-  ENOTDIR: "a part of the path is not a directory",
-  ENOENT: "it does not exist",
-  EEXIST: "a part of the path is not a directory",
-  EPIPE: "the reader has closed the pipe",
-  EISDIR: "it is a directory",
-  NoSuchKey: "it does not exist",
-  NoSuchBucket: "the bucket does not exist",
-  AccessDenied: "the account lacks permission (AccessDenied)",
-  InvalidAccessKeyId: "the access key is unknown (InvalidAccessKeyId)",
-  SignatureDoesNotMatch: "the secret access key is wrong (SignatureDoesNotMatch)",
-  ConnectionRefused: "the S3 server cannot be reached",
-  FailedToOpenSocket: "the S3 server cannot be reached",
-};
-
-const remedies: Record<string, string> = {
-  ENOSPC: "Free space on this disk.",
-  EDQUOT: "Delete files of this account.",
-  EROFS: "Mount the disk read-write.",
-  EACCES: "Run the command as the account that owns the directory.",
+/** The reason and the remedy for each error code of a disk or of S3. */
+const reasons: Record<string, readonly [reason: string, remedy?: string]> = {
+  ENOSPC: ["the disk is full", "Free space on this disk."],
+  EDQUOT: ["the disk quota is exceeded", "Delete files of this account."],
+  EACCES: ["permission denied", "Run the command as the account that owns the directory."],
+  EPERM: ["permission denied"],
+  EROFS: ["the disk is mounted read-only", "Mount the disk read-write."],
+  ENOTDIR: ["a part of the path is not a directory"],
+  ENOENT: ["it does not exist"],
+  EEXIST: ["a part of the path is not a directory"],
+  EPIPE: ["the reader has closed the pipe"],
+  EISDIR: ["it is a directory"],
+  NoSuchKey: ["it does not exist"],
+  NoSuchBucket: ["the bucket does not exist"],
+  AccessDenied: ["the account lacks permission (AccessDenied)"],
+  InvalidAccessKeyId: ["the access key is unknown (InvalidAccessKeyId)"],
+  SignatureDoesNotMatch: ["the secret access key is wrong (SignatureDoesNotMatch)"],
+  ConnectionRefused: ["the S3 server cannot be reached"],
+  FailedToOpenSocket: ["the S3 server cannot be reached"],
 };
 
 /** Returns unknown errors unchanged. The message of S3 may name the account, so it is left out. */
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
-  const code = String((error as { code?: unknown }).code ?? "unknown");
-  return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error, remedy: remedies[code] });
+  const code = errnoOf(error);
+  const [reason, remedy] = reasons[code] ?? [code];
+  return unavailable(`${what} ${place}: ${reason}.`, { cause: error, remedy });
 }
 
 /** Returns undefined for an error with this code, and throws others. */
 export function absent(error: unknown, code: string): undefined {
-  if (String((error as { code?: unknown }).code) !== code) throw error;
+  if (errnoOf(error) !== code) throw error;
   return undefined;
 }

@@ -19,10 +19,8 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   const shared = await describeShared(place.address, dataDir);
   if (shared) notice("warn", shared);
   if (known === 0 || (await readNewestGeneration(place)) > 0) return;
-  notice(
-    "error",
-    `The replica that was in ${place.address} is gone, and another one begins there. Is its disk mounted?`,
-  );
+  const message = `The replica that was in ${place.address} is gone, and another one begins there.`;
+  notice("error", `${message} Is its disk mounted?`);
 }
 
 /** `database` is the result of `readBirth`, empty for a new one. Throws as `GenerationLease.check`. */

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { compareMigrations } from "../../db/migrate.ts";
-import { notFound, validationFailed } from "../../errors.ts";
+import { errnoOf, notFound, validationFailed } from "../../errors.ts";
 import { openStorage } from "../../object-store/open-storage.ts";
 import { storageError } from "../../object-store/storage.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
@@ -91,9 +91,8 @@ async function openSource(
     const hint = newest === undefined ? "It has no backups." : `Newest backup: ${formatLocation(source, newest)}`;
     throw validationFailed(`${address} is a directory, not a backup. ${hint}`);
   } catch (error) {
-    if (/^(?:NoSuchKey|ENOENT)$/.test(String((error as { code?: unknown }).code))) {
-      throw notFound("backup", address, { remedy: "Check the path." });
-    }
+    const isMissing = ["NoSuchKey", "ENOENT"].includes(errnoOf(error));
+    if (isMissing) throw notFound("backup", address, { remedy: "Check the path." });
     throw storageError(error, address, "The backup cannot be read from");
   }
 }

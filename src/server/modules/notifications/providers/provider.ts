@@ -32,12 +32,7 @@ export interface PushOptions {
 }
 
 /** Maps a push service's reply. @param error for operators, without targets and secrets; null for a success. */
-export function explainPush(answer: {
-  status: number;
-  retryAfterMs: number;
-  isGone: boolean;
-  error: string | null;
-}): Answer {
+export function explainPush(answer: Omit<Answer, "result" | "isFinal"> & { isGone: boolean }): Answer {
   const { status, isGone, error } = answer;
   const isFinal = error !== null && (isGone || !isDown(status));
   return { ...answer, isFinal, result: error === null ? "accepted" : isFinal ? "refused" : "failed" };

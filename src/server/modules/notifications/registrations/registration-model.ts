@@ -82,7 +82,6 @@ export const CreatedRegistration = output("CreatedRegistration", {
   ...shown,
   management_secret: Type.String({ description: "Required to change or remove it. Returned only once." }),
 });
-export type CreatedRegistration = Static<typeof CreatedRegistration>;
 
 export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "Device" });
 
@@ -96,4 +95,3 @@ export const PushOffer = output("PushOffer", {
   ),
   platforms: Type.Array(Type.Object({ platform, delivery })),
 });
-export type PushOffer = Static<typeof PushOffer>;

@@ -14,13 +14,7 @@ import { refuseSubject } from "../../visitors/actor.ts";
 import { sealTarget } from "../providers/provider.ts";
 import { findVapidPublicKey } from "../providers/vapid.ts";
 import { pushCounts, pushRegistrations, pushTopics } from "../table.ts";
-import type {
-  CreatedRegistration,
-  PushOffer,
-  Registration,
-  RegistrationInput,
-  RegistrationPatch,
-} from "./registration-model.ts";
+import type { Registration, RegistrationInput, RegistrationPatch } from "./registration-model.ts";
 import {
   countDeviceWrite,
   deliveryOf,
@@ -80,7 +74,7 @@ const removeOldest = statement(sql`
     order by id = ${param("id")} desc, updated_at desc, id desc limit -1 offset ${sql.raw(String(maxOfUser))})`);
 
 /** Values that a client needs before it registers: the key for browsers, and the platforms of this server. */
-export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
+export async function describeOffer(ctx: Ctx) {
   const vapid_public_key = await findVapidPublicKey(ctx);
   const platforms = (["web", "ios", "android"] as const).map((platform) => ({
     platform,
@@ -99,7 +93,7 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
 export async function registerDevice(
   ctx: Ctx,
   input: RegistrationInput & Record<"lang" | "subject", string | undefined>,
-): Promise<CreatedRegistration & { isNew: boolean }> {
+) {
   const { lang, subject, platform, topics = [], management_secret, ...given } = input;
   refuseSubject(subject);
   const target = parseTarget(platform, given, (ctx.push ?? defaultPushOptions).allowPrivate);
