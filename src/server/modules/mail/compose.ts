@@ -10,26 +10,18 @@ import { users } from "../users/table.ts";
 import type { MailRecipient } from "./outbox.ts";
 import { greetingName, type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
-const selectStore = statement((q) =>
-  q
-    .select({
-      ...pick(tenants, "title", "domain", "url", "logo", "language"),
-      ...pick(users, "email", "name", "lang", "role", "status"),
-      ...{ newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
-    })
-    .from(tenants)
-    .leftJoin(users, and(eq(users.tenantId, tenants.id), equals(users.emailKey, "emailKey")))
-    .leftJoin(
-      signUps,
-      and(
-        eq(signUps.tenantId, tenants.id),
-        equals(signUps.emailKey, "signUpKey"),
-        eq(signUps.client, sql`coalesce(${param("client")}, ${signUps.client})`),
-      ),
-    )
-    .where(equals(tenants.id, "tenantId"))
-    .limit(1),
-);
+const found = {
+  ...pick(tenants, "title", "domain", "url", "logo", "language"),
+  ...pick(users, "email", "name", "lang", "role", "status"),
+  ...{ newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
+};
+const isUser = and(eq(users.tenantId, tenants.id), equals(users.emailKey, "emailKey"));
+const isSignUp = sql`${signUps.tenantId} = ${tenants.id} and ${equals(signUps.emailKey, "signUpKey")}
+  and ${signUps.client} = coalesce(${param("client")}, ${signUps.client})`;
+const selectStore = statement((q) => {
+  const joined = q.select(found).from(tenants).leftJoin(users, isUser).leftJoin(signUps, isSignUp);
+  return joined.where(equals(tenants.id, "tenantId")).limit(1);
+});
 
 /**
  * Builds a mail for nodemailer. Name, address and envelope are separate fields, so that no name can add a header.

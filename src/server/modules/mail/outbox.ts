@@ -104,12 +104,9 @@ const which = sql`
   select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
     where m.status = 'waiting' and m.next_attempt_at <= ${param("now")} and t.status = 'active'
     order by m.next_attempt_at, m.id limit 1`;
-const read = statement((q) =>
-  q
-    .select(pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil"))
-    .from(mailOutbox)
-    .where(sql`id in (select value from json_each(${param("ids")}))`),
-);
+const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil");
+const isClaimed = sql`id in (select value from json_each(${param("ids")}))`;
+const read = statement((q) => q.select(claimed).from(mailOutbox).where(isClaimed));
 const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
 /** Mail that ends is erased, except failed mail, which can be retried. */
 export const mailQueue = createQueue(mailOutbox, {

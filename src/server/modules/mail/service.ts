@@ -41,15 +41,11 @@ const columns = {
   sealed: mailOutbox.sealed,
 };
 const selectMail = (condition: SQL | undefined) =>
-  statement((q) =>
-    q
-      .select(columns)
-      .from(mailOutbox)
-      .innerJoin(tenants, eq(tenants.id, mailOutbox.tenantId))
-      .where(and(matches(tenants.namespace, "namespace"), condition))
-      .orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id))
-      .limit(sql.placeholder("limit")),
-  );
+  statement((q) => {
+    const mail = q.select(columns).from(mailOutbox).innerJoin(tenants, eq(tenants.id, mailOutbox.tenantId));
+    const matching = mail.where(and(matches(tenants.namespace, "namespace"), condition));
+    return matching.orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id)).limit(sql.placeholder("limit"));
+  });
 const selectOne = selectMail(equals(mailOutbox.id, "id"));
 const selectMany = selectMail(
   and(
@@ -94,17 +90,13 @@ function toRecord(
   return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };
 }
 
-const requeue = (condition: SQL) =>
-  statement((q) =>
-    q
-      .update(mailOutbox)
-      .set({ status: "waiting", attempts: 0, nextAttemptAt: param("now"), finishedAt: null })
-      .where(
-        sql`status = 'failed' and sealed is not null and (useful_until is null or useful_until > ${param("now")})
-          and ${condition}`,
-      )
-      .returning({ namespace: sql<string>`(select namespace from ${tenants} t where t.id = tenant_id)` }),
-  );
+const namespaceOf = sql<string>`(select namespace from ${tenants} t where t.id = tenant_id)`;
+const requeue = (condition: SQL) => {
+  const canRetry = sql`status = 'failed' and sealed is not null
+    and (useful_until is null or useful_until > ${param("now")}) and ${condition}`;
+  const again = { status: "waiting", attempts: 0, nextAttemptAt: param("now"), finishedAt: null } as const;
+  return statement((q) => q.update(mailOutbox).set(again).where(canRetry).returning({ namespace: namespaceOf }));
+};
 const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 

@@ -18,19 +18,14 @@ const batchSize = 500;
 /** Maximum waiting deliveries of a webhook. Further deliveries are created once some have ended. */
 export const maxWaiting = 10_000;
 
-const selectBehind = statement((q) =>
-  q
-    .select({ id: webhooks.id })
-    .from(webhooks)
-    .innerJoin(tenants, eq(tenants.id, webhooks.tenantId))
-    .where(
-      sql`${tenants.status} = 'active' and exists(select 1 from ${events} e
-          where e.tenant_id = ${webhooks.tenantId} and e.sequence > ${webhooks.position})
-        and (select count(*) from (select 1 from ${webhookDeliveries} d
-          where d.webhook_id = ${webhooks.id} and d.status = 'waiting' limit ${maxWaiting})) < ${maxWaiting}`,
-    )
-    .orderBy(webhooks.id),
-);
+const isBehind = sql`${tenants.status} = 'active' and exists(select 1 from ${events} e
+    where e.tenant_id = ${webhooks.tenantId} and e.sequence > ${webhooks.position})
+  and (select count(*) from (select 1 from ${webhookDeliveries} d
+    where d.webhook_id = ${webhooks.id} and d.status = 'waiting' limit ${maxWaiting})) < ${maxWaiting}`;
+const selectBehind = statement((q) => {
+  const active = q.select({ id: webhooks.id }).from(webhooks).innerJoin(tenants, eq(tenants.id, webhooks.tenantId));
+  return active.where(isBehind).orderBy(webhooks.id);
+});
 const isWanted = sql`exists(select 1 from json_each(w.types)
   where value in ('*', e.type, substr(e.type, 1, instr(e.type, '.')) || '*'))`;
 /** SQL that creates deliveries of events to the webhook `webhookId`. The caller appends the conflict clause. */
@@ -70,17 +65,16 @@ const record = {
     then ${webhookDeliveries.nextAttemptAt} end`,
   ...pickStored(webhookDeliveries, "lastStatus", "lastError", "createdAt", "finishedAt"),
 };
-const ofEvent = and(eq(events.sequence, webhookDeliveries.event), eq(events.tenantId, webhookDeliveries.tenantId));
-const ofWebhook = and(ofStore(webhookDeliveries), equals(webhookDeliveries.webhookId, "webhookId"));
-const selectDeliveries = statement((q) =>
-  q
-    .select(record)
-    .from(webhookDeliveries)
-    .leftJoin(events, ofEvent)
-    .where(and(ofWebhook, matches(webhookDeliveries.status, "status")))
-    .orderBy(desc(webhookDeliveries.event))
-    .limit(sql.placeholder("limit")),
+export const ofEvent = and(
+  eq(events.sequence, webhookDeliveries.event),
+  eq(events.tenantId, webhookDeliveries.tenantId),
 );
+const ofWebhook = and(ofStore(webhookDeliveries), equals(webhookDeliveries.webhookId, "webhookId"));
+const isListed = and(ofWebhook, matches(webhookDeliveries.status, "status"));
+const selectDeliveries = statement((q) => {
+  const deliveries = q.select(record).from(webhookDeliveries).leftJoin(events, ofEvent).where(isListed);
+  return deliveries.orderBy(desc(webhookDeliveries.event)).limit(sql.placeholder("limit"));
+});
 const selectEvent = statement((q) => q.select(pick(events, "sequence")).from(events).where(isEvent("eventId")));
 // Queues deliveries again, except those that a process is sending now.
 const queueAgain = (condition: SQL) =>

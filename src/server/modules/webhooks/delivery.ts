@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { pick } from "../../db/selection.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, statement } from "../../db/statement.ts";
@@ -19,7 +19,7 @@ import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
-import { fanOut } from "./deliveries.ts";
+import { fanOut, ofEvent } from "./deliveries.ts";
 import { signatureHeaders } from "./service.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
@@ -39,17 +39,13 @@ export const webhookPolicy: SchedulerPolicy = {
   circuits: { opensAfter: 1, maxRetryAfterMs: Number.POSITIVE_INFINITY },
 };
 
-const selectReady = statement((q) =>
-  q
-    .select(pick(webhooks, "id", "tenantId"))
-    .from(webhooks)
-    .innerJoin(tenants, eq(tenants.id, webhooks.tenantId))
-    .where(
-      sql`${tenants.status} = 'active'
-        and exists(select 1 from ${webhookDeliveries} where webhook_id = ${webhooks.id} and ${isDue})`,
-    )
-    .orderBy(webhooks.id),
-);
+const ready = pick(webhooks, "id", "tenantId");
+const isReady = sql`${tenants.status} = 'active'
+  and exists(select 1 from ${webhookDeliveries} where webhook_id = ${webhooks.id} and ${isDue})`;
+const selectReady = statement((q) => {
+  const active = q.select(ready).from(webhooks).innerJoin(tenants, eq(tenants.id, webhooks.tenantId));
+  return active.where(isReady).orderBy(webhooks.id);
+});
 const which = sql`
   select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
     order by next_attempt_at, event limit ${param("max")}`;
@@ -66,10 +62,7 @@ const read = statement((q) =>
     .from(webhookDeliveries)
     .innerJoin(webhooks, eq(webhooks.id, webhookDeliveries.webhookId))
     .innerJoin(tenants, eq(tenants.id, webhookDeliveries.tenantId))
-    .leftJoin(
-      events,
-      and(eq(events.sequence, webhookDeliveries.event), eq(events.tenantId, webhookDeliveries.tenantId)),
-    )
+    .leftJoin(events, ofEvent)
     .where(sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`),
 );
 const queue = createQueue(webhookDeliveries, { which, read, delivered: "delivered" });

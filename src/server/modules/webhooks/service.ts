@@ -173,13 +173,8 @@ export function signatureHeaders(secret: string, id: string, at: number, body: s
   return { "Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": `v1,${mac}` };
 }
 
-const selectAll = statement((q) =>
-  q
-    .select(pick(webhooks, "id", "url"))
-    .from(webhooks)
-    .where(ofStore(webhooks))
-    .orderBy(webhooks.id),
-);
+const addressed = pick(webhooks, "id", "url");
+const selectAll = statement((q) => q.select(addressed).from(webhooks).where(ofStore(webhooks)).orderBy(webhooks.id));
 
 /** Finds a webhook by id or address. Errors: notFound with the most similar one, conflict for several. */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {

@@ -164,17 +164,13 @@ const withDeliveries = sql<string>`json_object(${messageParts}, 'is_complete', j
 const isMessage = eq(pushMessages.kind, "message");
 const isAsked = and(byId(pushMessages), isMessage);
 const selectMessage = statement((q) => q.select({ json: withDeliveries }).from(pushMessages).where(isAsked));
-const matchesFilter = sql`${isMessage} and ${matches(pushMessages.topic, "topic")}
+const matchesFilter = sql`${ofStore(pushMessages)} and ${isMessage} and ${matches(pushMessages.topic, "topic")}
   and ${matches(pushMessages.userId, "userId")}
   and (${param("since")} is null or ${pushMessages.createdAt} >= ${param("since")})`;
-const selectRecords = statement((q) =>
-  q
-    .select({ json: withDeliveries })
-    .from(pushMessages)
-    .where(and(ofStore(pushMessages), matchesFilter))
-    .orderBy(desc(pushMessages.id))
-    .limit(sql.placeholder("limit")),
-);
+const selectRecords = statement((q) => {
+  const records = q.select({ json: withDeliveries }).from(pushMessages).where(matchesFilter);
+  return records.orderBy(desc(pushMessages.id)).limit(sql.placeholder("limit"));
+});
 const maxRecords = 1000;
 
 const readPage = keysetList({

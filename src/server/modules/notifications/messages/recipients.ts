@@ -36,14 +36,12 @@ export const isMeant = sql`(m.lang is null or ${spoken} = lower(m.lang) or ${spo
 
 const message = sql`(select ${param("tenantId")} as tenant_id, ${param("topic")} as topic, ${param("userId")} as user_id,
   ${param("lang")} as lang) m`;
+const counted = { platform: sql<PushPlatform>`r.platform`, count: sql<number>`count(*)` };
 const selectCounts = forAudiences(({ from, where }) =>
-  statement((q) =>
-    q
-      .select({ platform: sql<PushPlatform>`r.platform`, count: sql<number>`count(*)` })
-      .from(sql`${message} cross join ${from}`)
-      .where(sql`${where} and ${isMeant}`)
-      .groupBy(sql`r.platform`),
-  ),
+  statement((q) => {
+    const registrations = q.select(counted).from(sql`${message} cross join ${from}`);
+    return registrations.where(sql`${where} and ${isMeant}`).groupBy(sql`r.platform`);
+  }),
 );
 
 export async function countRecipients({ db, tenant }: Pick<Ctx, "db" | "tenant">, recipients: Recipients) {

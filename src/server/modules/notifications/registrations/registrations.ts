@@ -59,16 +59,12 @@ export function isManagementSecret(secret = "", stored: string | undefined): boo
 const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };
 const hasTopic = sql`(${param("topic")} is null or exists (select 1 from ${pushTopics} t where t.topic = ${param("topic")}
   and t.tenant_id = ${pushRegistrations.tenantId} and t.registration_id = ${pushRegistrations.id}))`;
-const matchesFilter = sql`${matches(pushRegistrations.userId, "userId")}
+const matchesFilter = sql`${ofStore(pushRegistrations)} and ${matches(pushRegistrations.userId, "userId")}
   and ${matches(pushRegistrations.platform, "platform")} and ${hasTopic}`;
-const selectSome = statement((q) =>
-  q
-    .select(record)
-    .from(pushRegistrations)
-    .where(and(ofStore(pushRegistrations), matchesFilter))
-    .orderBy(desc(pushRegistrations.id))
-    .limit(sql.placeholder("limit")),
-);
+const selectSome = statement((q) => {
+  const records = q.select(record).from(pushRegistrations).where(matchesFilter);
+  return records.orderBy(desc(pushRegistrations.id)).limit(sql.placeholder("limit"));
+});
 const selectOne = statement((q) => q.select(record).from(pushRegistrations).where(byId(pushRegistrations)));
 export const removeById = statement((q) => q.delete(pushRegistrations).where(byId(pushRegistrations)));
 
@@ -106,9 +102,8 @@ const readPage = keysetList({
   conditions: { userId: sql`user_id = ${param("userId")}` },
   sorts: { created_at: sql`created_at` },
 });
-const removeOwn = statement((q) =>
-  q.delete(pushRegistrations).where(and(byId(pushRegistrations), ofUser(pushRegistrations))),
-);
+const isOwn = and(byId(pushRegistrations), ofUser(pushRegistrations));
+const removeOwn = statement((q) => q.delete(pushRegistrations).where(isOwn));
 
 /** A page of the calling user's devices, newest first, without their targets. Errors: malformedRequest, validationFailed. */
 export function listOwnDevices(ctx: Ctx, query: ListQuery): Promise<ListPage> {

@@ -21,16 +21,13 @@ const maxMessages = 100;
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
 
-const isUnfinished = isNotNull(pushMessages.position);
-const selectUnfinished = statement((q) =>
-  q
-    .select(pick(pushMessages, "id", "topic", "userId", "lang"))
-    .from(pushMessages)
-    .innerJoin(tenants, eq(tenants.id, pushMessages.tenantId))
-    .where(and(isUnfinished, eq(tenants.status, "active")))
-    .orderBy(sql`${pushMessages.kind} = 'order' desc`, pushMessages.id)
-    .limit(maxMessages),
-);
+const unfinished = pick(pushMessages, "id", "topic", "userId", "lang");
+const isUnfinished = and(isNotNull(pushMessages.position), eq(tenants.status, "active"));
+const selectUnfinished = statement((q) => {
+  const messages = q.select(unfinished).from(pushMessages).innerJoin(tenants, eq(tenants.id, pushMessages.tenantId));
+  const ordersFirst = sql`${pushMessages.kind} = 'order' desc`;
+  return messages.where(isUnfinished).orderBy(ordersFirst, pushMessages.id).limit(maxMessages);
+});
 const fanOutStatements = forAudiences(({ from, id, where }) => {
   // A batch also counts registrations of other languages, so that reading it never takes long.
   const batch = sql`(
@@ -56,10 +53,10 @@ const fanOutStatements = forAudiences(({ from, id, where }) => {
  * process skips a device or sends to it twice. Returns whether more are left.
  */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
-  const unfinished = await all(ctx.db, selectUnfinished);
-  let isMore = unfinished.length === maxMessages;
+  const messages = await all(ctx.db, selectUnfinished);
+  let isMore = messages.length === maxMessages;
   // One batch of each at a time, so that a message to many devices does not delay the others.
-  for (const { id, ...recipients } of unfinished) {
+  for (const { id, ...recipients } of messages) {
     const { insert, movePosition } = fanOutStatements(recipients);
     const values = { id, deliveryId: newId("psh"), now: toTimestamp(ctx.now()) };
     const [, moved] = await ctx.db.batch([bind(insert, values), bind(movePosition, values)]);
@@ -76,15 +73,10 @@ const stores = sql`(with recursive stores(id) as (
     select (select min(tenant_id) from ${waiting} and tenant_id > stores.id)
     from stores where stores.id is not null
   ) select id from stores) s`;
-const selectReady = statement((q) =>
-  q
-    .select({ tenantId: sql<string>`t.id` })
-    .from(sql`${stores} join ${tenants} t on t.id = s.id`)
-    .where(
-      sql`t.status = 'active' and exists(select 1 from ${pushDeliveries}
-        where tenant_id = t.id and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`,
-    ),
-);
+const isReady = sql`t.status = 'active' and exists(select 1 from ${pushDeliveries}
+  where tenant_id = t.id and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`;
+const readyStores = sql`${stores} join ${tenants} t on t.id = s.id`;
+const selectReady = statement((q) => q.select({ tenantId: sql<string>`t.id` }).from(readyStores).where(isReady));
 const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
   where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
