@@ -1,13 +1,13 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { unavailable } from "../../src/server/errors.ts";
-import { Failures } from "../../src/server/replication/place-health.ts";
+import { trackFailures } from "../../src/server/replication/place-health.ts";
 
 const minute = 60_000;
 afterEach(() => void setSystemTime());
 
 test("a place that fails every few seconds is logged once, then hourly, and again once it has worked for a minute", () => {
   const log: string[] = [];
-  const failures = new Failures((level, message) => log.push(`${level} ${message}`), "it fails", "it works");
+  const failures = trackFailures((level, message) => log.push(`${level} ${message}`), "it fails", "it works");
   let now = Date.parse("2026-11-26T12:00:00Z");
   const flap = (minutes: number) => {
     for (const end = now + minutes * minute; now < end; now += minute / 6) {
@@ -23,7 +23,7 @@ test("a place that fails every few seconds is logged once, then hourly, and agai
   setSystemTime(now + 2 * minute);
   failures.end();
   expect(log.splice(0)).toEqual(["info it works"]);
-  expect(failures.last).toBeNull();
+  expect(failures.last()).toBeNull();
   failures.begin(unavailable("No answer.", { remedy: "Check it." }));
   expect(log).toEqual([failed]);
 });

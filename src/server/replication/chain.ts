@@ -120,66 +120,58 @@ async function applySegment(file: FileHandle, { header, hash, numbers, pages }: 
 
 type Origin = Pick<SegmentHeader, "database" | "generation" | "claimed">;
 
+export type ChainWriter = ReturnType<typeof createChainWriter>;
+
 /** Writes the segments of one generation. Each names the segment before it. */
-export class ChainWriter {
-  readonly #place: ReplicaTarget;
-  readonly #origin: Origin;
-  #previous: { id: ClaimedSegmentId; hash: string | undefined };
-  #last: SegmentHeader | undefined;
-  #checks = 0;
+export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegment: LastSegment | undefined) {
+  const { id: lastId = { generation: origin.generation, sequence: 0 }, header: lastHeader } = lastSegment ?? {};
+  let previous: { id: ClaimedSegmentId; hash: string | undefined } = {
+    id: { ...lastId, claimed: lastHeader?.claimed ?? "" },
+    hash: lastSegment?.hash,
+  };
+  let last = lastHeader;
+  let checks = 0;
+  return {
+    last: () => previous.id,
 
-  constructor(place: ReplicaTarget, origin: Origin, lastSegment: LastSegment | undefined) {
-    this.#place = place;
-    this.#origin = origin;
-    const { generation, sequence } = lastSegment?.id ?? { generation: origin.generation, sequence: 0 };
-    this.#previous = {
-      id: { generation, sequence, claimed: lastSegment?.header?.claimed ?? "" },
-      hash: lastSegment?.hash,
-    };
-    this.#last = lastSegment?.header;
-  }
+    /** Whether the place still has this claim and the last segment. Throws conflict if a later generation was claimed. */
+    async isInPlace(): Promise<boolean> {
+      const { id, hash } = previous;
+      await requireNewest(place, origin.generation, checks % listEvery === 0);
+      checks++;
+      const isClaimed = await place.has(generationName(origin.generation));
+      return isClaimed && (hash === undefined || (await place.has(segmentName(id))));
+    },
 
-  get last(): ClaimedSegmentId {
-    return this.#previous.id;
-  }
+    /** Starts a part of the chain that needs a new snapshot, and returns the snapshot's id. */
+    beginBase(): ClaimedSegmentId {
+      // A number is skipped, so that no segment seems to follow the last one.
+      const { generation, claimed } = origin;
+      const id = { generation, claimed, sequence: previous.id.sequence + 1 };
+      previous = { id, hash: undefined };
+      return id;
+    },
 
-  /** Whether the place still has this claim and the last segment. Throws conflict if a later generation was claimed. */
-  async isInPlace(): Promise<boolean> {
-    const { id, hash } = this.#previous;
-    await requireNewest(this.#place, this.#origin.generation, this.#checks % listEvery === 0);
-    this.#checks++;
-    const isClaimed = await this.#place.has(generationName(this.#origin.generation));
-    return isClaimed && (hash === undefined || (await this.#place.has(segmentName(id))));
-  }
-
-  /** Starts a part of the chain that needs a new snapshot, and returns the snapshot's id. */
-  beginBase(): ClaimedSegmentId {
-    // A number is skipped, so that no segment seems to follow the last one.
-    const { generation, claimed } = this.#origin;
-    const id = { generation, claimed, sequence: this.last.sequence + 1 };
-    this.#previous = { id, hash: undefined };
-    return id;
-  }
-
-  /** Writes the next segment and returns its size. It contains all commits until `at`. */
-  async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
-    const { id, hash } = this.#previous;
-    const { at: before = "", clockRewinds = [] } = this.#last ?? {};
-    const now = { sequence: id.sequence + 1, at: at.toISOString() };
-    const header: SegmentHeader = {
-      format: 1,
-      ...this.#origin,
-      ...now,
-      previous: hash === undefined ? null : { ...id, hash },
-      isBase: hash === undefined,
-      clockRewinds: now.at < before ? [...clockRewinds.slice(-20), now] : clockRewinds,
-      pageCount,
-      end,
-    };
-    const { hash: own, size } = await putObject(this.#place, segmentName(header), header, await encodePages(pages));
-    const { generation, sequence, claimed } = header;
-    this.#previous = { id: { generation, sequence, claimed }, hash: own };
-    this.#last = header;
-    return size;
-  }
+    /** Writes the next segment and returns its size. It contains all commits until `at`. */
+    async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
+      const { id, hash } = previous;
+      const { at: before = "", clockRewinds = [] } = last ?? {};
+      const now = { sequence: id.sequence + 1, at: at.toISOString() };
+      const header: SegmentHeader = {
+        format: 1,
+        ...origin,
+        ...now,
+        previous: hash === undefined ? null : { ...id, hash },
+        isBase: hash === undefined,
+        clockRewinds: now.at < before ? [...clockRewinds.slice(-20), now] : clockRewinds,
+        pageCount,
+        end,
+      };
+      const { hash: own, size } = await putObject(place, segmentName(header), header, await encodePages(pages));
+      const { generation, sequence, claimed } = header;
+      previous = { id: { generation, sequence, claimed }, hash: own };
+      last = header;
+      return size;
+    },
+  };
 }

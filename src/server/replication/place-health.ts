@@ -73,63 +73,55 @@ const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
 const hangingMs = 10_000;
 
-/** Logs a repeated message once, then hourly. */
-export class Failures {
-  readonly #write: LogWriter["notice"];
-  readonly #texts: readonly [fails: string, works: string];
-  readonly #loggedAt = new Map<string, number>();
-  #failedAt: number | undefined;
-  #delayMs = retryMs.least;
-  #calledAt: number | undefined;
-  last: ReplicationStatus["failure"] = null;
-
-  /** `texts`: the beginning of each failure message, and the message that the place works again. */
-  constructor(write: LogWriter["notice"], ...texts: readonly [fails: string, works: string]) {
-    this.#write = write;
-    this.#texts = texts;
-  }
-
-  readonly notice: LogWriter["notice"] = (level, message) => {
-    if (Date.now() - (this.#loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < repeatMs) return;
-    this.#loggedAt.set(message, Date.now());
-    this.#write(level, message);
+/**
+ * Logs a repeated message once, then hourly. `fails` is the beginning of each failure message; `works` says that the
+ * place works again.
+ */
+export function trackFailures(write: LogWriter["notice"], fails: string, works: string) {
+  const loggedAt = new Map<string, number>();
+  let last: ReplicationStatus["failure"] = null;
+  let failedAt: number | undefined;
+  let calledAt: number | undefined;
+  let delayMs = retryMs.least;
+  const notice: LogWriter["notice"] = (level, message) => {
+    if (Date.now() - (loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < repeatMs) return;
+    loggedAt.set(message, Date.now());
+    write(level, message);
   };
-
-  /** Returns the milliseconds until the next try, which double with each failure. */
-  begin(error: unknown): number {
-    const { message: what, remedy = "Check the place, its account and the network." } = error as AppError;
-    const message = `${what} ${remedy}`;
-    this.#calledAt = undefined;
-    this.#failedAt = Date.now();
-    this.notice("error", `${this.#texts[0]}: ${message}`);
-    this.last = { since: this.last?.since ?? new Date().toISOString(), message };
-    const delayMs = this.#delayMs;
-    this.#delayMs = Math.min(delayMs * 2, retryMs.most);
-    return delayMs;
-  }
-
-  call(): void {
-    this.#calledAt = Date.now();
-  }
-
-  /** Returns the last failure, or that a call hangs. */
-  present(place: string): ReplicationStatus["failure"] {
-    const since = this.#calledAt ?? Date.now();
-    const ms = Date.now() - since;
-    if (this.last !== null || ms < hangingMs) return this.last;
-    return {
-      since: new Date(since).toISOString(),
-      message: `${place} has not answered for ${Math.round(ms / 1000)} s.`,
-    };
-  }
-
-  end(): void {
-    this.#calledAt = undefined;
-    this.last = null;
-    this.#delayMs = retryMs.least;
-    if (this.#failedAt === undefined || Date.now() - this.#failedAt < steadyMs) return;
-    this.#failedAt = undefined;
-    this.#loggedAt.clear();
-    this.#write("info", this.#texts[1]);
-  }
+  return {
+    notice,
+    last: () => last,
+    call() {
+      calledAt = Date.now();
+    },
+    /** Returns the milliseconds until the next try, which double with each failure. */
+    begin(error: unknown): number {
+      const { message: what, remedy = "Check the place, its account and the network." } = error as AppError;
+      const message = `${what} ${remedy}`;
+      calledAt = undefined;
+      failedAt = Date.now();
+      notice("error", `${fails}: ${message}`);
+      last = { since: last?.since ?? new Date().toISOString(), message };
+      const waitMs = delayMs;
+      delayMs = Math.min(waitMs * 2, retryMs.most);
+      return waitMs;
+    },
+    /** Returns the last failure, or that a call hangs. */
+    present(place: string): ReplicationStatus["failure"] {
+      const since = calledAt ?? Date.now();
+      const ms = Date.now() - since;
+      if (last !== null || ms < hangingMs) return last;
+      const message = `${place} has not answered for ${Math.round(ms / 1000)} s.`;
+      return { since: new Date(since).toISOString(), message };
+    },
+    end() {
+      calledAt = undefined;
+      last = null;
+      delayMs = retryMs.least;
+      if (failedAt === undefined || Date.now() - failedAt < steadyMs) return;
+      failedAt = undefined;
+      loggedAt.clear();
+      write("info", works);
+    },
+  };
 }

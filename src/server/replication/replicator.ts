@@ -3,11 +3,11 @@ import type { WalPosition } from "../db/local/wal-frames.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes, MiB } from "../values/units.ts";
-import { ChainWriter } from "./chain.ts";
+import { type ChainWriter, createChainWriter } from "./chain.ts";
 import { describeKept, GenerationLease, type LeaseOptions, requireNewest } from "./generation.ts";
 import type { ClaimedSegmentId } from "./names.ts";
-import { checkPlace, Failures, type ReplicationStatus, watchDamage } from "./place-health.ts";
-import { Purge, SnapshotCopy } from "./snapshot.ts";
+import { checkPlace, type ReplicationStatus, trackFailures, watchDamage } from "./place-health.ts";
+import { createPurge, SnapshotCopy } from "./snapshot.ts";
 import type { ReplicaTarget } from "./target.ts";
 import { readReplicaState, writeReplicaState } from "./target.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
@@ -34,7 +34,7 @@ export class Replicator {
   readonly #db: FileDatabase;
   readonly #options: ReplicatorOptions;
   readonly #tail: WalTail;
-  readonly #purge: Purge;
+  readonly #purge: ReturnType<typeof createPurge>;
   readonly #lease: GenerationLease;
   /** The generation of this server; before that, of the last server on this data directory; 0 for none. */
   #generation: number;
@@ -49,7 +49,7 @@ export class Replicator {
   /** Commits since this time need a new snapshot to be restored. */
   #baseLostAt: number | undefined;
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
-  readonly #failures: Failures;
+  readonly #failures: ReturnType<typeof trackFailures>;
   readonly #isDamaged: () => boolean;
   #isLossKnown = false;
   #isReplaced = false;
@@ -72,8 +72,8 @@ export class Replicator {
       maxWalBytes: options.maxWalBytes,
     });
     this.#lease = new GenerationLease(place, { ...options, known, tail: this.#tail });
-    this.#purge = new Purge(place, keepMs);
-    this.#failures = new Failures(options.notice, "replication fails and is tried again", "replication works again");
+    this.#purge = createPurge(place, keepMs);
+    this.#failures = trackFailures(options.notice, "replication fails and is tried again", "replication works again");
     this.#isDamaged = watchDamage(place, options.dataDir, options.notice);
     db.observeWal(this.#tail);
   }
@@ -137,7 +137,7 @@ export class Replicator {
     const { place, database, dataDir, notice } = this.#options;
     await checkPlace(place, this.#generation, dataDir, this.#failures.notice);
     const { generation, lastSegment, continues, at } = await this.#lease.takeOver(this.#generation);
-    const chain = new ChainWriter(place, { database, generation, claimed: at }, lastSegment);
+    const chain = createChainWriter(place, { database, generation, claimed: at }, lastSegment);
     this.#generation = generation;
     this.#ownCheckedAt = performance.now();
     if (lastSegment?.header) this.#sentAt = Date.parse(lastSegment.header.at);
@@ -216,7 +216,7 @@ export class Replicator {
   async #finishSnapshot(chain: ChainWriter, snapshot: SnapshotCopy): Promise<void> {
     const { database, version, place, notice } = this.#options;
     const at = new Date().toISOString();
-    await snapshot.finish({ database, version, at, consistentFrom: chain.last.sequence });
+    await snapshot.finish({ database, version, at, consistentFrom: chain.last().sequence });
     this.#snapshot = undefined;
     this.#baseLostAt = undefined;
     this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };
@@ -228,7 +228,7 @@ export class Replicator {
   #noteEmptied(isWhole: boolean): void {
     const { place, notice } = this.#options;
     this.#writeState(this.#tail.end);
-    this.#inFile = this.#chain?.last;
+    this.#inFile = this.#chain?.last();
     if (isWhole || this.#isLossKnown) return;
     this.#isLossKnown = true;
     notice("error", `the WAL was emptied before ${place.address} had all of it; a new snapshot is made there first`);

@@ -71,68 +71,58 @@ export class SnapshotCopy {
 const batch = 10;
 
 /** Removes objects that no state within the kept time needs, a few at a time. */
-export class Purge {
-  readonly #place: ReplicaTarget;
-  readonly #keepMs: number;
-  #isDue = false;
-  #names: string[] = [];
+export function createPurge(place: ReplicaTarget, keepMs: number) {
+  let isDue = false;
+  let names: string[] = [];
+  return {
+    begin() {
+      isDue = true;
+    },
+    /** Stops, because a new snapshot may need parts of an unfinished one. */
+    stop() {
+      names = [];
+      isDue = false;
+    },
+    async step(): Promise<boolean> {
+      if (isDue) names = await findOld(place, keepMs);
+      isDue = false;
+      for (const name of names.splice(0, batch)) await place.remove(name);
+      return names.length > 0;
+    },
+  };
+}
 
-  constructor(place: ReplicaTarget, keepMs: number) {
-    this.#place = place;
-    this.#keepMs = keepMs;
+async function findOld(place: ReplicaTarget, keepMs: number): Promise<string[]> {
+  const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
+  let first: SegmentId | undefined;
+  let newest: SegmentId | undefined;
+  const needed = new Map<string, SnapshotHeader["parts"]>();
+  for (const id of snapshots) {
+    const name = snapshotName(id);
+    const found = await getObject<SnapshotHeader>(place, name).catch(ignoreUnverified);
+    if (found === undefined) continue;
+    const { parts, at } = found.header;
+    needed.set(name, parts);
+    newest = id;
+    if (Date.parse(at) < Date.now() - keepMs) first = id;
   }
-
-  /** Stops, because a new snapshot may need parts of an unfinished one. */
-  stop(): void {
-    this.#names = [];
-    this.#isDue = false;
-  }
-
-  begin(): void {
-    this.#isDue = true;
-  }
-
-  async step(): Promise<boolean> {
-    if (this.#isDue) {
-      this.#names = await this.#findOld();
-      this.#isDue = false;
-    }
-    for (const name of this.#names.splice(0, batch)) await this.#place.remove(name);
-    return this.#names.length > 0;
-  }
-
-  async #findOld(): Promise<string[]> {
-    const snapshots = parseSegmentIds(await this.#place.list(prefixes.snapshot));
-    let first: SegmentId | undefined;
-    let newest: SegmentId | undefined;
-    const needed = new Map<string, SnapshotHeader["parts"]>();
-    for (const id of snapshots) {
-      const name = snapshotName(id);
-      const found = await getObject<SnapshotHeader>(this.#place, name).catch(ignoreUnverified);
-      if (found === undefined) continue;
-      const { parts, at } = found.header;
-      needed.set(name, parts);
-      newest = id;
-      if (Date.parse(at) < Date.now() - this.#keepMs) first = id;
-    }
-    if (newest === undefined) return [];
-    const last = snapshotName(newest);
-    const isOld = (id: SegmentId, than: SegmentId) => snapshotName(id) < snapshotName(than);
-    const kept = snapshots.filter((id) => first === undefined || !isOld(id, first)).map(snapshotName);
-    const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []).map((part) => part.name));
-    // Snapshots of an earlier key are kept as long as others.
-    const unread = new Set(kept.filter((name) => !needed.has(name)));
-    const parts = (await this.#place.list(prefixes.part)).filter((name) => {
-      const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");
-      return snapshot < last && !keptParts.has(name) && !unread.has(snapshot);
-    });
-    if (first === undefined) return parts;
-    const oldest = first;
-    const segments = parseSegmentIds(await this.#place.list(prefixes.segment)).filter(
-      (id) => id.sequence <= oldest.sequence && id.generation <= oldest.generation,
-    );
-    const old = snapshots.filter((id) => isOld(id, oldest));
-    // Snapshots are removed first, because without its segments a snapshot could not be restored.
-    return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
-  }
+  if (newest === undefined) return [];
+  const last = snapshotName(newest);
+  const isOld = (id: SegmentId, than: SegmentId) => snapshotName(id) < snapshotName(than);
+  const kept = snapshots.filter((id) => first === undefined || !isOld(id, first)).map(snapshotName);
+  const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []).map((part) => part.name));
+  // Snapshots of an earlier key are kept as long as others.
+  const unread = new Set(kept.filter((name) => !needed.has(name)));
+  const parts = (await place.list(prefixes.part)).filter((name) => {
+    const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");
+    return snapshot < last && !keptParts.has(name) && !unread.has(snapshot);
+  });
+  if (first === undefined) return parts;
+  const oldest = first;
+  const segments = parseSegmentIds(await place.list(prefixes.segment)).filter(
+    (id) => id.sequence <= oldest.sequence && id.generation <= oldest.generation,
+  );
+  const old = snapshots.filter((id) => isOld(id, oldest));
+  // Snapshots are removed first, because without its segments a snapshot could not be restored.
+  return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
 }

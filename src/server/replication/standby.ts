@@ -11,7 +11,7 @@ import { applyChain, type ChainState } from "./chain.ts";
 import { readClaim, readNewestClaim } from "./generation.ts";
 import { parseSegmentIds, prefixes, type SegmentId, snapshotName } from "./names.ts";
 import { ignoreUnverified } from "./objects.ts";
-import { Failures } from "./place-health.ts";
+import { trackFailures } from "./place-health.ts";
 import { fetchReplica } from "./rebuild.ts";
 import type { ReplicaTarget } from "./target.ts";
 
@@ -57,12 +57,16 @@ export class Standby {
   /** When the copy last contained everything; undefined without a copy. */
   #currentAt: number | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  readonly #failures: Failures;
+  readonly #failures: ReturnType<typeof trackFailures>;
 
   constructor(place: ReplicaTarget, options: StandbyOptions) {
     this.#options = options;
     const { address } = place;
-    this.#failures = new Failures(options.notice, `the standby waits for ${address}`, `the standby follows ${address}`);
+    this.#failures = trackFailures(
+      options.notice,
+      `the standby waits for ${address}`,
+      `the standby follows ${address}`,
+    );
     this.#place = {
       ...place,
       has: (name) => withSignal(place.has(name), options.signal),
@@ -81,7 +85,7 @@ export class Standby {
     const lagSeconds = this.#currentAt && Math.max(0, Date.now() - this.#currentAt) / 1000;
     const lag = `Its copy is ${lagSeconds?.toFixed(1)} s behind; the last change is of ${state?.at}.`;
     const copy = lagSeconds === undefined ? "It has no copy yet." : lag;
-    const message = `This is a standby of ${place}. ${copy} ${this.#failures.last?.message ?? ""}`.trimEnd();
+    const message = `This is a standby of ${place}. ${copy} ${this.#failures.last()?.message ?? ""}`.trimEnd();
     return { message, lagSeconds };
   }
 
