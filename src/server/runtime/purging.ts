@@ -18,7 +18,7 @@ import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/service.ts";
-import { purgeDeliveries, purgeEvents } from "../modules/webhooks/purge.ts";
+import { purgeDeliveries, purgeEvents } from "../modules/webhooks/deliveries.ts";
 import { formatDuration } from "../values/units.ts";
 
 const purgeMs = 60_000;
