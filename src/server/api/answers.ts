@@ -1,7 +1,7 @@
 import type { Actor } from "../context.ts";
 import { malformedRequest } from "../errors.ts";
-import { bodyOf, type Reply, type State, successResponse, successText } from "../http/envelope.ts";
-import type { Call, Route } from "../http/route.ts";
+import { bodyOf, successResponse, successText } from "../http/envelope.ts";
+import type { Call, Reply, Route, State } from "../http/route.ts";
 import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency/service.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
 import { parseIfMatch } from "./check-input.ts";

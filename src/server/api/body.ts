@@ -16,7 +16,7 @@ export interface BodyLimits {
   ms: number;
 }
 
-type Hold = ReturnType<typeof reserveMemory>;
+type Hold = Pick<ReturnType<typeof reserveMemory>, "add">;
 
 /** Memory for request bodies that are being received. Each process has one. */
 export interface BodyMemory {
@@ -139,38 +139,27 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
 }
 
 /** Throws bodyTooLarge, or malformedRequest if the body arrives too late or in many small chunks. */
-export function collectInTime(request: Request, limits: BodyLimits, held: Pick<Hold, "add">): Promise<Uint8Array> {
-  const length = request.headers.get("content-length");
-  if (Number(length) > limits.bytes + maxDropped) throw tooLarge(limits, true);
-  const late = () => malformedRequest("The body did not arrive in time.", closing);
-  return withTimeout(collect(request, length, limits, held), limits.ms, late);
+export function collectInTime(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
+  const length = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (length > limits.bytes + maxDropped) throw tooLarge(limits, true);
+  // Reading a short body at once costs a third of reading a stream.
+  const isShort = length <= smallBytes || !request.body;
+  const reading = isShort ? collectAtOnce(request, limits) : collectChunks(request, limits, held);
+  return withTimeout(reading, limits.ms, () => malformedRequest("The body did not arrive in time.", closing));
 }
 
-/** Reads a body. One that is too large is read to its end and dropped, for the reason given at `dropBody`. */
-async function collect(
-  request: Request,
-  length: string | null,
-  limits: BodyLimits,
-  held: Pick<Hold, "add">,
-): Promise<Uint8Array> {
-  // Reading it at once costs a third of reading a stream.
-  if ((length !== null && Number(length) <= smallBytes) || !request.body) {
-    const bytes = await request.bytes();
-    if (bytes.length > limits.bytes) throw tooLarge(limits, false);
-    return bytes;
-  }
-  return collectChunks(request.body as unknown as AsyncIterable<Uint8Array>, limits, held);
+async function collectAtOnce(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const bytes = await request.bytes();
+  if (bytes.length > limits.bytes) throw tooLarge(limits, false);
+  return bytes;
 }
 
-async function collectChunks(
-  arriving: AsyncIterable<Uint8Array>,
-  limits: BodyLimits,
-  held: Pick<Hold, "add">,
-): Promise<Uint8Array> {
+/** A body that is too large is read to its end and dropped, for the reason given at `dropBody`. */
+async function collectChunks(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
   let chunks: Uint8Array[] = [];
   let size = 0;
   let count = 0;
-  for await (const chunk of arriving) {
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     // A chunk costs as much as a hundred bytes, and a chunk can be one byte.
     if (++count > maxSmallChunks && size < count * smallChunkBytes) {

@@ -7,16 +7,21 @@ import { validate, validateQuery } from "../values/validate.ts";
 import type { Body } from "./body.ts";
 import { type Common, commonParameters } from "./credentials.ts";
 
-/** Validates the parts of a call against the schemas of its route. */
+/**
+ * Validates the parts of a call against the schemas of its route. Throws validationFailed, and malformedRequest for a
+ * path with invalid encoding.
+ */
 export function checkCall(
   { route, params }: { route: Route; params: Record<string, string> },
   ctx: Ctx,
   { query, body, common }: { query: Query; body: Body | undefined; common: Common },
 ): Call {
+  // Without a schema, the query and the body must be empty.
+  if (!route.query) requireEmpty(query);
   return {
     ctx,
     params: checkParams(route, params),
-    query: checkQuery(route, query),
+    query: route.query ? validateQuery(route.query, query) : {},
     body: checkBody(route, body?.value),
     lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
     subject: ctx.actor.kind === "app" ? common.user_id : undefined,
@@ -24,7 +29,6 @@ export function checkCall(
   };
 }
 
-/** Throws malformedRequest for invalid encoding, validationFailed. */
 function checkParams(route: Route, params: Record<string, string>) {
   if (!route.params) return {};
   for (const name in route.params.properties) {
@@ -34,23 +38,13 @@ function checkParams(route: Route, params: Record<string, string>) {
   return validate(route.params, params, "path");
 }
 
-/** Without a schema the query must be empty. Throws validationFailed. */
-function checkQuery(route: Route, query: Query) {
-  if (route.query) return validateQuery(route.query, query);
-  for (const name in query) return refuseUnknown(name);
-  return {};
+function checkBody({ upload, body }: Route, value: Record<string, unknown> | undefined) {
+  if (upload) return value?.file;
+  return body ? validate(body, value ?? {}, "body") : requireEmpty(value);
 }
 
-/** Without a schema the body must be empty. Throws validationFailed. */
-function checkBody(route: Route, value: Record<string, unknown> | undefined) {
-  if (route.upload) return value?.file;
-  if (route.body) return validate(route.body, value ?? {}, "body");
-  for (const name in value) return refuseUnknown(name);
-  return undefined;
-}
-
-function refuseUnknown(name: string): never {
-  throw invalidField(name.slice(0, 64), "is not a known field");
+function requireEmpty(given: object | undefined): void {
+  for (const name in given) throw invalidField(name.slice(0, 64), "is not a known field");
 }
 
 export type Query = Record<string, string | string[]>;

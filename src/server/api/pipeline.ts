@@ -1,3 +1,4 @@
+import { nextTurn } from "../concurrency/event-loop.ts";
 import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
@@ -132,7 +133,9 @@ async function identify(found: Found, incoming: RouteRequest, { receive, find }:
   const app = isForwarded ? sent.key : sent.app;
   const known = await find(namespace, app && "value" in app ? app.value.appId : undefined);
   found.known = known;
-  const tenant = requireActive(known);
+  const { tenant } = known;
+  if (!tenant) throw storeNotFound();
+  if (tenant.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
   found.tenant = tenant;
   return { sent, query, namespace, known, tenant };
 }
@@ -183,8 +186,10 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
 
 /** A page may read why it was refused, unless its key belongs to a store that has not allowed its origin. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
-  if (!sent?.app || actor) return true;
-  return known !== undefined && (!known.tenant || allowsOrigin(known, origin));
+  if (!sent?.app || actor || known?.tenant === null) return true;
+  // The secret may be wrong.
+  const key = known?.key;
+  return key != null && key.tenantId === known?.tenant?.id && verifyOrigin(key, origin).allowed;
 }
 
 function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, namespace = ""): Promise<Body> {
@@ -193,26 +198,15 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
   return readBody(request, limits, deps.bodyMemory, route.plainText);
 }
 
-function requireActive({ tenant }: ResolvedCredentials): Tenant {
-  if (!tenant) throw storeNotFound();
-  if (tenant.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
-  return tenant;
-}
-
 function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
   const { db, vault, now, memory, push, media, clientIpOf } = deps;
   const client = clientOf(clientIpOf, request);
   return { db, tenant, actor, vault, requestId, now, memory, push, media, client };
 }
 
-/** Whether the sent key, even with a wrong secret, belongs to the store and allows the page's origin. */
-function allowsOrigin({ tenant, key }: ResolvedCredentials, origin: string): boolean {
-  return key !== null && key.tenantId === tenant?.id && verifyOrigin(key, origin).allowed;
-}
-
 /** Whether the store was deleted while the request ran. */
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
   // A read in this turn of the event loop could use a snapshot from before the error.
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   return !(await hasTenant(db, namespace));
 }

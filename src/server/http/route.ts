@@ -1,8 +1,9 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { Ctx } from "../context.ts";
 import type { ErrorKind } from "../errors.ts";
+import type { Page } from "../pagination/list-page.ts";
+import { parseFields, pickFields } from "../pagination/list-query.ts";
 import type { Scope } from "../security/scopes.ts";
-import type { Reply, State } from "./envelope.ts";
 
 export type Access =
   | { kind: "app"; scope?: Scope }
@@ -37,6 +38,58 @@ const isNoAuth = (method: Access) => method.kind === "public" && method.noAuth =
 export const asksOwnToken = (access: readonly Access[]): boolean => access.some(isOwnToken);
 export const allowsAnonymous = (access: readonly Access[]): boolean => access.some(isPublic);
 export const ignoresCredentials = (access: readonly Access[]): boolean => access.some(isNoAuth);
+
+/** A short text that changes with the reply. `version` is that of a single record. */
+export interface State {
+  state: string;
+  version?: number | undefined;
+}
+
+/** `json` is the text of `data`, often written by SQLite and passed through. */
+export interface Reply {
+  json: string;
+  status?: number;
+  page?: Page;
+  /** Sent as `ETag`. */
+  version?: number;
+  /** Must be read no later than the reply. */
+  state?: string | undefined;
+  /** Sent as `Content-Language`. */
+  language?: string;
+  /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
+  isReplay?: boolean;
+  /** A file, sent instead of the envelope. It never changes. */
+  file?: { bytes: Uint8Array; type: string };
+}
+
+export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
+  return { json: JSON.stringify(data), ...rest };
+}
+
+export function replyFile(bytes: Uint8Array, type: string): Reply {
+  return { json: "null", file: { bytes, type } };
+}
+
+export function replyRecord(record: { version: number }): Reply {
+  return reply(record, { version: record.version });
+}
+
+/** Throws validationFailed for an unknown name before the record is read. */
+export function replyFields(names: string | undefined, known: readonly string[], read: () => Promise<Reply>) {
+  if (names === undefined) return read();
+  const fields = parseFields(names, known);
+  return read().then((whole): Reply => ({ ...whole, json: pickFields(whole.json, fields) }));
+}
+
+/** Replies with this `data` once the work is done. */
+export async function replyAfter(work: Promise<unknown>, data: object): Promise<Reply> {
+  await work;
+  return reply(data);
+}
+
+export function replyDeleted(id: string, removal: Promise<unknown>): Promise<Reply> {
+  return replyAfter(removal, { id, deleted: true });
+}
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -56,11 +56,14 @@ export function openDemoShop(config: Config, port: number | undefined) {
 
 function answerShop(shop: ShopConfig) {
   const pages = new Map([["/config.json", fixedPage(json, () => JSON.stringify(shop))]]);
-  for (const name of Object.keys(files).filter((name) => served.test(name))) {
+  for (const [name, content] of Object.entries(files)) {
+    if (!served.test(name)) continue;
     const type = Bun.file(name).type.replace(";", "; ");
-    const bytes = Buffer.from(files[name] as string, "base64");
-    const page = fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes));
-    pages.set(`/${name}`, page);
+    const bytes = Buffer.from(content, "base64");
+    pages.set(
+      `/${name}`,
+      fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes)),
+    );
   }
   const safety = {
     "Content-Security-Policy":
@@ -71,11 +74,10 @@ function answerShop(shop: ShopConfig) {
     "X-Content-Type-Options": "nosniff",
   };
   return async (request: Request): Promise<Response> => {
-    const refuse = (status: number, words: string, more = {}) =>
-      new Response(`${words}\n`, {
-        status,
-        headers: { ...safety, "Content-Type": "text/plain; charset=utf-8", ...more },
-      });
+    const refuse = (status: number, words: string, more = {}) => {
+      const headers = { ...safety, "Content-Type": "text/plain; charset=utf-8", ...more };
+      return new Response(`${words}\n`, { status, headers });
+    };
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
     // The Host header can be anything.
     const { pathname, search } = URL.parse(request.url) ?? {};

@@ -41,8 +41,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     const before = current;
     try {
       const next = await readCertificate(files);
-      const isNew = next.cert !== before.cert || next.key !== before.key;
-      if (isNew) await replace(next);
+      if (next.cert !== before.cert || next.key !== before.key) await replace(next);
       knownFiles = found;
       lastFailure = "";
     } catch (error) {
@@ -65,18 +64,14 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     await logCertificate(next, files, options);
   }
 
-  function warnDaily(): void {
-    if (now() - warnedAt < dayMs) return;
-    warnedAt = now();
-    const problem = checkValidity(current, files.cert, now());
-    if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
-  }
-
   function poll(): Promise<void> {
     polling = polling.then(async () => {
       if (isStopped) return;
       await reload();
-      warnDaily();
+      if (now() - warnedAt < dayMs) return;
+      warnedAt = now();
+      const problem = checkValidity(current, files.cert, now());
+      if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
     });
     return polling;
   }

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { routes } from "../../../src/server/api/routes.ts";
-import { reply } from "../../../src/server/http/envelope.ts";
-import { anyKey, defineRoute, ignoresCredentials, publicAccess, type Route } from "../../../src/server/http/route.ts";
+import {
+  anyKey,
+  defineRoute,
+  ignoresCredentials,
+  publicAccess,
+  type Route,
+  reply,
+} from "../../../src/server/http/route.ts";
 import { knownScopes } from "../../../src/server/security/scopes.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";

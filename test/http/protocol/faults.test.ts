@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../../src/server/errors.ts";
-import { reply } from "../../../src/server/http/envelope.ts";
-import { app as appAccess, defineRoute, publicAccess, type Route } from "../../../src/server/http/route.ts";
+import { app as appAccess, defineRoute, publicAccess, type Route, reply } from "../../../src/server/http/route.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { type Call, createClient } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";

@@ -1,8 +1,14 @@
 import { beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { reply } from "../../../src/server/http/envelope.ts";
-import { token as anyToken, defineRoute, publicAccess, type Route, staff } from "../../../src/server/http/route.ts";
+import {
+  token as anyToken,
+  defineRoute,
+  publicAccess,
+  type Route,
+  reply,
+  staff,
+} from "../../../src/server/http/route.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { issueToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
 import { type Account, openAccount } from "../../support/account.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import libraryPath from "../../../../tools/reference/node_modules/dist/browser/standalone.js" with { type: "file" };
 import type { AppError } from "../../errors.ts";
-import { reply, successResponse } from "../../http/envelope.ts";
+import { successResponse } from "../../http/envelope.ts";
+import { reply } from "../../http/route.ts";
 import { collectFiles } from "../../values/collect-files.ts" with { type: "macro" };
 import { type Coding, chooseCoding, compress } from "../compression.ts";
 

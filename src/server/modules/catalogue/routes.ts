@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { reply, replyDeleted, replyFields } from "../../http/envelope.ts";
-import { app, defineRoute, staff, token } from "../../http/route.ts";
+import { app, defineRoute, reply, replyDeleted, replyFields, staff, token } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { readCatalogueState } from "../events/service.ts";
 import {

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { reply, replyFile } from "../../http/envelope.ts";
-import { app, defineRoute, publicAccess, staff } from "../../http/route.ts";
+import { app, defineRoute, publicAccess, reply, replyFile, staff } from "../../http/route.ts";
 import { FileParams, Media } from "./model.ts";
 import { maxUploadBytes } from "./picture.ts";
 import { getPicture, readUpload, storePicture } from "./service.ts";

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { reply, replyDeleted } from "../../http/envelope.ts";
-import { app, defineRoute, publicAccess, staff, token } from "../../http/route.ts";
+import { app, defineRoute, publicAccess, reply, replyDeleted, staff, token } from "../../http/route.ts";
 import { ListQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { AcceptedMessage, Message, MessageInput, MessageWithDeliveries, SendQuery } from "./messages/message-model.ts";

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { replyFields } from "../../http/envelope.ts";
-import { app, defineRoute, staff, token } from "../../http/route.ts";
+import { app, defineRoute, replyFields, staff, token } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { createOrder, prepareOrder } from "./create.ts";

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { replyAfter } from "../../http/envelope.ts";
-import { defineRoute, noAuth } from "../../http/route.ts";
+import { defineRoute, noAuth, replyAfter } from "../../http/route.ts";
 import { input, languageForm, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 import { requestReset, resetPassword } from "./service.ts";

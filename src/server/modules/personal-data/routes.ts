@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { reply, replyAfter } from "../../http/envelope.ts";
-import { defineRoute, token } from "../../http/route.ts";
+import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
 import { input, output } from "../../values/schema.ts";
 import { User } from "../users/model.ts";
 import { eraseSelf, exportSelf } from "./service.ts";

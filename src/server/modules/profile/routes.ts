@@ -1,5 +1,4 @@
-import { replyAfter, replyRecord } from "../../http/envelope.ts";
-import { defineRoute, token } from "../../http/route.ts";
+import { defineRoute, replyAfter, replyRecord, token } from "../../http/route.ts";
 import { Accepted, EmailCode } from "../sign-up/model.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { ProfilePatch, User } from "../users/model.ts";

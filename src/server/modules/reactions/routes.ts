@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../errors.ts";
-import { reply } from "../../http/envelope.ts";
-import { defineRoute, publicAccess, type Route } from "../../http/route.ts";
+import { defineRoute, publicAccess, type Route, reply } from "../../http/route.ts";
 import { VisitorInput, VisitorQuery } from "../visitors/actor.ts";
 import {
   AddedReaction,

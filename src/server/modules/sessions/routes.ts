@@ -1,5 +1,4 @@
-import { reply, replyAfter } from "../../http/envelope.ts";
-import { app, defineRoute, noAuth, ownToken, token } from "../../http/route.ts";
+import { app, defineRoute, noAuth, ownToken, reply, replyAfter, token } from "../../http/route.ts";
 import { Accepted } from "../sign-up/model.ts";
 import { endOwnToken } from "../tokens/service.ts";
 import { login, mailLoginCode } from "./login.ts";

@@ -1,5 +1,4 @@
-import { reply, replyAfter } from "../../http/envelope.ts";
-import { app, defineRoute } from "../../http/route.ts";
+import { app, defineRoute, reply, replyAfter } from "../../http/route.ts";
 import { Accepted, ResendVerification, SignUp, SignUpReply, SignUpVerification, Verified } from "./model.ts";
 import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
 

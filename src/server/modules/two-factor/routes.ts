@@ -1,5 +1,4 @@
-import { reply, replyAfter } from "../../http/envelope.ts";
-import { defineRoute, token } from "../../http/route.ts";
+import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
 import { beginTwoFactor, confirmTwoFactor, disableTwoFactor, renewRecoveryCodes } from "./enrolment.ts";
 import {
   OtpProof,

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { replyDeleted, replyFields, replyRecord } from "../../http/envelope.ts";
-import { app, defineRoute, staff } from "../../http/route.ts";
+import { app, defineRoute, replyDeleted, replyFields, replyRecord, staff } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { updateUser } from "./change.ts";

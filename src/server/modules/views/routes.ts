@@ -1,5 +1,4 @@
-import { reply } from "../../http/envelope.ts";
-import { defineRoute, publicAccess } from "../../http/route.ts";
+import { defineRoute, publicAccess, reply } from "../../http/route.ts";
 import { VisitorQuery } from "../visitors/actor.ts";
 import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
 import { getManyViews, getViews, recordView } from "./service.ts";

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { reply, replyFields } from "../../http/envelope.ts";
-import { app, defineRoute, token } from "../../http/route.ts";
+import { app, defineRoute, reply, replyFields, token } from "../../http/route.ts";
 import {
   RemovedWishlistItem,
   WishlistInput,
