@@ -6,9 +6,15 @@ const group = (description: string, subCommands: CommandGroup["subCommands"]) =>
 });
 const byDefault = <T>(module: { default: T }) => module.default;
 
-/** Commands of one module. Their names are repeated here, so that listing them loads no module. */
-function fromModule(loadAll: () => Promise<{ default: Record<string, Command> }>, names: string): Record<string, Load> {
-  const load = async (name: string) => (await loadAll()).default[name] as Command;
+/**
+ * Commands of one module, which exports `setPasswordCommand` for `set-password`. Their names are repeated here, so that
+ * listing them loads no module.
+ */
+function fromModule(loadAll: () => Promise<object>, names: string): Record<string, Load> {
+  const load = async (name: string) => {
+    const exported = `${name.replace(/-(.)/g, (_, letter) => letter.toUpperCase())}Command`;
+    return Object.entries(await loadAll()).find(([one]) => one === exported)?.[1] as Command;
+  };
   return Object.fromEntries(names.split(" ").map((name) => [name, () => load(name)]));
 }
 
@@ -16,7 +22,8 @@ function fromModule(loadAll: () => Promise<{ default: Record<string, Command> }>
 export const commandTree: CommandGroup = {
   meta: { description: "Bodega: a store-and-content back end in one executable." },
   subCommands: {
-    ...fromModule(() => import("./serve/serve.ts"), "serve standby"),
+    serve: () => import("./serve/serve.ts").then((module) => module.default.serve),
+    standby: () => import("./serve/serve.ts").then((module) => module.default.standby),
     init: () => import("./init/init.ts").then(byDefault),
     demo: () => import("./demo.ts").then(byDefault),
     health: () => import("./health/health.ts").then(byDefault),
@@ -26,7 +33,7 @@ export const commandTree: CommandGroup = {
       ...fromModule(() => import("./tenant/commands.ts"), "create list show update suspend resume delete"),
     }),
     key: group("Manage app keys, the credentials of backends and integrations", {
-      issue: () => import("./key/issue.ts").then(byDefault),
+      ...fromModule(() => import("./key/key.ts"), "issue"),
       ...fromModule(
         () => import("./key/commands.ts"),
         "list show update publish unpublish activate deactivate rotate retire revoke",
@@ -60,10 +67,8 @@ export const commandTree: CommandGroup = {
       ...fromModule(() => import("./mail/commands.ts"), "list show retry test"),
     }),
     user: group("Manage users", {
-      ...fromModule(
-        () => import("./user/commands.ts"),
-        "create invite list show update set-password disable enable delete export erase two-factor reset-two-factor",
-      ),
+      ...fromModule(() => import("./user/commands.ts"), "create invite list show update set-password disable enable"),
+      ...fromModule(() => import("./user/user.ts"), "delete export erase two-factor reset-two-factor"),
     }),
     token: group("List and revoke user tokens (sign-ins)", {
       ...fromModule(() => import("./token/commands.ts"), "list revoke"),

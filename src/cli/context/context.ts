@@ -4,7 +4,6 @@ import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from
 import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
 import { type ConfigFlags, type Options, openOptions } from "../../server/config/environment.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
-import { nameDatabase } from "../../server/db/db-errors.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
 import type { ListPage } from "../../server/pagination/list-page.ts";
@@ -35,6 +34,7 @@ export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Wo
       throw wrongState("The database schema is older than this program. Update it: bodega db migrate");
     }
     const { ctx, applied } = await updateSchema(db, config);
+    const { nameDatabase } = await import("../../server/db/db-errors.ts");
     if (applied.length > 0) await info(console, `Created a new database: ${nameDatabase(config)}`);
     return work(ctx, config);
   });

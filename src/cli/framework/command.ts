@@ -24,7 +24,7 @@ export interface Run {
 
 export type ReadyRun = Required<Run>;
 
-interface CommandDefinition<T extends CommandArgs> {
+export interface CommandDefinition<T extends CommandArgs> {
   description: string;
   args: T;
   examples: readonly string[];

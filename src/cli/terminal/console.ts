@@ -52,7 +52,7 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
   };
 }
 
-interface ListView<Row> {
+export interface ListView<Row> {
   /** Fields of the rows, or columns with other contents. The first one names the row and is never cut. */
   columns: readonly ((keyof Row & string) | Column<Row>)[];
   /** The text that `-q` prints of each row; by default that of the first column. */

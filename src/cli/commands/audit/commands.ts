@@ -5,7 +5,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { info, printList, printRecord } from "../../terminal/console.ts";
 
-const list = defineCommand({
+export const listCommand = defineCommand({
   description: "List audit log entries, newest first",
   args: {
     namespace: namespaceFilterArg,
@@ -27,12 +27,11 @@ const list = defineCommand({
   async run(args, console) {
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
     const { findUserId } = await import("../../../server/modules/users/list.ts");
-    const { namespace, "actor-kind": actorKind, limit } = args;
     const rows = await withContext(args, console, async (ctx) => {
       const idOf = (name: string | undefined) =>
-        name?.includes("@") && namespace ? findUserId(ctx, namespace, name) : name;
+        name?.includes("@") && args.namespace ? findUserId(ctx, args.namespace, name) : name;
       const [actor, subject] = [await idOf(args.actor), await idOf(args.subject)];
-      return listAudit(ctx, { ...args, actorKind, actor, subject });
+      return listAudit(ctx, { ...args, actorKind: args["actor-kind"], actor, subject });
     });
     await printList(console, rows, {
       empty: "No audit log entries found.",
@@ -46,7 +45,7 @@ const list = defineCommand({
       ],
     });
     const last = rows.at(-1);
-    if (last && rows.length === limit) await info(console, `For older entries, use --before ${last.seq}`);
+    if (last && rows.length === args.limit) await info(console, `For older entries, use --before ${last.seq}`);
   },
 });
 
@@ -63,7 +62,7 @@ function nameBeside(id: string, email: string | null): string {
   return email === null ? id : `${id} (${email})`;
 }
 
-const verify = defineCommand({
+export const verifyCommand = defineCommand({
   description: "Verify that no audit log entry was changed or removed",
   args: { expect: valueArg("seq:hash", "Head printed by an earlier verify") },
   examples: ["bodega audit verify"],
@@ -75,12 +74,10 @@ const verify = defineCommand({
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");
     const verdict = await withContext(args, console, (ctx) => verifyAudit(ctx, args));
     const { first, last, ...rest } = verdict;
-    const head = last === null ? null : `${last.seq}:${last.hash}`;
+    const head = last && `${last.seq}:${last.hash}`;
     const shown = { ...rest, from: first?.at, to: last?.at, head };
     await printRecord(console, console.json ? verdict : shown, "head");
     if (verdict.intact && head) await info(console, "Save the head elsewhere and pass it to --expect next time.");
     return verdict.intact ? 0 : 1;
   },
 });
-
-export default { list, verify };

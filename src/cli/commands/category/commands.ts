@@ -1,20 +1,17 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { Category, CategoryInput } from "../../../server/modules/catalogue/categories/model.ts";
 import { recordArgs, withTenant } from "../../context/context.ts";
-import {
-  type ArgValues,
-  type CommandArgs,
-  choiceArg,
-  numberArg,
-  requiredNamespaceArg,
-  valueArg,
-} from "../../framework/args.ts";
+import { defineList } from "../../context/list-command.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { choiceArg, numberArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { readTranslations, translationArgs } from "../product/translations.ts";
+import { readGiven, translationArgs } from "../product/commands.ts";
 
-const load = async () => (await import("../../../server/modules/catalogue/categories/service.ts")).getCategory;
+const service = () => import("../../../server/modules/catalogue/categories/service.ts");
+
+const load = async () => (await service()).getCategory;
 const category = recordArgs("category", "category", "Id or slug of the category", load);
 
 const fieldArgs = {
@@ -30,50 +27,43 @@ const fieldArgs = {
   ...translationArgs,
 } as const satisfies CommandArgs;
 
-function readFields(args: ArgValues<typeof fieldArgs>) {
+function readFields(args: ArgValues<typeof fieldArgs>): CategoryInput {
   const { title, parent: parent_id, slug, description, position } = args;
   const published = args.published && args.published === "yes";
-  const fields = { title, parent_id, slug, description, position, published, translations: readTranslations(args) };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CategoryInput;
+  return readGiven(args, { title, parent_id, slug, description, position, published }) as CategoryInput;
 }
 
-function printCategory(console: Console, { json }: { json: string }): Promise<void> {
-  const { id, ...rest } = JSON.parse(json) as Category;
-  return printRecord(console, { category_id: id, ...rest });
-}
+const toCategoryRecord = <C extends Category>({ id, ...rest }: C) => ({ category_id: id, ...rest });
 
-const list = defineCommand({
+const printCategory = (console: Console, { json }: { json: string }) =>
+  printRecord(console, toCategoryRecord(JSON.parse(json)));
+
+export const listCommand = defineList({
   description: "List the categories of a store, each after the one above it",
-  args: { namespace: requiredNamespaceArg },
+  args: {},
   examples: ["bodega category list -n demo"],
-  async run(args, console) {
-    const { listCategoryTree } = await import("../../../server/modules/catalogue/categories/service.ts");
-    const categories = await withTenant(args, console, listCategoryTree);
-    const records = categories.map(({ id, level, ...rest }) => ({ category_id: id, level, ...rest }));
-    const title = {
-      header: "TITLE",
-      value: ({ level, title }: (typeof records)[number]) => "  ".repeat(level) + title,
-    };
-    await printList(console, records, {
-      empty: `No categories found. Create one: bodega category create -n ${args.namespace} --title <text>`,
-      columns: ["category_id", title, "slug", "published"],
-    });
-  },
+  rows: async (ctx) => (await (await service()).listCategoryTree(ctx)).map(toCategoryRecord),
+  empty: "No categories found. Create one: bodega category create -n {namespace} --title <text>",
+  columns: [
+    "category_id",
+    { header: "TITLE", value: ({ level, title }) => "  ".repeat(level) + title },
+    ...(["slug", "published"] as const),
+  ],
 });
 
-const create = defineCommand({
+export const createCommand = defineCommand({
   description: "Create a category",
   args: { namespace: requiredNamespaceArg, ...fieldArgs, title: { ...fieldArgs.title, required: true } },
   examples: ['bodega category create -n demo --title "Desk lamps" --parent lamps'],
   done: "Created category {title}.",
   notes: ["To put products into it: bodega product update -h"],
   async run(args, console) {
-    const { createCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
+    const { createCategory } = await service();
     await printCategory(console, await withTenant(args, console, (ctx) => createCategory(ctx, readFields(args))));
   },
 });
 
-const update = defineCommand({
+export const updateCommand = defineCommand({
   description: "Update or move a category",
   args: { ...category.args, ...fieldArgs },
   examples: ["bodega category update -n demo desk-lamps --parent= --published no"],
@@ -82,19 +72,19 @@ const update = defineCommand({
   anyOf: Object.keys(fieldArgs),
   async run(args, console) {
     const patch = readFields(args);
-    const { updateCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
+    const { updateCategory } = await service();
     const update = (ctx: Ctx) => updateCategory(ctx, args.category, patch, { ifMatch: null });
     await printCategory(console, await withTenant(args, console, update));
   },
 });
 
-const deleteCommand = defineCommand({
+export const deleteCommand = defineCommand({
   description: "Delete a category without products and categories below it",
   args: category.args,
   examples: ["bodega category delete -n demo desk-lamps"],
   done: "Deleted category {title}.",
   async run(args, console) {
-    const { deleteCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
+    const { deleteCategory } = await service();
     const { json } = await category.withRecord(args, console, async (_ctx, found) => found);
     const { id, title, slug } = JSON.parse(json) as Category;
     await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
@@ -102,5 +92,3 @@ const deleteCommand = defineCommand({
     await printRecord(console, { category_id: id, slug, title, deleted: true });
   },
 });
-
-export default { list, create, update, delete: deleteCommand };

@@ -64,7 +64,9 @@ export default defineCommand({
     if (isStdout) refuseOnScreen(console);
     const isFile = isStdout || location.name !== undefined;
     if (keep !== undefined && isFile) throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
-    if (location.kind === "folder" && isFile) await confirmReplacement(console, formatLocation(location));
+    const path = formatLocation(location);
+    const mayReplace = location.kind === "folder" && isFile && (await Bun.file(path).exists());
+    if (mayReplace) await confirmAction(console, `Replace the file ${path}?`);
     const { makeBackup } = await import("../../../server/backup/make-backup.ts");
     setPriority(lowPriority);
     const actor: Actor = process.connected ? { kind: "server" } : { kind: "terminal", account: accountName() };
@@ -75,10 +77,6 @@ export default defineCommand({
     await printReport(console, report, isStdout);
   },
 });
-
-async function confirmReplacement(console: Console, path: string): Promise<void> {
-  if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
-}
 
 async function showProgress(
   console: Console,

@@ -9,7 +9,7 @@ import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { runAndPrint } from "../doctor/doctor.ts";
 
-const migrate = defineCommand({
+export const migrateCommand = defineCommand({
   description: "Update the database schema",
   args: {},
   examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],
@@ -17,13 +17,13 @@ const migrate = defineCommand({
   async run(args, console) {
     const { applied } = await withDatabase(args, console, updateSchema);
     if (console.json) return printJson(console, { applied });
-    if (applied.length > 0)
-      await console.write(applied.map((name) => (console.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));
-    else if (!console.quiet) await console.write("The schema is up to date.\n");
+    const lines = applied.map((name) => (console.quiet ? name : `applied ${name}`));
+    if (applied.length === 0 && !console.quiet) lines.push("The schema is up to date.");
+    await console.write(lines.map((line) => `${line}\n`).join(""));
   },
 });
 
-const status = defineCommand({
+export const statusCommand = defineCommand({
   description: "List migrations and whether they are applied",
   args: {},
   examples: ["bodega db status", "bodega db status --json"],
@@ -35,20 +35,20 @@ const status = defineCommand({
     requireDatabase(args, console);
     const status = await withDatabase(args, console, (db) => migrationStatus(db));
     const migrations = status.map(({ name, appliedAt, isKnown }) => ({ name, applied_at: appliedAt, known: isKnown }));
-    const pending = migrations.filter(({ applied_at }) => applied_at === null).length;
-    const unknown = status.find(({ isKnown }) => !isKnown);
-    const isUpToDate = pending === 0 && !unknown;
+    const isPending = migrations.some(({ applied_at }) => applied_at === null);
+    const unknown = migrations.find(({ known }) => !known);
+    const isUpToDate = !isPending && !unknown;
     if (console.json) await printJson(console, { up_to_date: isUpToDate, migrations });
     else {
       await printList(console, migrations, {
         empty: "No migrations found.",
         columns: [
-          { header: "MIGRATION", value: (migration) => migration.name },
-          { header: "APPLIED", value: (migration) => migration.applied_at ?? "pending" },
+          { header: "MIGRATION", value: ({ name }) => name },
+          { header: "APPLIED", value: ({ applied_at }) => applied_at ?? "pending" },
         ],
       });
       if (unknown) await info(console, `Another build of Bodega applied ${unknown.name}. Run that build.`);
-      else if (pending > 0) await info(console, "Update the schema: bodega db migrate");
+      else if (isPending) await info(console, "Update the schema: bodega db migrate");
     }
     return isUpToDate ? 0 : 1;
   },
@@ -56,7 +56,7 @@ const status = defineCommand({
 
 const timeoutMs = 5000;
 
-const check = defineCommand({
+export const checkCommand = defineCommand({
   description: "Check the whole database for damage, without changing anything",
   args: {},
   examples: ["bodega db check", "bodega db check --data-dir /var/lib/bodega --json"],
@@ -81,7 +81,7 @@ const check = defineCommand({
 
 const lowestPriority = 19;
 
-const testRestore = defineCommand({
+export const testRestoreCommand = defineCommand({
   description: "Test that the replica or the newest backup can be restored; a server may be running",
   done: "The restored database is intact.",
   args: {
@@ -117,7 +117,7 @@ const testRestore = defineCommand({
 
 const maxNamed = 20;
 
-const rekey = defineCommand({
+export const rekeyCommand = defineCommand({
   description: "Start using a new secret key after the old one was lost",
   args: {},
   examples: ["bodega db rekey", "bodega db rekey --yes --json"],
@@ -149,20 +149,19 @@ async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof 
   if (!report.rekeyed) return info(console, "The database already uses this key. Nothing was changed.");
   if (!console.quiet)
     await printRecord(console, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
-  const rotate = webhooks.map(
-    (one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`,
-  );
-  const reset = users.map(
-    (one) => `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`,
-  );
-  for (const [text, commands] of [
-    ["These webhooks send nothing until they have a new secret:", rotate],
-    ["These users cannot sign in until their second factor is reset:", reset],
-  ] as const) {
+  const lists: [text: string, commands: string[]][] = [
+    [
+      "These webhooks send nothing until they have a new secret:",
+      webhooks.map((one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`),
+    ],
+    [
+      "These users cannot sign in until their second factor is reset:",
+      users.map((one) => `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`),
+    ],
+  ];
+  for (const [text, commands] of lists) {
     if (commands.length > 0) await warn(console, text);
     for (const words of commands.slice(0, maxNamed)) await console.writeError(`  bodega ${words}\n`);
     if (commands.length > maxNamed) await info(console, `and ${commands.length - maxNamed} more. List all: --json`);
   }
 }
-
-export default { migrate, status, check, "test-restore": testRestore, rekey };

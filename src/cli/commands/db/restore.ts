@@ -3,7 +3,7 @@ import type { FetchStep } from "../../../server/backup/restore/fetch-backup.ts";
 import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { accountName, readCliConfig } from "../../context/context.ts";
-import { valueArg, wordArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/parse-values.ts";
 import {
@@ -24,24 +24,28 @@ import { layOutTable } from "../../terminal/text.ts";
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 const maxNamed = 20;
 
+const restoreArgs = {
+  backup: wordArg("File or s3:// address of the backup, the place of a replica, or - for standard input"),
+  at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state", {
+    parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
+  }),
+  confirm: valueArg("namespace", "Namespace of the store that the command asks for, to confirm without a terminal"),
+  "without-signature": {
+    type: "boolean",
+    description: "Restore a replica whose secret key is lost, without checking who wrote it",
+  },
+  "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
+  "with-key": {
+    type: "boolean",
+    description: "Restore the backup's secret key too, unless the data directory has one",
+  },
+} as const satisfies CommandArgs;
+
+type Values = ArgValues<typeof restoreArgs>;
+
 export default defineCommand({
   description: "Replace the database with a backup; no server may be running",
-  args: {
-    backup: wordArg("File or s3:// address of the backup, the place of a replica, or - for standard input"),
-    at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state", {
-      parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
-    }),
-    confirm: valueArg("namespace", "Namespace of the store that the command asks for, to confirm without a terminal"),
-    "without-signature": {
-      type: "boolean",
-      description: "Restore a replica whose secret key is lost, without checking who wrote it",
-    },
-    "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
-    "with-key": {
-      type: "boolean",
-      description: "Restore the backup's secret key too, unless the data directory has one",
-    },
-  },
+  args: restoreArgs,
   examples: [
     "bodega db restore bodega-data/backups/bodega-20261121T104512.345Z.tar.gz --dry-run",
     "bodega db restore /mnt/backups/bodega-20261121T104512.345Z.tar.gz --yes",
@@ -68,7 +72,7 @@ export default defineCommand({
     const isDryRun = args["dry-run"];
     const { parseSource } = await import("../../../server/backup/location.ts");
     const { isServerRunning } = await import("../../../server/db/local/file-lock.ts");
-    const { serverRuns } = await import("../../../server/backup/restore/restore.ts");
+    const { applyRestore, serverRuns } = await import("../../../server/backup/restore/restore.ts");
     const { makeRestoreTempDir } = await import("../../../server/backup/restore/temp-dir.ts");
     const source = parseSource(args.backup, "<backup>");
     if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
@@ -78,18 +82,13 @@ export default defineCommand({
     const { path: folder, remove } = await makeRestoreTempDir(config.dataDir, !isDryRun);
     const forget = onExit(remove);
     try {
-      const isUnchecked = args["without-signature"];
-      const at = args.at === undefined ? "" : ` --at ${new Date(args.at).toISOString()}`;
-      const flags = `${at}${isDryRun ? " --dry-run" : ""}${args["with-key"] ? " --with-key" : ""}`;
-      const from = { source, config, folder, until: args.at, isUnchecked, flags };
-      const { plan, noteRestored } = await makePlan(from, console, signal);
+      const { plan, noteRestored } = await makePlan({ ...args, source, config, folder }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      await confirm(console, plan, { given: args.confirm, isUnchecked, signal });
-      const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
+      await confirmRestore(args, console, plan, signal);
       const actor = { kind: "terminal", account: accountName() } as const;
       const { kept, keyRestored } = await showProgress(console, signal, (show) => {
-        const onProgress = (done: number, total: number) => show((done / Math.max(total, 1)) * 100, "loading");
+        const onProgress = (done: number, total: number) => show(percentOf(done, total), "loading");
         const onWait = (holders: string) => void info(console, `Waiting for ${holders}.`);
         return applyRestore(plan, config, { actor, withKey: args["with-key"], signal, onProgress, onWait });
       });
@@ -102,70 +101,65 @@ export default defineCommand({
   },
 });
 
-type ReplicaOptions = { isUnchecked: boolean; flags: string };
+interface Origin extends Values {
+  source: BackupLocation;
+  config: Config;
+  folder: string;
+}
 
-async function makePlan(
-  from: { source: BackupLocation; config: Config; folder: string; until?: number | undefined } & ReplicaOptions,
-  console: Console,
-  signal: AbortSignal,
-): Promise<{ plan: RestorePlan; noteRestored: ((dataDir: string) => void) | undefined }> {
-  const { source, config, folder, until, isUnchecked, flags } = from;
+/** Reads and verifies the backup or replica, in a temporary directory. */
+async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
+  const { source, config, folder, at: until, "without-signature": isUnchecked } = origin;
+  const at = until === undefined ? "" : ` --at ${new Date(until).toISOString()}`;
+  const flags = `${at}${origin["dry-run"] ? " --dry-run" : ""}${origin["with-key"] ? " --with-key" : ""}`;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
-  const { fetchReplica, findReplica } = await import("../../../server/replication/rebuild.ts");
-  const { beginRestore, describeNewer } = await import("../../../server/replication/rebuild.ts");
+  const rebuild = await import("../../../server/replication/rebuild.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {
       if (step.step === "checking") show(100, "checking");
-      else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
+      else show(percentOf(step.done, step.total ?? Number.POSITIVE_INFINITY), "reading");
     };
-    const replica = await findReplica(source, config, { isUnchecked, flags });
-    if (replica === undefined) refuseReplicaFlags(until, isUnchecked);
-    const noteRestored = replica && until === undefined ? await beginRestore(replica) : undefined;
+    const replica = await rebuild.findReplica(source, config, { isUnchecked, flags });
+    if (replica === undefined && (until !== undefined || isUnchecked)) {
+      throw invalidFlag(until !== undefined ? "--at" : "--without-signature", "needs the place of a replica");
+    }
+    const noteRestored = replica && until === undefined ? await rebuild.beginRestore(replica) : undefined;
     const fetched = replica
-      ? await fetchReplica(replica, { folder, until, onStep, signal })
+      ? await rebuild.fetchReplica(replica, { folder, until, onStep, signal })
       : await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
     await stopIfAborted(signal);
     const plan = await planRestore(fetched, config);
-    const newer = await describeNewer(config, fetched.manifest?.created_at);
-    const unchecked = isUnchecked && describeUnchecked(source.place);
+    const newer = await rebuild.describeNewer(config, fetched.manifest?.created_at);
+    const unchecked =
+      isUnchecked &&
+      `The signatures in ${source.place} were not checked. Anyone who could write there may have changed what is restored. ` +
+        "Check users, roles, keys, webhooks and prices before you start the server.";
     const warnings = [...plan.warnings, newer, unchecked].filter((one) => typeof one === "string");
     return { plan: { ...plan, warnings }, noteRestored };
   });
 }
 
-function refuseReplicaFlags(until: number | undefined, isUnchecked: boolean): void {
-  const flag = until !== undefined ? "--at" : "--without-signature";
-  if (until !== undefined || isUnchecked) throw invalidFlag(flag, "needs the place of a replica");
-}
-
-const describeUnchecked = (place: string) =>
-  `The signatures in ${place} were not checked. Anyone who could write there may have changed what is restored. ` +
-  "Check users, roles, keys, webhooks and prices before you start the server.";
-
 /** Asks before the restore. If the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
-async function confirm(
-  console: Console,
-  plan: RestorePlan,
-  { given, isUnchecked, signal }: { given: string | undefined; isUnchecked: boolean; signal: AbortSignal },
-): Promise<void> {
+async function confirmRestore(args: Values, console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
-  const kept = new Set(plan.fetched.inspection.tenants.map(({ id }) => id));
+  const { tenants } = plan.fetched.inspection;
+  const kept = new Set(tenants.map(({ id }) => id));
   const [lost, ...others] = plan.present?.tenants.filter(({ id }) => !kept.has(id)) ?? [];
-  if (lost !== undefined) {
-    const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    const warning = `The backup does not have store ${nameStore(lost)}${more} of the present database (${lost.id}).`;
-    return confirmName(console, warning, lost.namespace, given);
+  const named = lost ?? (args["without-signature"] ? tenants[0] : undefined);
+  if (named === undefined) {
+    const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
+    return confirmAction(console, question, signal);
   }
-  const [first] = isUnchecked ? plan.fetched.inspection.tenants : [];
-  if (first !== undefined) {
-    const warning = `This restores store ${nameStore(first)} from objects whose signatures were not checked.`;
-    return confirmName(console, warning, first.namespace, given);
-  }
-  const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
-  await confirmAction(console, question, signal);
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  const warning = lost
+    ? `The backup does not have store ${nameStore(lost)}${more} of the present database (${lost.id}).`
+    : `This restores store ${nameStore(named)} from objects whose signatures were not checked.`;
+  await confirmName(console, warning, named.namespace, args.confirm);
 }
+
+const percentOf = (done: number, total: number) => (done / Math.max(total, 1)) * 100;
 
 async function showProgress<T>(console: Console, signal: AbortSignal, work: (show: ShowProgress) => Promise<T>) {
   signal.throwIfAborted();
@@ -183,7 +177,7 @@ function nameStore({ namespace, title }: { namespace: string; title: string }): 
 
 function renderComparison({ color }: Console, { fetched, present }: RestorePlan): string {
   const { manifest, inspection } = fetched;
-  const nameStores = (stores: RestorePlan["fetched"]["inspection"]["tenants"] = []) =>
+  const nameStores = (stores: typeof inspection.tenants = []) =>
     formatValue(stores.slice(0, maxNamed).map(nameStore)) + (stores.length > maxNamed ? ", …" : "");
   const rows = [
     ["created at", formatValue(manifest?.created_at), ""],
@@ -194,9 +188,8 @@ function renderComparison({ color }: Console, { fetched, present }: RestorePlan)
       return [label, formatValue(inspection.contents[name]), formatValue(present?.contents[name])];
     }),
   ];
-  const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
-    return { header, value: (row: string[]) => row[index] ?? "" };
-  });
+  const cell = (index: number) => (row: string[]) => row[index] ?? "";
+  const table = ["", "BACKUP", "PRESENT"].map((header, index) => ({ header, value: cell(index) }));
   // Never cut or hidden, even on a narrow terminal, because a person decides by this table.
   return layOutTable(rows, table, { width: undefined, color }).text;
 }
@@ -238,10 +231,7 @@ async function printResult(console: Console, summary: Summary, { present }: Rest
   if (console.quiet) return kept === null ? undefined : console.write(`${formatValue(kept)}\n`);
   await printRecord(console, { restored, kept, key_restored }, "kept");
   if (backup.created_at !== null) await info(console, `The database has the state of ${backup.created_at}.`);
-  if (present !== null) {
-    await info(
-      console,
-      "Users who signed in after the backup must sign in again. Keys and tokens revoked after it are valid again.",
-    );
-  }
+  const after =
+    "Users who signed in after the backup must sign in again. Keys and tokens revoked after it are valid again.";
+  if (present !== null) await info(console, after);
 }

@@ -1,29 +1,32 @@
-import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
+import type { StoredSecret } from "../../../server/modules/app-keys/model.ts";
+import { isInUse, keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
+import type { AppKeyDetails } from "../../../server/modules/app-keys/service.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
-import { formatRelativeTime, formatValue, info, printList } from "../../terminal/console.ts";
+import { formatRelativeTime, formatTime, formatValue, info, printList, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import {
-  appIdArg,
+  aboutKey,
   confirmInUse,
   confirmPages,
   deliverKey,
   describeKey,
-  expectedNamespaceArg,
+  loadKey,
   printKey,
-  printKeySheet,
   saveSecretArg,
   scopeArg,
-  warnOfKeys,
   withKey,
 } from "./key.ts";
 
-const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
+const service = () => import("../../../server/modules/app-keys/service.ts");
+const changes = () => import("../../../server/modules/app-keys/service.ts");
+const keyArgs = aboutKey({});
+const dayMs = 86_400_000;
 
-const list = defineCommand({
+export const listCommand = defineCommand({
   description: "List the app keys of a store, oldest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -32,7 +35,7 @@ const list = defineCommand({
   examples: ["bodega key list -n demo --state published"],
   notes: ["Warns of keys that expire within 30 days, and of old secrets in use that expire within a day."],
   async run(args, console) {
-    const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
+    const { listKeys } = await service();
     const keys = await withContext(args, console, (ctx) => listKeys(ctx, args));
     const now = Date.now();
     await printList(console, keys, {
@@ -47,33 +50,71 @@ const list = defineCommand({
         { header: "EXPIRES", value: (key) => key.expires_at ?? "never" },
       ],
     });
-    await warnOfKeys(console, keys, now);
+    if (console.json || console.quiet) return;
+    for (const warning of keys.flatMap((key) => findWarnings(key, now))) await warn(console, warning);
   },
 });
 
-const show = defineCommand({
+function findWarnings(key: AppKeyDetails, now: number): string[] {
+  if (key.revoked_at !== null) return [];
+  const subject = `${key.name} (${key.app_id})`;
+  const extend = `bodega key update ${key.app_id} --expires 90d`;
+  const msUntil = (at: string | null) => (at === null ? Number.POSITIVE_INFINITY : Date.parse(at) - now);
+  const leftMs = msUntil(key.expires_at);
+  if (leftMs <= 0) {
+    return [`${subject} expired ${formatTime(key.expires_at, now)}: requests with it fail. Extend it: ${extend}`];
+  }
+  const [newest, ...old] = key.secrets;
+  const warnings = old
+    .filter((secret) => newest && isInUse(secret, newest) && msUntil(secret.expires_at) <= dayMs)
+    .filter((secret) => msUntil(secret.expires_at) > 0)
+    .map(({ expires_at, last_used_at }) => {
+      const used = formatRelativeTime(last_used_at, now);
+      return `an old secret of ${subject} expires ${formatTime(expires_at, now)}. It was used last: ${used}.`;
+    });
+  if (leftMs > 30 * dayMs) return warnings;
+  return [`${subject} expires ${formatTime(key.expires_at, now)}. Extend it: ${extend}`, ...warnings];
+}
+
+export const showCommand = defineCommand({
   description: "Show an app key and the use of its secrets",
   args: keyArgs,
   examples: ["bodega key show -n demo web"],
   notes: ["Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute."],
   async run(args, console) {
-    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKeySheet(console, await withKey(args, console, getKey));
+    const key = await loadKey(args, console);
+    await printKey(console, key);
+    if (console.quiet || console.json || key.secrets.length === 0) return;
+    const [newest, ...old] = key.secrets as [StoredSecret, ...StoredSecret[]];
+    await console.write("\n");
+    await printList(console, key.secrets, {
+      empty: "No secrets.",
+      columns: [
+        { header: "SECRET", value: (secret) => (secret === newest ? "current" : "old") },
+        "created_at",
+        "last_used_at",
+        { header: "VALID UNTIL", value: ({ expires_at }) => expires_at ?? "the key is rotated" },
+      ],
+    });
+    const valid = old.filter(({ expires_at }) => Date.parse(expires_at ?? "") > Date.now());
+    if (valid.length === 0) return;
+    const advice = valid.some((secret) => isInUse(secret, newest))
+      ? "Do not retire the old secret until the current one is used instead."
+      : `The old secret can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
+    await info(console, advice);
   },
 });
 
-const update = defineCommand({
+export const updateCommand = defineCommand({
   description: "Update the name, permissions or expiry of an app key",
-  args: {
-    app_id: appIdArg,
+  args: aboutKey({
     name: valueArg("text", "Name of the key"),
     scope: scopeArg("Permission, such as products:read; replaces all current ones, * means all"),
     expires: valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never", {
       field: "expires_at",
       parse: (flag, text) => (text === "never" ? null : parseFutureTime(flag, text)),
     }),
-    namespace: expectedNamespaceArg,
-  },
+  }),
   examples: ["bodega key update -n demo web --scope products:read --scope products:write --expires 90d"],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
@@ -81,9 +122,8 @@ const update = defineCommand({
   async run(args, console) {
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     const patch = { name: args.name, scopes, expiresAt: args.expires };
-    const { updateKey } = await import("../../../server/modules/app-keys/service.ts");
-    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const { name, origins } = await withKey(args, console, getKey);
+    const { updateKey } = await changes();
+    const { name, origins } = await loadKey(args, console);
     if (scopes) await confirmPages(console, { name, scopes: parseScopes(scopes) }, origins);
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },
@@ -97,9 +137,9 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
     notes: ["Takes effect on the server's next request."],
     done: `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/e?$/, "ed")} key {name}.`,
     async run(args, console) {
-      const { getKey, [`${name}Key` as const]: change } = await import("../../../server/modules/app-keys/service.ts");
+      const { [`${name}Key` as const]: change } = await service();
       if (name === "unpublish" || name === "deactivate") {
-        const key = await withKey(args, console, getKey);
+        const key = await loadKey(args, console);
         await confirmInUse(console, key, `Stop accepting key ${describeKey(key)}? All requests with it will fail.`);
       }
       await printKey(console, await withKey(args, console, change));
@@ -107,23 +147,28 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
   });
 }
 
-const rotate = defineCommand({
+export const publishCommand = defineStateCommand("publish", "Publish an app key, so that it can be used");
+export const unpublishCommand = defineStateCommand("unpublish", "Stop accepting an app key");
+export const activateCommand = defineStateCommand("activate", "Reactivate an app key");
+export const deactivateCommand = defineStateCommand(
+  "deactivate",
+  "Deactivate an app key, so that requests with it fail",
+);
+
+export const rotateCommand = defineCommand({
   description: "Replace the secret of an app key",
-  args: {
-    app_id: appIdArg,
+  args: aboutKey({
     overlap: valueArg("duration", "How long old secrets stay valid, such as 24h", { default: "0" }),
     "save-secret-to": saveSecretArg,
-    namespace: expectedNamespaceArg,
-  },
+  }),
   examples: ["bodega key rotate -n demo backend --overlap 24h --save-secret-to backend.secret"],
   notes: ["Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak."],
   done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
-    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/service.ts");
+    const { requireOverlap, rotateKey } = await changes();
     requireOverlap(overlapMs);
-    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const key = await withKey(args, console, getKey);
+    const key = await loadKey(args, console);
     const question = `Expire the current secret of key ${describeKey(key)} immediately? With --overlap 24h it stays valid for a day.`;
     if (overlapMs === 0) await confirmAction(console, question);
     await deliverKey(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
@@ -132,16 +177,15 @@ const rotate = defineCommand({
   },
 });
 
-const retire = defineCommand({
+export const retireCommand = defineCommand({
   description: "Expire the old secrets of a rotated app key now",
   args: keyArgs,
   examples: ["bodega key retire -n demo web"],
   notes: ["Takes effect on the server's next request. The current secret stays valid."],
   done: "Expired the old secrets of key {name}.",
   async run(args, console) {
-    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const { retireSecrets } = await import("../../../server/modules/app-keys/service.ts");
-    const key = await withKey(args, console, getKey);
+    const { retireSecrets } = await changes();
+    const key = await loadKey(args, console);
     const [, ...old] = key.secrets;
     const last = old.flatMap(({ last_used_at }) => last_used_at ?? []).toSorted();
     const used = formatRelativeTime(last.at(-1) ?? null, Date.now());
@@ -153,29 +197,16 @@ const retire = defineCommand({
   },
 });
 
-const revoke = defineCommand({
+export const revokeCommand = defineCommand({
   description: "Revoke an app key permanently",
   args: keyArgs,
   examples: ["bodega key revoke -n demo web"],
   notes: ["Takes effect on the server's next request, and cannot be undone."],
   done: "Revoked key {name}.",
   async run(args, console) {
-    const { getKey, revokeKey } = await import("../../../server/modules/app-keys/service.ts");
-    const key = await withKey(args, console, getKey);
+    const { revokeKey } = await service();
+    const key = await loadKey(args, console);
     await confirmAction(console, `Revoke key ${describeKey(key)} permanently? All requests with it will fail.`);
     await printKey(console, await withContext(args, console, (ctx) => revokeKey(ctx, key.app_id)));
   },
 });
-
-export default {
-  list,
-  show,
-  update,
-  publish: defineStateCommand("publish", "Publish an app key, so that it can be used"),
-  unpublish: defineStateCommand("unpublish", "Stop accepting an app key"),
-  activate: defineStateCommand("activate", "Reactivate an app key"),
-  deactivate: defineStateCommand("deactivate", "Deactivate an app key, so that requests with it fail"),
-  rotate,
-  retire,
-  revoke,
-};

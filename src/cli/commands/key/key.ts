@@ -1,24 +1,27 @@
 import type { SystemCtx } from "../../../server/context.ts";
-import { isInUse, keyState, type StoredSecret } from "../../../server/modules/app-keys/model.ts";
+import { keyState } from "../../../server/modules/app-keys/model.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import type { getKey, issueKey } from "../../../server/modules/app-keys/service.ts";
-import { listVisitorActs } from "../../../server/security/scopes.ts";
+import type { AppKeyDetails, IssuedAppKey } from "../../../server/modules/app-keys/service.ts";
+import { keyPurposes, listVisitorActs, parseScopes } from "../../../server/security/scopes.ts";
+import { requireText } from "../../../server/values/fields.ts";
 import { withContext } from "../../context/context.ts";
-import { type Arg, fileArg, namespaceArg, type SharedValues, valueArg } from "../../framework/args.ts";
+import type { Arg, CommandArgs, SharedValues } from "../../framework/args.ts";
+import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
 import {
   type Console,
   formatRelativeTime,
-  formatTime,
   info,
   printJson,
-  printList,
   printRecord,
+  UsageError,
   warn,
 } from "../../terminal/console.ts";
-import { askText, confirmAction } from "../../terminal/prompt.ts";
+import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
 
-export const appIdArg = {
+const appIdArg = {
   type: "positional",
   required: true,
   completes: "key",
@@ -26,10 +29,15 @@ export const appIdArg = {
   check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
 } as const satisfies Arg;
 
-export const expectedNamespaceArg = {
+const keyNamespaceArg = {
   ...namespaceArg,
   description: "Store of the key; required if the key is given by name and there are several stores",
 } satisfies Arg;
+
+/** The arguments of a command about one key. */
+export function aboutKey<const T extends CommandArgs>(args: T) {
+  return { app_id: appIdArg, ...args, namespace: keyNamespaceArg };
+}
 
 export const saveSecretArg = fileArg("Write the secret to this new file (mode 0600) and do not print it");
 
@@ -47,16 +55,14 @@ export function withKey<T>(args: KeyArgs, console: Console, work: (ctx: SystemCt
   });
 }
 
+export async function loadKey(args: KeyArgs, console: Console): Promise<AppKeyDetails> {
+  return withKey(args, console, (await import("../../../server/modules/app-keys/service.ts")).getKey);
+}
+
 export async function askOrigins(message: string, optional = false, suggestion?: string): Promise<string[]> {
   const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
   return split(await askText(message, { optional, suggestion, check: (text) => split(text).map(parseOriginPattern) }));
 }
-
-export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
-type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
-
-const dayMs = 86_400_000;
-const soonMs = 30 * dayMs;
 
 export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
   return console.json ? printJson(console, key) : printRecord(console, toFields(key));
@@ -78,56 +84,6 @@ function toFields(key: AppKeyDetails & { app_secret?: string }): object {
     ...(key.revoked_at !== null && { revoked: key.revoked_at }),
     last_used: key.last_used_at ?? "never",
   };
-}
-
-/** Prints a key and its secrets, the newest of which is the current one. */
-export async function printKeySheet(console: Console, key: AppKeyDetails): Promise<void> {
-  await printKey(console, key);
-  if (console.quiet || console.json || key.secrets.length === 0) return;
-  const [newest, ...old] = key.secrets as [StoredSecret, ...StoredSecret[]];
-  await console.write("\n");
-  await printList(console, key.secrets, {
-    empty: "No secrets.",
-    columns: [
-      { header: "SECRET", value: (secret) => (secret === newest ? "current" : "old") },
-      "created_at",
-      "last_used_at",
-      { header: "VALID UNTIL", value: ({ expires_at }) => expires_at ?? "the key is rotated" },
-    ],
-  });
-  const valid = old.filter(({ expires_at }) => Date.parse(expires_at ?? "") > Date.now());
-  if (valid.length === 0) return;
-  const advice = valid.some((secret) => isInUse(secret, newest))
-    ? "Do not retire the old secret until the current one is used instead."
-    : `The old secret can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
-  await info(console, advice);
-}
-
-export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
-  if (console.json || console.quiet) return;
-  for (const key of keys) for (const warning of findWarnings(key, now)) await warn(console, warning);
-}
-
-function findWarnings(key: AppKeyDetails, now: number): string[] {
-  if (key.revoked_at !== null) return [];
-  const subject = `${key.name} (${key.app_id})`;
-  const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now;
-  const extend = `bodega key update ${key.app_id} --expires 90d`;
-  if (leftMs <= 0) {
-    return [`${subject} expired ${formatTime(key.expires_at, now)}: requests with it fail. Extend it: ${extend}`];
-  }
-  const [newest, ...old] = key.secrets;
-  const warnings = old
-    .filter((secret) => {
-      const leftMs = Date.parse(secret.expires_at ?? "") - now;
-      return newest && isInUse(secret, newest) && leftMs > 0 && leftMs <= dayMs;
-    })
-    .map(({ expires_at, last_used_at }) => {
-      const used = formatRelativeTime(last_used_at, now);
-      return `an old secret of ${subject} expires ${formatTime(expires_at, now)}. It was used last: ${used}.`;
-    });
-  if (leftMs <= soonMs) warnings.unshift(`${subject} expires ${formatTime(key.expires_at, now)}. Extend it: ${extend}`);
-  return warnings;
 }
 
 export function describeKey({ name, app_id, namespace }: AppKeyDetails): string {
@@ -172,3 +128,75 @@ export async function confirmPages(
   if (console.canAsk || !(console.quiet || console.json)) await warn(console, `${risk} Give pages a storefront key.`);
   if (console.canAsk) await confirmAction(console, "Let these sites use the key?");
 }
+
+const purposes = ["storefront", "backend", "import"] as const;
+
+export const issueCommand = defineCommand({
+  description: "Issue an app key for a store",
+  args: {
+    namespace: requiredNamespaceArg,
+    name: valueArg("text", "Name of the key, such as app", {
+      required: true,
+      check: (text) => requireText("name", text, 100),
+    }),
+    for: choiceArg(purposes, "Purpose, which sets the permissions and whether pages may use the key"),
+    scope: scopeArg("Permission, such as products:read, instead of a purpose"),
+    origin: valueArg("host", "Site whose pages may use the key: shop.example.com or *.example.com", {
+      multiple: true,
+      field: "origins",
+      check: parseOriginPattern,
+    }),
+    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
+    publish: { type: "boolean", description: "Publish the key now" },
+    expires: valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)", {
+      field: "expires_at",
+      parse: parseFutureTime,
+    }),
+    "save-secret-to": saveSecretArg,
+  },
+  examples: [
+    "bodega key issue -n demo --name page --for storefront --origin shop.example.com --publish",
+    "bodega key issue -n demo --name import --for import --expires 90d",
+    "bodega key issue -n demo --name backend --save-secret-to backend.secret --json",
+  ],
+  notes: [
+    "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
+    "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue and signs " +
+      "customers up. It needs --origin, or --allow-no-origin. A backend key can do everything, an import key reads and " +
+      "writes products; pages may use these two only with --origin. Without --for, a script gets a backend key.",
+  ],
+  done: "Issued key {name}.",
+  async run(args, console) {
+    const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
+    refuseTogether(args, [["--for", "--scope"]]);
+    const hasScopes = args.scope.length > 0;
+    let purpose = hasScopes ? undefined : args.for;
+    if (purpose === undefined && !hasScopes && console.canAsk) {
+      purpose = await askChoice<(typeof purposes)[number]>("What is the key for?", [
+        { value: "storefront", name: "pages in browsers: read the published catalogue, sign customers up" },
+        { value: "backend", name: "a server: everything" },
+        { value: "import", name: "an import: read and write products" },
+      ]);
+    }
+    const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
+    // Browsers refuse a server's key, unless its sites are named.
+    const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
+    const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
+    let origins = args.origin;
+    if (isStorefront && !allowNoOrigin && origins.length === 0) {
+      if (!console.canAsk) {
+        const message = "A storefront key needs --origin, or --allow-no-origin for apps that send no Origin header.";
+        throw new UsageError(message, {
+          details: [{ field: "--origin", message: "is required for a storefront key" }],
+        });
+      }
+      origins = await askOrigins("Sites whose pages may use the key, such as shop.example.com");
+    }
+    await confirmPages(console, { name, scopes }, origins);
+    const key = await deliverKey(args, console, (ctx) =>
+      issueKeyWithOrigins(ctx, { namespace, name, scopes, publish, expiresAt, origins, allowNoOrigin }),
+    );
+    if (!publish) await info(console, `The key is not published. Publish it: bodega key publish ${key.app_id}`);
+  },
+});

@@ -13,7 +13,9 @@ import {
 import { defineCommand } from "../../framework/command.ts";
 import { printList, printRecord } from "../../terminal/console.ts";
 
-const list = defineCommand({
+const service = () => import("../../../server/modules/mail/service.ts");
+
+export const listCommand = defineCommand({
   description: "List waiting and sent mail, newest first",
   args: {
     namespace: namespaceFilterArg,
@@ -31,19 +33,18 @@ const list = defineCommand({
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {
-    const { listMail } = await import("../../../server/modules/mail/service.ts");
+    const { listMail } = await service();
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
     const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {
-      const isDemo = databaseUrl === undefined && isDemoDir(dataDir);
-      const showCodesOf = isDemo ? demoNamespace : undefined;
+      const showCodesOf = databaseUrl === undefined && isDemoDir(dataDir) ? demoNamespace : undefined;
       return listMail(ctx, { ...args, showRecipients: args["show-recipients"], showCodesOf });
     });
-    const codes = mails.some(({ code }) => code !== undefined) ? (["code"] as const) : [];
+    const hasCodes = mails.some(({ code }) => code !== undefined);
     await printList(console, mails, {
       empty: "No mail found.",
       columns: [
         ...(["id", "namespace", "kind", "to", "status"] as const),
-        ...codes,
+        ...(hasCodes ? (["code"] as const) : []),
         ...(["attempts", "next_attempt_at", "last_error", "created_at"] as const),
       ],
       limit: args.limit,
@@ -51,7 +52,7 @@ const list = defineCommand({
   },
 });
 
-const show = defineCommand({
+export const showCommand = defineCommand({
   description: "Show the delivery status of a mail",
   args: {
     id: wordArg("Id of the mail"),
@@ -61,14 +62,13 @@ const show = defineCommand({
   examples: ["bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients"],
   notes: ["The content of a mail is never shown."],
   async run(args, console) {
-    const { getMail } = await import("../../../server/modules/mail/service.ts");
-    const { id, namespace, "show-recipients": showRecipients } = args;
-    const mail = await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients }));
-    await printRecord(console, mail);
+    const { getMail } = await service();
+    const options = { namespace: args.namespace, showRecipients: args["show-recipients"] };
+    await printRecord(console, await withContext(args, console, (ctx) => getMail(ctx, args.id, options)));
   },
 });
 
-const retry = defineCommand({
+export const retryCommand = defineCommand({
   description: "Queue failed mail again",
   args: {
     id: { type: "positional", required: false, multiple: true, description: "Ids of failed mails" },
@@ -79,14 +79,13 @@ const retry = defineCommand({
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
   done: "Queued {retried mail} again.",
   async run(args, console) {
-    const { retryMail } = await import("../../../server/modules/mail/service.ts");
-    const which = args.all ? "all" : args.id;
-    const retried = await withContext(args, console, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
-    await printRecord(console, { retried });
+    const { retryMail } = await service();
+    const choice = { namespace: args.namespace, which: args.all ? ("all" as const) : args.id };
+    await printRecord(console, { retried: await withContext(args, console, (ctx) => retryMail(ctx, choice)) });
   },
 });
 
-const test = defineCommand({
+export const testCommand = defineCommand({
   description: "Send a test mail and report the mail server's reply",
   args: {
     namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
@@ -106,5 +105,3 @@ const test = defineCommand({
     await printRecord(console, sent, "message_id");
   },
 });
-
-export default { list, show, retry, test };

@@ -2,17 +2,16 @@ import type { Ctx } from "../../../server/context.ts";
 import { notFound } from "../../../server/errors.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
-import { type Arg, valueArg } from "../../framework/args.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, info, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
 import { formatAmount, formatCustomer, order, printOrder } from "./commands.ts";
 
-const dryRunArg = {
-  type: "boolean",
-  description: "Show the changed order and save nothing",
-} as const satisfies Arg;
+const service = () => import("../../../server/modules/orders/service.ts");
+
+const dryRunArg = { type: "boolean", description: "Show the changed order and save nothing" } as const;
 
 type Order = OrderView["order"];
 
@@ -51,7 +50,7 @@ async function changeOrder(
   await printOrder(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
 }
 
-const pay = defineCommand({
+export const payCommand = defineCommand({
   description: "Mark a pending order as paid",
   args: {
     ...order.args,
@@ -62,24 +61,24 @@ const pay = defineCommand({
   done: "Marked order {number} as paid.",
   notes: ["The order's stock is sold, and its customer earns points. A reference books a payment only once."],
   async run(args, console) {
-    const { payOrder } = await import("../../../server/modules/orders/service.ts");
+    const { payOrder } = await service();
     const input = args.reference === undefined ? {} : { payment_reference: args.reference };
     await changeOrder(args, console, "Mark {order} as paid?", (tx, { id }) => payOrder(tx, id, input));
   },
 });
 
-const fulfill = defineCommand({
+export const fulfillCommand = defineCommand({
   description: "Mark a paid order as fulfilled",
   args: order.args,
   done: "Marked order {number} as fulfilled.",
   examples: ["bodega order fulfill -n demo 17"],
   async run(args, console) {
-    const { fulfillOrder } = await import("../../../server/modules/orders/service.ts");
+    const { fulfillOrder } = await service();
     await changeOrder(args, console, "Mark {order} as fulfilled?", (tx, { id }) => fulfillOrder(tx, id));
   },
 });
 
-const cancel = defineCommand({
+export const cancelCommand = defineCommand({
   description: "Cancel pending orders and release their stock and points",
   args: {
     ...order.args,
@@ -96,35 +95,34 @@ const cancel = defineCommand({
   async run(args, console) {
     const { order: named, buyer, ...rest } = args;
     if (named === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
-    const { cancelOrder } = await import("../../../server/modules/orders/service.ts");
+    const { cancelOrder } = await service();
     await changeOrder({ ...rest, order: named }, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
   },
 });
 
-async function cancelOfBuyer(
-  args: StoreArgs & { buyer: string; "dry-run"?: boolean },
-  console: Console,
-): Promise<void> {
+async function cancelOfBuyer(args: StoreArgs & { buyer: string; "dry-run": boolean }, console: Console) {
   const { cancelUnpaid, listUnpaid } = await import("../../../server/modules/orders/buyers.ts");
+  const isEmail = args.buyer.includes("@");
+  const isDryRun = args["dry-run"];
   const { buyer, numbers } = await withTenant(args, console, async (ctx) => {
-    const buyer = (args.buyer.includes("@") ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
+    const buyer = (isEmail ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
     return { buyer, numbers: (await listUnpaid(ctx, buyer)).map(({ number }) => number) };
   });
-  if (numbers.length === 0 && !args.buyer.includes("@")) {
+  if (numbers.length === 0 && !isEmail) {
     const remedy = `List the buyers: bodega order list -n ${args.namespace} --unpaid --by buyer`;
     throw notFound("buyer", args.buyer, { in: "the unpaid orders", remedy });
   }
   let cancelled = numbers;
-  if (numbers.length > 0 && !args["dry-run"]) {
+  if (numbers.length > 0 && !isDryRun) {
     await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
     cancelled = await withTenant(args, console, (ctx) => cancelUnpaid(ctx, buyer));
   }
-  const done = args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}.";
+  const done = isDryRun ? undefined : "Cancelled the unpaid orders of {buyer}.";
   await printRecord({ ...console, done }, { buyer: args.buyer, cancelled });
-  if (args["dry-run"]) await info(console, "Dry run: nothing was saved.");
+  if (isDryRun) await info(console, "Dry run: nothing was saved.");
 }
 
-const refund = defineCommand({
+export const refundCommand = defineCommand({
   description: "Record the refund of a paid order, or of some of its lines",
   args: {
     ...order.args,
@@ -161,5 +159,3 @@ function findLine({ items }: Order, text: string) {
   }
   return { line_id: line.id, quantity: Number(digits ?? Math.max(line.quantity - line.refunded_quantity, 1)) };
 }
-
-export default { pay, fulfill, cancel, refund };

@@ -3,9 +3,8 @@ import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import {
-  type ArgValues,
-  type CommandArgs,
   choiceArg,
   exportArgs,
   limitArg,
@@ -19,10 +18,13 @@ import { type Console, invalidFlag, printJson, printList, printRecord } from "..
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { findUser } from "../user/user.ts";
 
-export function toOrderRecord({ order, customerEmail }: OrderView) {
-  const { id, ...rest } = order;
-  return { order_id: id, customer_email: customerEmail, ...rest };
-}
+const views = () => import("../../../server/modules/orders/views.ts");
+
+const toOrderRecord = ({ order: { id, ...rest }, customerEmail }: OrderView) => ({
+  order_id: id,
+  customer_email: customerEmail,
+  ...rest,
+});
 
 export function formatAmount(minor: number, { order, digits }: OrderView): string {
   return `${formatMinor(minor, digits)} ${order.currency}`;
@@ -34,20 +36,18 @@ export function formatCustomer({ order, customerEmail }: OrderView): string {
 
 export async function printOrder(console: Console, view: OrderView): Promise<void> {
   const record = toOrderRecord(view);
-  if (console.json) return printJson(console, record);
-  if (console.quiet) return printRecord(console, record);
-  const { order } = view;
-  const { items: _items, refunds: _refunds, shipping_address, ...rest } = record;
-  const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && order.status !== "pending");
+  if (console.json || console.quiet) return printRecord(console, record);
+  const { items, refunds, shipping_address, ...rest } = record;
+  const amount = (minor: number) => formatAmount(minor, view);
+  const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && rest.status !== "pending");
   const fields = Object.entries(rest).filter(([name]) => !isHidden(name));
   const shown = fields.map(([name, value]) =>
-    name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
+    name.endsWith("_minor") ? [name.slice(0, -"_minor".length), amount(Number(value))] : [name, value],
   );
   const address = shipping_address && addressParts.flatMap((part) => shipping_address[part] ?? []).join(", ");
   await printRecord(console, { ...Object.fromEntries(shown), shipping_address: address });
   await console.write("\n");
-  const amount = (minor: number) => formatAmount(minor, view);
-  await printList(console, order.items, {
+  await printList(console, items, {
     empty: "No lines.",
     columns: [
       { header: "LINE ID", value: (line) => line.id },
@@ -62,9 +62,9 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
       { header: "RESTOCKED", value: (line) => String(line.restocked_quantity) },
     ],
   });
-  if (order.refunds.length === 0) return;
+  if (refunds.length === 0) return;
   await console.write("\n");
-  await printList(console, order.refunds, {
+  await printList(console, refunds, {
     empty: "No refunds.",
     columns: [
       { header: "REFUND ID", value: (refund) => refund.id },
@@ -80,7 +80,7 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
 
 const addressParts = ["name", "line1", "line2", "postal_code", "city", "region", "country", "phone"] as const;
 
-const load = async () => (await import("../../../server/modules/orders/views.ts")).resolveOrderId;
+const load = async () => (await views()).resolveOrderId;
 export const order = recordArgs("order", "order", "Id or number of the order", load);
 
 const orderFilterFlags = {
@@ -98,7 +98,7 @@ async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags
   return { status, payment_status, customer_id, "created_at[gte]": since, "created_at[lt]": until };
 }
 
-const list = defineCommand({
+export const listCommand = defineCommand({
   description: "List the orders of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -112,12 +112,12 @@ const list = defineCommand({
     const { limit, unpaid } = args;
     if (args.by !== undefined && !unpaid) throw invalidFlag("--by", "needs --unpaid");
     if (args.by !== undefined) return printBuyers(args, console);
-    const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
-    const { views } = await withTenant(args, console, async (ctx) =>
+    const { listOrderViews } = await views();
+    const found = await withTenant(args, console, async (ctx) =>
       listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...(unpaid && { status: "pending" }) }, limit),
     );
-    if (console.json) return printJson(console, views.map(toOrderRecord));
-    await printList(console, views, {
+    if (console.json) return printJson(console, found.views.map(toOrderRecord));
+    await printList(console, found.views, {
       id: ({ order }) => order.id,
       empty: "No orders found.",
       columns: [
@@ -147,19 +147,17 @@ async function printBuyers(args: StoreArgs & { limit: number }, console: Console
   });
 }
 
-const show = defineCommand({
+export const showCommand = defineCommand({
   description: "Show an order with its lines, refunds and address",
   args: order.args,
   examples: ["bodega order show -n demo 17"],
-  async run(args, console) {
-    const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-    await printOrder(console, await order.withRecord(args, console, getOrderView));
-  },
+  run: async (args, console) =>
+    printOrder(console, await order.withRecord(args, console, (await views()).getOrderView)),
 });
 
 const columnNames = orderColumns.map(([name]) => name).join(", ");
 
-const exportOrder = defineCommand({
+export const exportCommand = defineCommand({
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
   args: { namespace: requiredNamespaceArg, ...exportArgs, ...orderFilterFlags },
   examples: ["bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv"],
@@ -172,18 +170,14 @@ const exportOrder = defineCommand({
   ],
   async run(args, console) {
     const format = await prepareExport(console, args);
-    const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
+    const { readOrderPages } = await views();
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
-    const { output } = args;
-    const header = format === "csv" ? orderCsvHeader : "";
     const toNdjson = (views: readonly OrderView[]) => views.map((one) => `${JSON.stringify(one.order)}\n`).join("");
-    const render = format === "csv" ? orderCsvRows : toNdjson;
+    const [header, render] = format === "csv" ? [orderCsvHeader, orderCsvRows] : ["", toNdjson];
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
       // Only the owner can read the file, because orders contain names and addresses.
-      await writeExport(console, { output, format, mode: 0o600, header, noun: "orders", pages, render });
+      await writeExport(console, { output: args.output, format, mode: 0o600, header, noun: "orders", pages, render });
     });
   },
 });
-
-export default { list, show, export: exportOrder };

@@ -1,20 +1,14 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import type { OriginExplanation } from "../../../server/modules/app-keys/origins.ts";
+import type { AppKeyDetails } from "../../../server/modules/app-keys/service.ts";
 import type { Arg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
 import { type Console, fitSentence, info, printJson, printList, UsageError } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
-import {
-  type AppKeyDetails,
-  appIdArg,
-  confirmInUse,
-  confirmPages,
-  describeKey,
-  expectedNamespaceArg,
-  printKey,
-  withKey,
-} from "../key/key.ts";
+import { aboutKey, confirmInUse, confirmPages, describeKey, loadKey, printKey, withKey } from "../key/key.ts";
+
+const service = () => import("../../../server/modules/app-keys/origins.ts");
 
 const originsArg = {
   type: "positional",
@@ -30,8 +24,7 @@ async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,
 ) {
-  const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-  const key = await withKey(args, console, getKey);
+  const key = await loadKey(args, console);
   const patterns = args.any ? ["any website"] : args.origin.map((entry) => parseOriginPattern(entry).text);
   const added = patterns.filter((pattern) => !key.origins.includes(pattern));
   await confirmPages(console, key, added);
@@ -54,32 +47,41 @@ async function printVerdict(console: Console, { allowed, reason, advice }: Origi
 function defineChange(name: "add" | "remove", description: string, note: string) {
   return defineCommand({
     description,
-    args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
+    args: aboutKey({ origin: originsArg }),
     examples: [`bodega origin ${name} -n demo web shop.example.com '*.example.org'`],
     notes: [note],
     done: name === "add" ? "Added origins to key {name}." : "Removed origins from key {name}.",
     async run(args, console) {
-      const change = (await import("../../../server/modules/app-keys/origins.ts"))[`${name}Origins` as const];
+      const { [`${name}Origins` as const]: change } = await service();
       if (name === "add") await confirmOrigins(args, console);
       else {
-        const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-        const key = await withKey(args, console, getKey);
+        const key = await loadKey(args, console);
         const question = `Refuse key ${describeKey(key)} to ${args.origin.join(", ")}? Requests of its pages will fail.`;
         await confirmInUse(console, key, question);
       }
-      const key = await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins: args.origin }));
-      await printOrigins(console, key);
+      const input = { origins: args.origin };
+      await printOrigins(console, await withKey(args, console, (ctx, appId) => change(ctx, { appId, ...input })));
     },
   });
 }
 
-const list = defineCommand({
+export const addCommand = defineChange(
+  "add",
+  "Add origins to a key's allowlist and enforce it",
+  "Origins that are already on the list are skipped.",
+);
+
+export const removeCommand = defineChange(
+  "remove",
+  "Remove origins from a key's allowlist",
+  "An empty list is still enforced. To allow every origin: bodega origin set <app_id> --any",
+);
+
+export const listCommand = defineCommand({
   description: "List the origins that may use a key, or that were rejected",
-  args: {
-    app_id: appIdArg,
+  args: aboutKey({
     rejected: { type: "boolean", description: "List origins that were rejected in the last 30 days" },
-    namespace: expectedNamespaceArg,
-  },
+  }),
   examples: ["bodega origin list -n demo web --rejected"],
   notes: [
     "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a request " +
@@ -94,8 +96,7 @@ const list = defineCommand({
         columns: [{ header: "ORIGIN", value: ({ origin }) => origin || "(none)" }, "last_at"],
       });
     }
-    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const key = await withKey(args, console, getKey);
+    const key = await loadKey(args, console);
     if (console.json) return printJson(console, key.origins);
     await printList(console, key.origins, {
       empty: "No origins found.",
@@ -106,15 +107,13 @@ const list = defineCommand({
   },
 });
 
-const set = defineCommand({
+export const setCommand = defineCommand({
   description: "Replace a key's origin allowlist and enforce it",
-  args: {
-    app_id: appIdArg,
+  args: aboutKey({
     origin: { ...originsArg, required: false },
     "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
     any: { type: "boolean", description: "Allow every origin: empty the list and stop enforcing it" },
-    namespace: expectedNamespaceArg,
-  },
+  }),
   anyOf: ["origin", "allow-no-origin", "any"],
   examples: ["bodega origin set -n demo web shop.example.com '*.example.org'", "bodega origin set -n demo web --any"],
   notes: [
@@ -127,20 +126,18 @@ const set = defineCommand({
     if (any && (origins.length > 0 || allowNoOrigin))
       throw new UsageError("--any cannot be combined with origins or --allow-no-origin.");
     await confirmOrigins(args, console);
-    const { setOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const { setOrigins } = await service();
     const input = { origins, allowNoOrigin, enforce: !any };
     await printOrigins(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
   },
 });
 
-const check = defineCommand({
+export const checkCommand = defineCommand({
   description: "Check whether an origin may use a key",
-  args: {
-    app_id: appIdArg,
+  args: aboutKey({
     origin: { type: "positional", required: false, description: "The Origin header, such as https://shop.example.com" },
     none: { type: "boolean", description: "Check a request without an Origin header" },
-    namespace: expectedNamespaceArg,
-  },
+  }),
   oneOf: ["origin", "none"],
   examples: ["bodega origin check -n demo web https://shop.example.com"],
   notes: [
@@ -148,7 +145,7 @@ const check = defineCommand({
       "bodega origin list -h",
   ],
   async run(args, console) {
-    const { explainOrigin } = await import("../../../server/modules/app-keys/origins.ts");
+    const { explainOrigin } = await service();
     const origin = args.origin ?? null;
     const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
     const advice = verdict.advice && completeCommand(verdict.advice, console.command);
@@ -157,19 +154,3 @@ const check = defineCommand({
     return verdict.allowed ? 0 : 1;
   },
 });
-
-export default {
-  add: defineChange(
-    "add",
-    "Add origins to a key's allowlist and enforce it",
-    "Origins that are already on the list are skipped.",
-  ),
-  remove: defineChange(
-    "remove",
-    "Remove origins from a key's allowlist",
-    "An empty list is still enforced. To allow every origin: bodega origin set <app_id> --any",
-  ),
-  list,
-  set,
-  check,
-};

@@ -5,21 +5,17 @@ import type { ProductInput, ProductPatch, VariantInput } from "../../../server/m
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, recordArgs, withTenant } from "../../context/context.ts";
-import {
-  type ArgValues,
-  type CommandArgs,
-  choiceArg,
-  numberArg,
-  requiredNamespaceArg,
-  valueArg,
-  wordArg,
-} from "../../framework/args.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { choiceArg, numberArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { printProduct, product } from "./commands.ts";
-import { readTranslations, translationArgs } from "./translations.ts";
+import { printProduct, product, readGiven, translationArgs } from "./commands.ts";
+
+const service = () => import("../../../server/modules/catalogue/products/service.ts");
+const deleted = () => import("../../../server/modules/catalogue/products/restore.ts");
+const transaction = () => import("../../../server/db/transaction.ts");
 
 /** Reads `12.50` and `12,50`. Errors: UsageError for a possible thousands separator, and for other texts. */
 function parsePrice(flag: string, text: string): number {
@@ -61,9 +57,7 @@ const fieldArgs = {
 function readFields(args: ArgValues<typeof fieldArgs>): ProductPatch {
   const { title, price, sku, slug, description, status, category, tag, "compare-at-price": compare_at_price } = args;
   const lists = { ...(category.length > 0 && { category_ids: category }), ...(tag.length > 0 && { tags: tag }) };
-  const translations = readTranslations(args);
-  const fields = { title, price, compare_at_price, sku, slug, description, status, translations, ...lists };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return readGiven(args, { title, price, compare_at_price, sku, slug, description, status, ...lists });
 }
 
 const variantNote =
@@ -90,7 +84,7 @@ function parseVariant(text: string): VariantInput {
   return { ...fields, ...(Object.keys(options).length > 0 && { options }) };
 }
 
-const create = defineCommand({
+export const createCommand = defineCommand({
   description: "Create a product",
   args: {
     namespace: requiredNamespaceArg,
@@ -108,12 +102,12 @@ const create = defineCommand({
   async run(args, console) {
     const variants = args.variant.map(parseVariant);
     const input = { ...readFields(args), stock: args.stock ?? null, variants } as ProductInput;
-    const { createProduct } = await import("../../../server/modules/catalogue/products/service.ts");
+    const { createProduct } = await service();
     await printProduct(console, await withTenant(args, console, (ctx) => createProduct(ctx, input)));
   },
 });
 
-const update = defineCommand({
+export const updateCommand = defineCommand({
   description: "Update a product",
   args: { ...product.args, ...fieldArgs },
   examples: ["bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe"],
@@ -126,9 +120,9 @@ const update = defineCommand({
   async run(args, console) {
     const patch = readFields(args);
     const variants = args.variant.map((text) => ({ line: 1, document: parseVariant(text) }));
-    const { getProduct, patchProduct } = await import("../../../server/modules/catalogue/products/service.ts");
+    const { getProduct, patchProduct } = await service();
     const { importVariants } = await import("../../../server/modules/catalogue/transfer/import-variant.ts");
-    const { inTransaction } = await import("../../../server/db/transaction.ts");
+    const { inTransaction } = await transaction();
     const change = async (tx: Ctx) => {
       const id = await findWhole(tx, args.product);
       if (Object.keys(patch).length > 0) await patchProduct(tx, id, patch, { ifMatch: null });
@@ -140,15 +134,15 @@ const update = defineCommand({
   },
 });
 
-const deleteCommand = defineCommand({
+export const deleteCommand = defineCommand({
   description: "Delete a product; orders keep their lines",
   args: product.args,
   examples: ["bodega product delete -n demo desk-lamp"],
   notes: ["To bring it back: bodega product restore -h"],
   done: "Deleted product {title}.",
   async run(args, console) {
-    const { deleteProduct, getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
-    const { countUses } = await import("../../../server/modules/catalogue/products/restore.ts");
+    const { deleteProduct, getProduct } = await service();
+    const { countUses } = await deleted();
     const { json, uses } = await withTenant(args, console, async (ctx) => {
       const id = await findWhole(ctx, args.product);
       return { json: (await getProduct(ctx, id)).json, uses: await countUses(ctx, id) };
@@ -163,11 +157,14 @@ const deleteCommand = defineCommand({
   },
 });
 
-const loadDeleted = async () => (await import("../../../server/modules/catalogue/products/restore.ts")).findDeleted;
-
-const restore = defineCommand({
+export const restoreCommand = defineCommand({
   description: "Bring a deleted product back",
-  args: recordArgs("product", undefined, "Id, slug or SKU of the deleted product", loadDeleted).args,
+  args: recordArgs(
+    "product",
+    undefined,
+    "Id, slug or SKU of the deleted product",
+    async () => (await deleted()).findDeleted,
+  ).args,
   examples: ["bodega product restore -n demo desk-lamp"],
   notes: [
     "Of several products with the slug or SKU, the one that was deleted last comes back. Its uploaded pictures are kept for " +
@@ -175,7 +172,7 @@ const restore = defineCommand({
   ],
   done: "Restored product {title}.",
   async run(args, console) {
-    const { restoreProduct } = await import("../../../server/modules/catalogue/products/restore.ts");
+    const { restoreProduct } = await deleted();
     await printProduct(console, await withTenant(args, console, (ctx) => restoreProduct(ctx, args.product)));
   },
 });
@@ -188,7 +185,7 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
 }
 
-const stock = defineCommand({
+export const stockCommand = defineCommand({
   description: "Change the stock of a product or variant",
   args: {
     ...product.args,
@@ -209,8 +206,8 @@ const stock = defineCommand({
   async run(args, console) {
     const isDryRun = args["dry-run"];
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");
-    const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
-    const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
+    const { getProduct } = await service();
+    const { inDryRun, inTransaction } = await transaction();
     const change = async (tx: Ctx) => {
       const item = await product.find(tx, args.product);
       await changeStock(tx, item, args.change);
@@ -221,5 +218,3 @@ const stock = defineCommand({
     if (isDryRun) await info(console, "Dry run: nothing was saved.");
   },
 });
-
-export default { create, update, delete: deleteCommand, restore, stock };

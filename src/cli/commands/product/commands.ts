@@ -1,25 +1,21 @@
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
-import type { ImportResult } from "../../../server/modules/catalogue/transfer/import.ts";
-import type { MigrationReport } from "../../../server/modules/catalogue/transfer/migration/shop-table.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, info, invalidFlag, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printList, printRecord } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
-import { escapeControls } from "../../terminal/text.ts";
 
-export function toProductRecord({ id, ...rest }: ProductDocument) {
-  return { product_id: id, ...rest };
-}
+const toProductRecord = ({ id, ...rest }: ProductDocument) => ({ product_id: id, ...rest });
 
-export function formatPrice(minor: number, currency: string): string {
+function formatPrice(minor: number, currency: string): string {
   return `${formatMinor(minor, currencyDigits(currency))} ${currency}`;
 }
 
 /** The stock for sale: `7`, `7 of 9` if orders reserve some, `not counted`. */
-export function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
+function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
   if (stock === null) return "not counted";
   return available === stock ? String(stock) : `${available} of ${stock}`;
 }
@@ -54,56 +50,6 @@ export async function printProduct(console: Console, { json }: { json: string })
   });
 }
 
-const stopReasons = { error: "Stopped at an error", interrupted: "Interrupted", failure: "Aborted" } as const;
-
-type Imported = ImportResult & MigrationReport & { file: string };
-
-export async function printImport(console: Console, result: Imported, isDryRun: boolean): Promise<number> {
-  const { changes, errors, errors_omitted, stopped, last_line, source, left_out, file, ...counts } = result;
-  const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
-  if (console.json) {
-    const { file: _, ...answer } = result;
-    await printJson(console, { ...answer, dry_run: isDryRun });
-    return code;
-  }
-  const notes = console.quiet ? [] : [...(isDryRun ? changes.map(describeChange) : []), ...describeLeftOut(result)];
-  const lines = [...describeErrors(result), ...notes];
-  await console.writeError(lines.map((line) => `${escapeControls(line)}\n`).join(""));
-  if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun });
-  if (stopped !== null) await warn(console, describeStop(stopped, result, isDryRun));
-  if (isDryRun) await info(console, "Dry run: nothing was saved.");
-  return code;
-}
-
-function describeErrors({ errors, errors_omitted, file }: Imported): string[] {
-  const place = (line: number) => `${file === "-" ? "" : `${file}, `}line ${line}`;
-  const lines = errors.map(({ line, field, message }) => `${place(line)}: ${field ? `${field}: ` : ""}${message}`);
-  return errors_omitted > 0 ? [...lines, `… and ${errors_omitted} more errors`] : lines;
-}
-
-function describeChange({ line, title, fields }: Imported["changes"][number]): string {
-  return `line ${line}: ${fields ? `updates ${fields.join(", ")} of ${title}` : `creates ${title}`}`;
-}
-
-function describeStop(stopped: keyof typeof stopReasons, counts: Imported, isDryRun: boolean): string {
-  const isSaved = counts.created + counts.updated + counts.unchanged > 0;
-  const reason = stopReasons[stopped];
-  if (!isDryRun && !isSaved) return `Nothing was saved. ${reason}; correct the file and import it again.`;
-  const done = isDryRun ? "checked" : "saved";
-  return `${reason} after line ${counts.last_line}. The products counted above are ${done}; later lines are not.`;
-}
-
-function describeLeftOut({ source, left_out: { columns, rows } }: Imported): string[] {
-  if (!source) return [];
-  const lines = [`The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`];
-  if (columns.length > 0) lines.push(`left out, because products have no such field: ${columns.join(", ")}`);
-  for (const { reason, lines: numbers } of rows) {
-    const more = numbers.length > 20 ? ` and ${numbers.length - 20} more` : "";
-    lines.push(`left out, line ${numbers.slice(0, 20).join(", ")}${more}: ${reason}`);
-  }
-  return lines;
-}
-
 const names = "Id, slug or SKU of the product, or SKU of one of its variants";
 const load = async () => (await import("../../../server/modules/catalogue/products/resolve.ts")).resolveStockItem;
 /** A stock item is a product or a variant. */
@@ -111,7 +57,7 @@ export const product = recordArgs("product", "product", names, load);
 
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
-const list = defineCommand({
+export const listCommand = defineCommand({
   description: "List the products of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -151,20 +97,18 @@ const list = defineCommand({
   },
 });
 
-const show = defineCommand({
+export const showCommand = defineCommand({
   description: "Show a product with its variants",
   args: product.args,
   examples: ["bodega product show -n demo LAMP-1"],
   async run(args, console) {
     const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
-    await printProduct(
-      console,
-      await product.withRecord(args, console, (ctx, item) => getProduct(ctx, item.productId)),
-    );
+    const found = await product.withRecord(args, console, (ctx, { productId }) => getProduct(ctx, productId));
+    await printProduct(console, found);
   },
 });
 
-const exportProduct = defineCommand({
+export const exportCommand = defineCommand({
   description: "Export the products of a store as CSV or NDJSON, oldest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -197,4 +141,27 @@ const exportProduct = defineCommand({
   },
 });
 
-export default { list, show, export: exportProduct };
+export const translationArgs = {
+  "title-in": valueArg("lang=text", "Title in another language, such as de=Tasse; de= removes it", {
+    multiple: true,
+    field: "translations",
+  }),
+  "description-in": valueArg("lang=text", "Description in another language; de= removes it", {
+    multiple: true,
+    field: "translations",
+  }),
+} as const satisfies CommandArgs;
+
+/** Returns the fields that are given, with the translations. */
+export function readGiven(args: ArgValues<typeof translationArgs>, fields: object): object {
+  const translations: Record<string, { title?: string | null; description?: string | null }> = {};
+  for (const field of ["title", "description"] as const) {
+    for (const given of args[`${field}-in`]) {
+      const [, lang, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
+      if (lang === undefined) throw invalidFlag(`--${field}-in`, "must be a language and a text, such as de=Tasse");
+      translations[lang] = { ...translations[lang], [field]: text || null };
+    }
+  }
+  const all = { ...fields, ...(Object.keys(translations).length > 0 && { translations }) };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}

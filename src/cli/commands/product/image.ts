@@ -22,9 +22,11 @@ async function withPicturesOf(
   });
 }
 
+const pictures = () => import("../../../server/modules/catalogue/products/pictures.ts");
+
 const pictureArg = { type: "positional", required: true, multiple: true } as const;
 
-const add = defineCommand({
+export const addCommand = defineCommand({
   description: "Add pictures to a product or variant",
   args: {
     ...product.args,
@@ -37,29 +39,24 @@ const add = defineCommand({
       "million pixels.",
   ],
   async run(args, console) {
-    const { addPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
+    const { addPictures } = await pictures();
     await withPicturesOf(args, console, (ctx, item) => addPictures(ctx, item, args.file, args.alt));
   },
 });
 
-const list = defineCommand({
+export const listCommand = defineCommand({
   description: "List the pictures of a product or variant",
   args: product.args,
   examples: ["bodega product image list -n demo LAMP-1"],
-  async run(args, console) {
-    const { listPictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
-    await withPicturesOf(args, console, listPictures);
-  },
+  run: async (args, console) => withPicturesOf(args, console, (await pictures()).listPictures),
 });
 
-const remove = defineCommand({
+export const removeCommand = defineCommand({
   description: "Remove pictures from a product or variant",
   args: { ...product.args, picture: { ...pictureArg, description: "Ids or URLs, as list shows them" } },
   examples: ["bodega product image remove -n demo LAMP-1 med_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   async run(args, console) {
-    const { removePictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
+    const { removePictures } = await pictures();
     await withPicturesOf(args, console, (ctx, item) => removePictures(ctx, item, args.picture));
   },
 });
-
-export default { add, list, remove };

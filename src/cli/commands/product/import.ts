@@ -1,21 +1,24 @@
 import { constants, createReadStream } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { ImportResult } from "../../../server/modules/catalogue/transfer/import.ts";
+import type { MigrationReport } from "../../../server/modules/catalogue/transfer/migration/shop-table.ts";
 import { withPictures } from "../../context/context.ts";
-import {
-  type ArgValues,
-  type CommandArgs,
-  choiceArg,
-  fileFormatArg,
-  requiredNamespaceArg,
-  type SharedValues,
-  wordArg,
-} from "../../framework/args.ts";
+import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
+import { choiceArg, fileFormatArg, requiredNamespaceArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { CancelledError, type Console, invalidFlag } from "../../terminal/console.ts";
+import {
+  CancelledError,
+  type Console,
+  info,
+  invalidFlag,
+  printJson,
+  printRecord,
+  warn,
+} from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { printImport } from "./commands.ts";
+import { escapeControls } from "../../terminal/text.ts";
 
 /** Opens a file, whose bytes are read anew each time, or a pipe, whose bytes are kept. Errors: UsageError. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
@@ -47,7 +50,7 @@ const importArgs = {
   "on-error": choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it", { default: "stop" }),
 } as const satisfies CommandArgs;
 
-const importProduct = defineCommand({
+export const importCommand = defineCommand({
   description: "Import products from a CSV or NDJSON file",
   args: importArgs,
   examples: [
@@ -137,4 +140,45 @@ async function importFile(args: Job, console: Console): Promise<number> {
   }
 }
 
-export default { import: importProduct };
+const stopReasons = { error: "Stopped at an error", interrupted: "Interrupted", failure: "Aborted" } as const;
+
+type Imported = ImportResult & MigrationReport & { file: string };
+
+/** Prints the outcome of an import. Returns the exit code. */
+async function printImport(console: Console, { file, ...result }: Imported, isDryRun: boolean): Promise<number> {
+  const { changes, errors, errors_omitted, stopped, last_line, source, left_out, ...counts } = result;
+  const code = stopped === "interrupted" ? 130 : Math.min(counts.failed, 1);
+  if (console.json) await printJson(console, { ...result, dry_run: isDryRun });
+  if (console.json) return code;
+  const isVerbose = !console.quiet;
+  const lines = [...describeRows(result, file, isDryRun && isVerbose), ...(isVerbose ? describeLeftOut(result) : [])];
+  await console.writeError(lines.map((line) => `${escapeControls(line)}\n`).join(""));
+  if (isVerbose) await printRecord(console, { ...counts, dry_run: isDryRun });
+  if (stopped !== null) {
+    const isSaved = counts.created + counts.updated + counts.unchanged > 0;
+    const after = `after line ${last_line}. The products counted above are ${isDryRun ? "checked" : "saved"}; later lines are not.`;
+    const nothing = `Nothing was saved. ${stopReasons[stopped]}; correct the file and import it again.`;
+    await warn(console, isDryRun || isSaved ? `${stopReasons[stopped]} ${after}` : nothing);
+  }
+  if (isDryRun) await info(console, "Dry run: nothing was saved.");
+  return code;
+}
+
+function* describeRows({ errors, errors_omitted, changes }: ImportResult, file: string, isDryRun: boolean) {
+  const place = file === "-" ? "" : `${file}, `;
+  for (const { line, field, message } of errors) yield `${place}line ${line}: ${field ? `${field}: ` : ""}${message}`;
+  if (errors_omitted > 0) yield `… and ${errors_omitted} more errors`;
+  for (const { line, title, fields } of isDryRun ? changes : []) {
+    yield `line ${line}: ${fields ? `updates ${fields.join(", ")} of ${title}` : `creates ${title}`}`;
+  }
+}
+
+function* describeLeftOut({ source, left_out: { columns, rows } }: MigrationReport) {
+  if (!source) return;
+  yield `The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`;
+  if (columns.length > 0) yield `left out, because products have no such field: ${columns.join(", ")}`;
+  for (const { reason, lines } of rows) {
+    const more = lines.length > 20 ? ` and ${lines.length - 20} more` : "";
+    yield `left out, line ${lines.slice(0, 20).join(", ")}${more}: ${reason}`;
+  }
+}

@@ -1,22 +1,16 @@
+import type { SystemCtx } from "../../../server/context.ts";
 import { parseNamespace, type TenantInput } from "../../../server/modules/tenants/input.ts";
 import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
-import {
-  type Arg,
-  type ArgValues,
-  type CommandArgs,
-  choiceArg,
-  durationArg,
-  namespaceArg,
-  numberArg,
-  valueArg,
-  wordArg,
-} from "../../framework/args.ts";
+import type { Arg, ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
+import { choiceArg, durationArg, namespaceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
 import { type Console, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
+
+const service = () => import("../../../server/modules/tenants/service.ts");
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
 const tenantArg = wordArg("Namespace of the store", {
@@ -26,12 +20,12 @@ const tenantArg = wordArg("Namespace of the store", {
   completes: "namespace",
 }) satisfies Arg;
 
-const newTenantArg = {
-  ...tenantArg,
-  completes: undefined,
+const newTenantArg = wordArg("Namespace of the new store, such as my-shop", {
+  valueHint: "namespace",
+  fallback: "namespace",
+  field: "namespace",
   check: parseNamespace,
-  description: "Namespace of the new store, such as my-shop",
-} as const satisfies Arg;
+}) satisfies Arg;
 
 const tenantFlags = {
   title: valueArg("text", "Name of the store"),
@@ -93,31 +87,38 @@ const updateFlags = {
 } as const satisfies CommandArgs;
 
 function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
-  const { "token-lifetime": lifetimeMs } = args;
-  const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
   const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
-  const fields = Object.fromEntries(flags.map((flag) => [camelCase(flag), args[flag]]));
-  return { ...fields, tokenLifetime: lifetimeMs === undefined ? undefined : lifetimeMs / 1000 };
+  const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
+  const fields = flags.map((flag) => [camelCase(flag), args[flag]]);
+  const lifetimeMs = args["token-lifetime"];
+  return { ...Object.fromEntries(fields), tokenLifetime: lifetimeMs && lifetimeMs / 1000 };
 }
 
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
 
-const create = defineCommand({
+/** Runs a call of the service on the store that the command names. */
+function onTenant<T>(
+  args: SharedValues & { tenant: string },
+  console: Console,
+  call: (ctx: SystemCtx, namespace: string) => Promise<T>,
+): Promise<T> {
+  return withContext(args, console, (ctx) => call(ctx, args.tenant));
+}
+
+export const createCommand = defineCommand({
   description: "Create a store",
   args: { tenant: newTenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: ['bodega tenant create demo --title "Demo store" --currency EUR'],
   notes: ["Defaults: the namespace as title, EUR as currency, en as language."],
   done: "Created store {namespace}.",
   async run(args, console) {
-    const { createTenant } = await import("../../../server/modules/tenants/service.ts");
-    const tenant = await beginContext(args, console, (ctx) =>
-      createTenant(ctx, { namespace: args.tenant, ...readTenantFlags(args) }),
-    );
-    await printRecord(console, tenant);
+    const { createTenant } = await service();
+    const input = { namespace: args.tenant, ...readTenantFlags(args) };
+    await printRecord(console, await beginContext(args, console, (ctx) => createTenant(ctx, input)));
   },
 });
 
-const list = defineCommand({
+export const listCommand = defineCommand({
   description: "List stores by namespace",
   args: {
     status: choiceArg(["active", "suspended"], "Filter by status"),
@@ -125,7 +126,7 @@ const list = defineCommand({
   },
   examples: ["bodega tenant list --status suspended --query shop"],
   async run(args, console) {
-    const { listTenants } = await import("../../../server/modules/tenants/service.ts");
+    const { listTenants } = await service();
     const tenants = await withContext(args, console, (ctx) => listTenants(ctx, { status: args.status, q: args.query }));
     await printList(console, tenants, {
       empty: "No stores found. Create one: bodega tenant create <namespace>",
@@ -140,17 +141,14 @@ function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
   return printRecord(console, { ...tenant, token_lifetime, media_quota });
 }
 
-const show = defineCommand({
+export const showCommand = defineCommand({
   description: "Show a store",
   args: tenantArgs,
   examples: ["bodega tenant show demo"],
-  async run(args, console) {
-    const { getTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printTenant(console, await withContext(args, console, (ctx) => getTenant(ctx, args.tenant)));
-  },
+  run: async (args, console) => printTenant(console, await onTenant(args, console, (await service()).getTenant)),
 });
 
-const update = defineCommand({
+export const updateCommand = defineCommand({
   description: "Update a store",
   args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
   examples: ['bodega tenant update demo --title "The demo store" --logo= --resource-type article'],
@@ -160,12 +158,12 @@ const update = defineCommand({
   async run(args, console) {
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
     const patch = { ...readTenantFlags(args), types: { declare, remove } };
-    const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printTenant(console, await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch)));
+    const { updateTenant } = await service();
+    await printTenant(console, await onTenant(args, console, (ctx, name) => updateTenant(ctx, name, patch)));
   },
 });
 
-const suspend = defineCommand({
+export const suspendCommand = defineCommand({
   description: "Suspend a store: all its requests fail, and no data is lost",
   args: tenantArgs,
   examples: ["bodega tenant suspend demo"],
@@ -173,23 +171,19 @@ const suspend = defineCommand({
   done: "Suspended store {namespace}.",
   async run(args, console) {
     await confirmAction(console, `Suspend store ${args.tenant}? All its requests fail until it is resumed.`);
-    const { suspendTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(console, await withContext(args, console, (ctx) => suspendTenant(ctx, args.tenant)));
+    await printRecord(console, await onTenant(args, console, (await service()).suspendTenant));
   },
 });
 
-const resume = defineCommand({
+export const resumeCommand = defineCommand({
   description: "Resume a suspended store",
   args: tenantArgs,
   examples: ["bodega tenant resume demo"],
   done: "Resumed store {namespace}.",
-  async run(args, console) {
-    const { resumeTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(console, await withContext(args, console, (ctx) => resumeTenant(ctx, args.tenant)));
-  },
+  run: async (args, console) => printRecord(console, await onTenant(args, console, (await service()).resumeTenant)),
 });
 
-const deleteTenant = defineCommand({
+export const deleteCommand = defineCommand({
   description: "Delete a store and all its data permanently",
   args: {
     tenant: tenantArg,
@@ -202,10 +196,7 @@ const deleteTenant = defineCommand({
   async run(args, console) {
     const warning = `This permanently deletes store ${args.tenant} with its keys, products, orders, users and all other data.`;
     await confirmName(console, warning, args.tenant, args.confirm);
-    const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
-    const deleted = await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant));
+    const deleted = await onTenant(args, console, (await service()).deleteTenant);
     await printRecord(console, { ...deleted, status: "deleted" });
   },
 });
-
-export default { create, list, show, update, suspend, resume, delete: deleteTenant };

@@ -1,37 +1,33 @@
 import { withTenant } from "../../context/context.ts";
+import { defineList } from "../../context/list-command.ts";
 import { limitArg, requiredNamespaceArg, userFilterArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printList, printRecord } from "../../terminal/console.ts";
+import { printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
 
-const list = defineCommand({
+const service = () => import("../../../server/modules/tokens/service.ts");
+
+export const listCommand = defineList({
   description: "List the user tokens of a store, newest first",
   args: {
-    namespace: requiredNamespaceArg,
     user: userFilterArg,
     "all-states": { type: "boolean", description: "Include expired and revoked tokens" },
     limit: limitArg("1000"),
   },
   examples: ["bodega token list -n demo", "bodega token list -n demo --user ada@example.com --all-states --json"],
   notes: ["Only a hash of a token is stored, so the token itself cannot be shown."],
-  async run(args, console) {
-    const { listTokens } = await import("../../../server/modules/tokens/service.ts");
-    const { limit, "all-states": allStates } = args;
-    const tokens = await withTenant(args, console, async (ctx) =>
-      listTokens(ctx, { userId: await findUser(ctx, args.user), allStates, limit }),
-    );
-    await printList(console, tokens, {
-      empty: "No user tokens found.",
-      columns: ["token_id", { header: "USER", value: nameUser }, "state", "created_at", "expires_at"],
-      limit,
-    });
-  },
+  rows: async (ctx, { user, limit, "all-states": allStates }) =>
+    (await service()).listTokens(ctx, { userId: await findUser(ctx, user), allStates, limit }),
+  empty: "No user tokens found.",
+  columns: [
+    "token_id",
+    { header: "USER", value: ({ email, user_id }) => email ?? user_id },
+    ...(["state", "created_at", "expires_at"] as const),
+  ],
 });
 
-const nameUser = ({ email, user_id }: { email: string | null; user_id: string }) => email ?? user_id;
-
-const revoke = defineCommand({
+export const revokeCommand = defineCommand({
   description: "Revoke user tokens, so that users must sign in again",
   args: {
     namespace: requiredNamespaceArg,
@@ -47,14 +43,11 @@ const revoke = defineCommand({
     const { user, all, "token-id": tokenId, namespace } = args;
     const question = `Revoke every user token of store ${namespace}? All users must sign in again.`;
     if (all) await confirmAction(console, question);
-    const { revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
+    const { revokeToken, revokeTokensOf } = await service();
     const revoked = await withTenant(args, console, async (ctx) => {
       if (tokenId !== undefined) return revokeToken(ctx, tokenId);
-      const userId = await findUser(ctx, user);
-      return revokeTokensOf(ctx, userId ?? null);
+      return revokeTokensOf(ctx, (await findUser(ctx, user)) ?? null);
     });
     await printRecord(console, { revoked });
   },
 });
-
-export default { list, revoke };

@@ -1,24 +1,63 @@
+import type { UserFields } from "../../../server/modules/users/input.ts";
+import { parseEmail } from "../../../server/values/email.ts";
 import { collectPages, withTenant } from "../../context/context.ts";
+import { defineList } from "../../context/list-command.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import { passwordFlags, passwordGroups, passwordNote, readSecretLine, resolvePassword } from "../../secrets/secrets.ts";
-import { formatValue, printList } from "../../terminal/console.ts";
-import { confirmAction } from "../../terminal/prompt.ts";
-import { deleteUser, eraseUser, exportUser, twoFactor } from "./account.ts";
 import {
-  changeUser,
-  deliverPassword,
-  newUserArgs,
-  printUser,
-  readUserFlags,
-  toUserRecord,
-  type User,
-  user,
-  userFlags,
-} from "./user.ts";
+  deliverSecret,
+  passwordFlags,
+  passwordGroups,
+  passwordNote,
+  readSecretLine,
+  resolvePassword,
+} from "../../secrets/secrets.ts";
+import { type Console, formatValue } from "../../terminal/console.ts";
+import { changeUser, printUser, toUserRecord, type User, user } from "./user.ts";
 
-const create = defineCommand({
+const service = () => import("../../../server/modules/users/service.ts");
+
+const userFlags = {
+  name: valueArg("text", "Name of the user", { allowEmpty: true }),
+  phone: valueArg("number", "Phone number", { allowEmpty: true }),
+  role: choiceArg(
+    ["customer", "staff", "owner"],
+    "Role: customers buy, staff manage the store, owners also manage staff",
+  ),
+  lang: valueArg("tag", "Language of mail to the user, such as en or pt-BR"),
+  "email-verified": choiceArg(["yes", "no"], "Whether the email is verified"),
+} as const satisfies CommandArgs;
+
+const newUserArgs = {
+  namespace: requiredNamespaceArg,
+  email: valueArg("address", "Email to sign in with", {
+    required: true,
+    check: (text: string) => parseEmail("email", text),
+  }),
+  ...userFlags,
+} as const satisfies CommandArgs;
+
+function readUserFlags({ name, phone, role, lang, "email-verified": verified }: ArgValues<typeof userFlags>) {
+  return { name, phone, role, lang, email_verified: verified && verified === "yes" };
+}
+
+/** Sets a new password and prints the user. A generated password is delivered once: to a file, or on standard output. */
+async function deliverPassword(
+  args: ArgValues<typeof passwordFlags>,
+  console: Console,
+  change: (secret: { password: string }) => Promise<User>,
+  others: string[] = [],
+): Promise<void> {
+  const { isRandom, password } = await resolvePassword(args, console, others);
+  if (!isRandom) return printUser(console, await change({ password }));
+  const shape = { kind: "password", secretField: "password", separator: ":" } as const;
+  const make = async () => ({ ...toUserRecord(await change({ password })), password });
+  await deliverSecret(console, args["save-password-to"], shape, make);
+}
+
+export const createCommand = defineCommand({
   description: "Create a user of a store",
   args: {
     ...newUserArgs,
@@ -34,21 +73,20 @@ const create = defineCommand({
   notes: [passwordNote],
   done: "Created user {email}.",
   async run(args, console) {
-    const { email, "password-hash-stdin": isHash } = args;
     refuseTogether(args, passwordGroups);
-    const { createUser } = await import("../../../server/modules/users/service.ts");
+    const { createUser } = await service();
     const create = (secret: { password?: string; password_hash?: string }) =>
-      withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
-    if (isHash || !args.password) {
-      const hash = isHash ? { password_hash: await readSecretLine(console, "--password-hash-stdin") } : {};
-      return printUser(console, await create(hash));
-    }
-    const password = await resolvePassword(args, console, ["--password-hash-stdin", "--no-password"]);
-    await deliverPassword(args, console, password, () => create({ password: password.password }));
+      withTenant(args, console, (ctx) => createUser(ctx, { email: args.email, ...readUserFlags(args), ...secret }));
+    if (args["password-hash-stdin"]) {
+      const hash = await readSecretLine(console, "--password-hash-stdin");
+      await printUser(console, await create({ password_hash: hash }));
+    } else if (args.password) {
+      await deliverPassword(args, console, create, ["--password-hash-stdin", "--no-password"]);
+    } else await printUser(console, await create({}));
   },
 });
 
-const invite = defineCommand({
+export const inviteCommand = defineCommand({
   description: "Mail a person a code to set their first password",
   args: newUserArgs,
   examples: ["bodega user invite -n demo --email ada@example.com --name Ada --role staff"],
@@ -64,59 +102,51 @@ const invite = defineCommand({
   },
 });
 
-const list = defineCommand({
+export const listCommand = defineList({
   description: "List the users of a store, newest first",
   args: {
-    namespace: requiredNamespaceArg,
     query: valueArg("text", "Filter by the beginning of email or name", { field: "q" }),
     role: choiceArg(["customer", "staff", "owner"], "Filter by role"),
     status: choiceArg(["active", "disabled"], "Filter by status"),
     limit: limitArg("1000"),
   },
   examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
-  async run(args, console) {
-    const { query: q, role, status, limit } = args;
+  async rows(ctx, { query: q, role, status, limit }) {
     const { listUsers } = await import("../../../server/modules/users/list.ts");
-    const users = await withTenant(args, console, (ctx) =>
-      collectPages<User>(limit, (page) => listUsers(ctx, { q, role, status, ...page })),
-    );
-    await printList(console, users.map(toUserRecord), {
-      empty: `No users found. Create one: bodega user create -n ${args.namespace} --email <address>`,
-      columns: [
-        ...(["user_id", "email", "name", "role", "status"] as const),
-        { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
-        { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
-      ],
-      limit,
-    });
+    const users = await collectPages<User>(limit, (page) => listUsers(ctx, { q, role, status, ...page }));
+    return users.map(toUserRecord);
   },
+  empty: "No users found. Create one: bodega user create -n {namespace} --email <address>",
+  columns: [
+    ...(["user_id", "email", "name", "role", "status"] as const),
+    { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
+    { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
+  ],
 });
 
-const show = defineCommand({
+export const showCommand = defineCommand({
   description: "Show a user",
   args: user.args,
   examples: ["bodega user show -n demo ada@example.com"],
-  async run(args, console) {
-    const { getUser } = await import("../../../server/modules/users/service.ts");
-    await printUser(console, await user.withRecord(args, console, getUser));
-  },
+  run: async (args, console) => printUser(console, await user.withRecord(args, console, (await service()).getUser)),
 });
 
-const update = defineCommand({
+async function updateUser(args: Parameters<typeof changeUser>[0], console: Console, patch: UserFields): Promise<void> {
+  const { updateUser } = await import("../../../server/modules/users/change.ts");
+  await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
+}
+
+export const updateCommand = defineCommand({
   description: "Update a user",
   args: { ...user.args, email: valueArg("address", "Email to sign in with"), ...userFlags },
   examples: ["bodega user update -n demo ada@example.com --role staff --phone="],
   notes: ["Fields without a flag keep their value; an empty --name= or --phone= clears it. A new email is unverified."],
   done: "Updated user {email}.",
   anyOf: ["email", ...Object.keys(userFlags)],
-  async run(args, console) {
-    const patch = { email: args.email, ...readUserFlags(args) };
-    const { updateUser } = await import("../../../server/modules/users/change.ts");
-    await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
-  },
+  run: (args, console) => updateUser(args, console, { email: args.email, ...readUserFlags(args) }),
 });
 
-const setPassword = defineCommand({
+export const setPasswordCommand = defineCommand({
   description: "Set a user's password and end all their sessions",
   args: { ...user.args, ...passwordFlags },
   examples: ["bodega user set-password -n demo ada@example.com --password-stdin < password.txt"],
@@ -124,66 +154,29 @@ const setPassword = defineCommand({
   done: "Set the password of user {email}.",
   async run(args, console) {
     refuseTogether(args, passwordGroups);
-    const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
-    const password = await resolvePassword(args, console);
-    await deliverPassword(args, console, password, () =>
+    const { getUser, setPassword } = await service();
+    await deliverPassword(args, console, ({ password }) =>
       user.withRecord(args, console, async (ctx, id) => {
-        await setPassword(ctx, id, password.password);
+        await setPassword(ctx, id, password);
         return getUser(ctx, id);
       }),
     );
   },
 });
 
-function defineStatusCommand(name: "disable" | "enable", description: string, notes: string[]) {
-  return defineCommand({
-    description,
-    args: user.args,
-    examples: [`bodega user ${name} -n demo ada@example.com`],
-    notes,
-    done: name === "disable" ? "Disabled user {email}." : "Enabled user {email}.",
-    async run(args, console) {
-      const { updateUser } = await import("../../../server/modules/users/change.ts");
-      const status = name === "disable" ? "disabled" : "active";
-      await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, { status }, null)));
-    },
-  });
-}
-
-const resetTwoFactor = defineCommand({
-  description: "Disable two-factor sign-in for a user who lost the authenticator",
+export const disableCommand = defineCommand({
+  description: "Disable a user and end all their sessions",
   args: user.args,
-  examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
-  notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],
-  done: "Disabled two-factor sign-in of user {email}.",
-  async run(args, console) {
-    const question = `Disable two-factor sign-in of ${args.user}? The password alone is then enough to sign in.`;
-    await confirmAction(console, question);
-    const { resetTwoFactor } = await import("../../../server/modules/two-factor/service.ts");
-    const { getUser } = await import("../../../server/modules/users/service.ts");
-    const { after, wasOn } = await user.withRecord(args, console, async (ctx, id) => {
-      const wasOn = await resetTwoFactor(ctx, id);
-      return { after: await getUser(ctx, id), wasOn };
-    });
-    const done = wasOn ? console.done : "Two-factor sign-in was not enabled. Nothing was changed.";
-    await printUser({ ...console, done }, after);
-  },
+  examples: ["bodega user disable -n demo ada@example.com"],
+  notes: ["Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>"],
+  done: "Disabled user {email}.",
+  run: (args, console) => updateUser(args, console, { status: "disabled" }),
 });
 
-export default {
-  create,
-  invite,
-  list,
-  show,
-  update,
-  "set-password": setPassword,
-  disable: defineStatusCommand("disable", "Disable a user and end all their sessions", [
-    "Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>",
-  ]),
-  enable: defineStatusCommand("enable", "Enable a disabled user", []),
-  delete: deleteUser,
-  export: exportUser,
-  erase: eraseUser,
-  "two-factor": twoFactor,
-  "reset-two-factor": resetTwoFactor,
-};
+export const enableCommand = defineCommand({
+  description: "Enable a disabled user",
+  args: user.args,
+  examples: ["bodega user enable -n demo ada@example.com"],
+  done: "Enabled user {email}.",
+  run: (args, console) => updateUser(args, console, { status: "active" }),
+});

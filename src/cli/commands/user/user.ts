@@ -1,11 +1,15 @@
 import type { Ctx } from "../../../server/context.ts";
+import { AppError } from "../../../server/errors.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
-import { parseEmail } from "../../../server/values/email.ts";
 import { recordArgs, type StoreArgs } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
-import { deliverSecret, type NewPassword } from "../../secrets/secrets.ts";
-import { type Console, printRecord } from "../../terminal/console.ts";
-import { confirmAction } from "../../terminal/prompt.ts";
+import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { refuseTogether } from "../../framework/parse-values.ts";
+import { type Console, invalidFlag, printJson, printRecord, UsageError, warn } from "../../terminal/console.ts";
+import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
+
+const users = () => import("../../../server/modules/users/service.ts");
+const personalData = () => import("../../../server/modules/personal-data/service.ts");
 
 export type User = Awaited<ReturnType<typeof getUser>>;
 
@@ -16,37 +20,9 @@ export async function findUser(ctx: Ctx, named: string | undefined): Promise<str
   return named === undefined ? undefined : user.find(ctx, named);
 }
 
-export const userFlags = {
-  name: valueArg("text", "Name of the user", { allowEmpty: true }),
-  phone: valueArg("number", "Phone number", { allowEmpty: true }),
-  role: choiceArg(
-    ["customer", "staff", "owner"],
-    "Role: customers buy, staff manage the store, owners also manage staff",
-  ),
-  lang: valueArg("tag", "Language of mail to the user, such as en or pt-BR"),
-  "email-verified": choiceArg(["yes", "no"], "Whether the email is verified"),
-} as const satisfies CommandArgs;
+export const toUserRecord = ({ id, ...rest }: User) => ({ user_id: id, ...rest });
 
-export const newUserArgs = {
-  namespace: requiredNamespaceArg,
-  email: valueArg("address", "Email to sign in with", {
-    required: true,
-    check: (text: string) => parseEmail("email", text),
-  }),
-  ...userFlags,
-} as const satisfies CommandArgs;
-
-export function readUserFlags({ name, phone, role, lang, "email-verified": verified }: ArgValues<typeof userFlags>) {
-  return { name, phone, role, lang, email_verified: verified && verified === "yes" };
-}
-
-export function toUserRecord({ id, ...rest }: User) {
-  return { user_id: id, ...rest };
-}
-
-export function printUser(console: Console, user: User): Promise<void> {
-  return printRecord(console, toUserRecord(user));
-}
+export const printUser = (console: Console, user: User) => printRecord(console, toUserRecord(user));
 
 /** Makes a change, and asks first if it would remove the last active owner. */
 export async function changeUser<T>(
@@ -67,15 +43,142 @@ export async function changeUser<T>(
   }
 }
 
-/** Sets a password and prints the user. A generated password is delivered once: to a file, or on standard output. */
-export async function deliverPassword(
-  args: { "save-password-to": string | undefined },
+export const exportCommand = defineCommand({
+  description: "Print all that is kept of a person, as JSON",
+  args: user.args,
+  examples: ["bodega user export -n demo ada@example.com > ada.json"],
+  notes: ["Passwords and other secrets are left out. The export is recorded in the audit log."],
+  run: async (args, console) =>
+    printJson(console, await user.withRecord(args, console, (await personalData()).exportPerson)),
+});
+
+const removalArgs = {
+  ...user.args,
+  confirm: valueArg("email", "The user's email, to confirm without a terminal"),
+} as const satisfies CommandArgs;
+
+/** Asks for the email of the user, removes them, and returns who they were. */
+async function removeUser(
+  args: ArgValues<typeof removalArgs> & SharedValues,
   console: Console,
-  { password, isRandom }: NewPassword,
-  change: () => Promise<User>,
-): Promise<void> {
-  if (!isRandom) return printUser(console, await change());
-  const shape = { kind: "password", secretField: "password", separator: ":" } as const;
-  const make = async () => ({ ...toUserRecord(await change()), password });
-  await deliverSecret(console, args["save-password-to"], shape, make);
+  effect: string,
+  remove: (ctx: Ctx, id: string) => Promise<void>,
+) {
+  const found = await user.withRecord(args, console, (await users()).getUser);
+  const warning = `This permanently deletes user ${found.email} (${found.id}) and ${effect}.`;
+  await confirmName(console, warning, found.email, args.confirm);
+  await changeUser(args, console, remove);
+  return toUserRecord(found);
 }
+
+export const deleteCommand = defineCommand({
+  description: "Delete a user permanently and end all their sessions",
+  args: removalArgs,
+  examples: ["bodega user delete -n demo ada@example.com --confirm ada@example.com"],
+  notes: [
+    "Their orders keep customer and address; `bodega user erase` removes these too. --yes does not confirm a deletion, but is " +
+      "needed as well for the last active owner.",
+  ],
+  done: "Deleted user {email}.",
+  async run(args, console) {
+    const { deleteUser } = await users();
+    const remove = (ctx: Ctx, id: string) => deleteUser(ctx, id, null);
+    const deleted = await removeUser(args, console, "all their personal data", remove);
+    await printRecord(console, { ...deleted, status: "deleted" });
+  },
+});
+
+export const eraseCommand = defineCommand({
+  description: "Erase a person: delete the user and remove them from orders and logs",
+  args: removalArgs,
+  examples: ["bodega user erase -n demo ada@example.com --confirm ada@example.com"],
+  notes: [
+    "Orders keep their numbers, items and amounts, and lose customer, address and notes; they must be completed or cancelled " +
+      "first. Backups made before still contain the person.",
+  ],
+  done: "Erased user {user_id}.",
+  async run(args, console) {
+    const { eraseUser } = await personalData();
+    const { user_id } = await removeUser(args, console, "removes them from orders and logs", eraseUser);
+    await printRecord(console, { user_id, status: "erased" });
+  },
+});
+
+/** Two modules of a QR code, one above the other: both light, only the lower dark, only the upper dark, both dark. */
+const halfBlocks = " ▄▀█";
+/** Parameters that are the defaults of authenticators. Without them, the code fits a screen of 24 lines. */
+const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
+
+/** Shows a secret as text, and as a QR code if it is narrow enough, dark on white in every terminal. */
+async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secret: string; otpauth_uri: string }) {
+  const { encodeQR } = await import("qr");
+  const rows = encodeQR(uri.replace(defaults, ""), "raw", { ecc: "low", border: 2 });
+  const draw = (upper: boolean[], lower: boolean[] = []) =>
+    upper.map((isDark, x) => halfBlocks[Number(isDark) * 2 + Number(lower[x] ?? false)]).join("");
+  const lines = rows.flatMap((row, y) => (y % 2 ? [] : `\u001b[30;107m${draw(row, rows[y + 1])}\u001b[0m\n`));
+  const code = rows.length <= (console.screen?.columns ?? 0) ? lines.join("") : `${uri}\n`;
+  await console.writeError(`In the authenticator, scan this or type ${secret.replace(/.{4}(?=.)/g, "$& ")}\n${code}`);
+}
+
+export const twoFactorCommand = defineCommand({
+  description: "Enable two-factor sign-in for a user, with a QR code",
+  args: {
+    ...user.args,
+    "print-secret": { type: "boolean", description: "Print the authenticator's secret; confirm it later with --code" },
+    code: valueArg("digits", "Confirm with the code that the authenticator shows", { field: "otp" }),
+  },
+  examples: ["bodega user two-factor -n demo ada@example.com"],
+  notes: [
+    "At a terminal it shows a QR code, asks for a code of the authenticator, and prints ten recovery codes, once. Elsewhere " +
+      "it takes two calls: --print-secret, and --code within an hour. The user's password is not asked for.",
+  ],
+  done: "Enabled two-factor sign-in of user {email}.",
+  async run(args, console) {
+    const { "print-secret": isPrinted, code } = args;
+    refuseTogether(args, [["--print-secret", "--code"]]);
+    if (!isPrinted && code === undefined && !console.canAsk) {
+      const details = [{ field: "--print-secret", message: "is required without a terminal, or --code" }];
+      throw new UsageError("Missing --print-secret or --code.", { details });
+    }
+    const { beginTwoFactor, confirmTwoFactor } = await import("../../../server/modules/two-factor/enrolment.ts");
+    if (code === undefined) {
+      const { qr_svg: _, ...begun } = await user.withRecord(args, console, async (ctx, userId) => {
+        return { user_id: userId, ...(await beginTwoFactor(ctx, { userId })) };
+      });
+      if (isPrinted) return printRecord({ ...console, done: undefined }, begun, "secret");
+      await showSecret(console, begun);
+    }
+    let enabled: object = {};
+    const confirm = async (otp: string) => {
+      // A typing error that cannot be a code does not count as a wrong code.
+      if (code === undefined && !/^(?:\d ?){6}$/.test(otp)) throw invalidFlag("--code", "must be six digits");
+      enabled = await user.withRecord(args, console, async (ctx, userId) => {
+        const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {
+          if (!(error instanceof AppError) || error.kind !== "invalidLogin") throw error;
+          throw invalidFlag("--code", "is not the present code of the authenticator");
+        });
+        return { user_id: userId, email: (await (await users()).getUser(ctx, userId)).email, recovery_codes };
+      });
+    };
+    if (code === undefined) await askText("Code that the authenticator shows", { check: confirm });
+    else await confirm(code);
+    await printRecord(console, enabled, "recovery_codes");
+    if (!console.json) await warn(console, "Save the recovery codes now. They won't be shown again.");
+  },
+});
+
+export const resetTwoFactorCommand = defineCommand({
+  description: "Disable two-factor sign-in for a user who lost the authenticator",
+  args: user.args,
+  examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
+  notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],
+  done: "Disabled two-factor sign-in of user {email}.",
+  async run(args, console) {
+    const question = `Disable two-factor sign-in of ${args.user}? The password alone is then enough to sign in.`;
+    await confirmAction(console, question);
+    const { resetTwoFactor } = await import("../../../server/modules/two-factor/service.ts");
+    const wasOn = await user.withRecord(args, console, resetTwoFactor);
+    const done = wasOn ? console.done : "Two-factor sign-in was not enabled. Nothing was changed.";
+    await printUser({ ...console, done }, await user.withRecord(args, console, (await users()).getUser));
+  },
+});

@@ -1,14 +1,15 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import { defineList } from "../../context/list-command.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
-import { type Console, info, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, info, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { saveSecretArg } from "../key/key.ts";
 
-type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
+const service = () => import("../../../server/modules/webhooks/service.ts");
+const events = () => import("../../../server/modules/webhooks/deliveries.ts");
 
 const load = async () => (await import("../../../server/modules/webhooks/service.ts")).resolveWebhookId;
 const webhook = recordArgs("webhook_id", "webhook", "Id or URL of the webhook", load);
@@ -16,22 +17,29 @@ const webhook = recordArgs("webhook_id", "webhook", "Id or URL of the webhook", 
 async function deliverSigningSecret(
   args: StoreArgs & { "save-secret-to": string | undefined },
   console: Console,
-  make: (ctx: Ctx) => Promise<NewWebhook>,
+  make: (ctx: Ctx) => Promise<{ secret: string }>,
 ): Promise<void> {
   const shape = { kind: "secret", secretField: "secret", separator: " " } as const;
   await deliverSecret(console, args["save-secret-to"], shape, () => withTenant(args, console, make));
 }
 
-const add = defineCommand({
+/** Asks before a change of a webhook, of which `{webhook}` is the id and URL. Returns its id. */
+async function confirmChange(args: StoreArgs & { webhook_id: string }, console: Console, question: string) {
+  const { webhook_id: id, url } = await webhook.withRecord(args, console, (await service()).getWebhook);
+  await confirmAction(
+    console,
+    question.replace("{webhook}", () => `webhook ${id} to ${url}`),
+  );
+  return id;
+}
+
+export const addCommand = defineCommand({
   description: "Add a webhook that receives a store's events",
   args: {
     namespace: requiredNamespaceArg,
     url: valueArg("url", "URL that events are posted to (https)", {
       required: true,
-      check: async (text, values) => {
-        const { parseWebhookUrl } = await import("../../../server/modules/webhooks/service.ts");
-        parseWebhookUrl(text, values["allow-private"] === true);
-      },
+      check: async (text, values) => (await service()).parseWebhookUrl(text, values["allow-private"] === true),
     }),
     types: valueArg("pattern", "Event type, such as order.paid or order.* (default: all)", { multiple: true }),
     "allow-private": { type: "boolean", description: "Allow http, private addresses and addresses of this machine" },
@@ -44,45 +52,39 @@ const add = defineCommand({
   ],
   done: "Added webhook {url}.",
   async run(args, console) {
-    const { addWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const { url, types, "allow-private": allowPrivate } = args;
-    await deliverSigningSecret(args, console, (ctx) => addWebhook(ctx, { url, types, allowPrivate }));
+    const { addWebhook } = await service();
+    await deliverSigningSecret(args, console, (ctx) =>
+      addWebhook(ctx, { ...args, allowPrivate: args["allow-private"] }),
+    );
   },
 });
 
-const list = defineCommand({
+export const listCommand = defineList({
   description: "List the webhooks of a store and count their deliveries",
-  args: {
-    namespace: requiredNamespaceArg,
-    failing: { type: "boolean", description: "List only webhooks with failed or retried deliveries" },
-  },
+  args: { failing: { type: "boolean", description: "List only webhooks with failed or retried deliveries" } },
   examples: ["bodega webhook list -n demo --failing"],
-  async run(args, console) {
-    const { listWebhooks } = await import("../../../server/modules/webhooks/service.ts");
-    const all = await withTenant(args, console, listWebhooks);
-    const webhooks = args.failing ? all.filter(({ failed, last_error }) => failed > 0 || last_error !== null) : all;
-    await printList(console, webhooks, {
-      empty: "No webhooks found.",
-      columns: ["webhook_id", "url", "types", "waiting", "delivered", "failed", "last_error"],
-    });
+  async rows(ctx, { failing }) {
+    const webhooks = await (await service()).listWebhooks(ctx);
+    return webhooks.filter(({ failed, last_error }) => !failing || failed > 0 || last_error !== null);
   },
+  empty: "No webhooks found.",
+  columns: ["webhook_id", "url", "types", "waiting", "delivered", "failed", "last_error"],
 });
 
-const show = defineCommand({
+export const showCommand = defineCommand({
   description: "Show a webhook and count its deliveries",
   args: webhook.args,
   examples: ["bodega webhook show -n demo https://example.com/hooks"],
   notes: ["The signing secret cannot be shown. To replace it: bodega webhook rotate -n <namespace> <webhook_id>"],
   async run(args, console) {
-    const { getWebhookDetails } = await import("../../../server/modules/webhooks/service.ts");
-    const shown = await webhook.withRecord(args, console, getWebhookDetails);
+    const shown = await webhook.withRecord(args, console, (await service()).getWebhookDetails);
     await printRecord(console, shown);
     const failed = `bodega webhook deliveries -n ${args.namespace} ${shown.webhook_id} --status failed`;
     if (shown.failed > 0) await info(console, `List the failed deliveries: ${failed}`);
   },
 });
 
-const deliveries = defineCommand({
+export const deliveriesCommand = defineList({
   description: "List the deliveries of a webhook, newest event first",
   args: {
     ...webhook.args,
@@ -91,19 +93,13 @@ const deliveries = defineCommand({
   },
   examples: ["bodega webhook deliveries -n demo https://example.com/hooks --status failed"],
   notes: ["Successful deliveries are kept for 7 days, failed ones for 30."],
-  async run(args, console) {
-    const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const deliveries = await webhook.withRecord(args, console, (ctx, id) => listDeliveries(ctx, id, args));
-    await printList(console, deliveries, {
-      id: (delivery) => delivery.delivery_id,
-      empty: "No deliveries found.",
-      columns: ["event_id", "type", "status", "attempts", "next_attempt_at", "last_error"],
-      limit: args.limit,
-    });
-  },
+  rows: async (ctx, args) => (await events()).listDeliveries(ctx, await webhook.find(ctx, args.webhook_id), args),
+  id: (delivery) => delivery.delivery_id,
+  empty: "No deliveries found.",
+  columns: ["event_id", "type", "status", "attempts", "next_attempt_at", "last_error"],
 });
 
-const replay = defineCommand({
+export const replayCommand = defineCommand({
   description: "Deliver events to a webhook again",
   args: {
     ...webhook.args,
@@ -118,13 +114,13 @@ const replay = defineCommand({
   async run(args, console) {
     const { event, after } = args;
     const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
-    const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
+    const { replayDeliveries } = await events();
     const replayed = await webhook.withRecord(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
     await printRecord(console, { replayed });
   },
 });
 
-const rotate = defineCommand({
+export const rotateCommand = defineCommand({
   description: "Replace the signing secret of a webhook",
   args: { ...webhook.args, "save-secret-to": saveSecretArg },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
@@ -133,24 +129,24 @@ const rotate = defineCommand({
   ],
   done: "Replaced the secret of webhook {url}.",
   async run(args, console) {
-    const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const { webhook_id: id, url } = await webhook.withRecord(args, console, getWebhook);
-    await confirmAction(console, `Replace the secret of webhook ${id} to ${url}? The receiver must use the new one.`);
+    const { rotateWebhook } = await service();
+    const id = await confirmChange(
+      args,
+      console,
+      "Replace the secret of {webhook}? The receiver must use the new one.",
+    );
     await deliverSigningSecret(args, console, (ctx) => rotateWebhook(ctx, id));
   },
 });
 
-const remove = defineCommand({
+export const removeCommand = defineCommand({
   description: "Remove a webhook and its queued deliveries",
   args: webhook.args,
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   done: "Removed webhook {url}.",
   async run(args, console) {
-    const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const { webhook_id: id, url } = await webhook.withRecord(args, console, getWebhook);
-    await confirmAction(console, `Remove webhook ${id} to ${url}? Its queued deliveries are dropped.`);
+    const { removeWebhook } = await service();
+    const id = await confirmChange(args, console, "Remove {webhook}? Its queued deliveries are dropped.");
     await printRecord(console, await withTenant(args, console, (ctx) => removeWebhook(ctx, id)));
   },
 });
-
-export default { add, list, show, deliveries, replay, rotate, remove };

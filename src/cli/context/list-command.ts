@@ -1,0 +1,25 @@
+import type { Ctx } from "../../server/context.ts";
+import { type ArgValues, type CommandArgs, requiredNamespaceArg } from "../framework/args.ts";
+import { type CommandDefinition, defineCommand } from "../framework/command.ts";
+import { type ListView, printList } from "../terminal/console.ts";
+import { type StoreArgs, withTenant } from "./context.ts";
+
+type ListDefinition<T extends CommandArgs, Row> = Omit<CommandDefinition<T>, "run"> &
+  Omit<ListView<Row>, "limit"> & {
+    rows(ctx: Ctx, args: ArgValues<T> & StoreArgs): Promise<readonly Row[]>;
+  };
+
+/** A command that lists records of a store. `{namespace}` in the text for an empty list is the store's. */
+export function defineList<const T extends CommandArgs, Row>(definition: ListDefinition<T, Row>) {
+  const { rows, columns, id, empty, ...rest } = definition;
+  return defineCommand({
+    ...rest,
+    args: { namespace: requiredNamespaceArg, ...rest.args },
+    async run(args, console) {
+      const values = args as ArgValues<T> & StoreArgs & { limit?: number };
+      const found = await withTenant(values, console, (ctx) => rows(ctx, values));
+      const { namespace, limit } = values;
+      await printList(console, found, { columns, id, empty: empty.replace("{namespace}", namespace), limit });
+    },
+  });
+}
