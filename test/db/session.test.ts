@@ -46,12 +46,12 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await all(db, byName, { name: "nobody" })).toEqual([]);
   });
 
-  test("rows are read by name, by index and by length, and a repeated name keeps the first value", async () => {
-    const { rows } = await db.execute("SELECT 1 AS a, 'x' AS b, 3 AS a");
+  test("rows are read by name, by index and by length", async () => {
+    const { rows } = await db.execute("SELECT 1 AS a, 'x' AS b");
     const row = rows[0];
-    expect([row?.a, row?.b, row?.[0], row?.[1], row?.[2], row?.length]).toEqual([1, "x", 1, "x", 3, 3]);
+    expect([row?.a, row?.b, row?.[0], row?.[1], row?.length]).toEqual([1, "x", 1, "x", 2]);
     expect(JSON.parse(JSON.stringify(row))).toEqual({ a: 1, b: "x" });
-    expect(Array.prototype.slice.call(row)).toEqual([1, "x", 3]);
+    expect(Array.prototype.slice.call(row)).toEqual([1, "x"]);
   });
 
   test("whole numbers and booleans are stored as integers, fractions as reals, bytes unchanged", async () => {

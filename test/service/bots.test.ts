@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { list } from "isbot";
-import { isBot, notBots } from "../../src/server/modules/views/bots.ts";
+import { isBot, notBots } from "../../src/server/modules/views/service.ts";
 
 const people = [
   "",

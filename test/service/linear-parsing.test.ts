@@ -18,7 +18,7 @@ import { htmlToText } from "../../src/server/modules/catalogue/transfer/migratio
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
 import { requireStrongPassword } from "../../src/server/modules/passwords/password-policy.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/input.ts";
-import { isBot } from "../../src/server/modules/views/bots.ts";
+import { isBot } from "../../src/server/modules/views/service.ts";
 import { decodeCursor } from "../../src/server/pagination/list-page.ts";
 import { parseFields, parseIds, readTimeRange } from "../../src/server/pagination/list-query.ts";
 import { guardFormula, readGuarded } from "../../src/server/values/csv-injection.ts";

@@ -35,9 +35,8 @@ export function bindValue(value: unknown): BoundValue {
 }
 
 /**
- * Returns the arguments of a statement with `count` parameters, in their order. The count must match, because a cached
- * statement would silently reuse an earlier value for a missing one. Errors: those of each value; TypeError for another
- * count.
+ * Returns the arguments of a statement with `count` parameters. A cached statement would silently reuse an earlier
+ * value for a missing one. Errors: those of each value; TypeError for another count.
  */
 export function bindArgs(count: number, args: InArgs | undefined): BoundValue[] {
   if (args !== undefined && !Array.isArray(args)) throw new TypeError("Arguments are passed as a list.");

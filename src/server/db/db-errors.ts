@@ -132,10 +132,7 @@ function isNetworkError(error: CodedError): boolean {
 
 type Place = Pick<Config, "dataDir" | "databaseUrl">;
 
-/**
- * Builds a command line for a remedy: `db migrate` becomes `bodega db migrate --data-dir /srv/shop`, with the flags of
- * the present command that name the database.
- */
+/** Builds a command line for a remedy, with the flags of the present command that name the database. */
 export type CommandLine = (words: string) => string;
 
 /** The database of a configuration, as people name it: the path of the file or the host of the server. */

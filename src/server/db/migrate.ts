@@ -126,10 +126,7 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
   );
 }
 
-/**
- * Compares applied migrations with those of a program. Returns the pending ones, and the names of those that the
- * program lacks or has in another form.
- */
+/** Returns the pending migrations of a program, and the names of applied ones that it lacks or has in another form. */
 export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash">>, steps = migrations) {
   const hashes = new Map([...applied].map(({ name, hash }) => [name, hash]));
   const known = new Map(steps.map((step) => [step.name, hashMigration(step)]));
@@ -200,10 +197,7 @@ async function backUpBefore(path: string, name: string, now: Date): Promise<void
   await copyDatabase(path, join(dir, `before-${name}-${time}.db`));
 }
 
-/**
- * Copies the database file while others read and write; blocks the process. The copy gets its name when it is complete
- * and on disk. Errors: unavailable for a full or faulty disk.
- */
+/** Copies the database file while others use it; blocks the process. The copy gets its name once it is on disk. */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const libsql = await loadLibsql();
   const lock = new FileLock(libsql, `${path}-readers`);

@@ -127,10 +127,7 @@ function slotOf(param: unknown): Slot {
 
 export const purgeBatch = 1000;
 
-/**
- * Creates a function that deletes up to a thousand old rows of a table a call, and returns how many.
- * @param isOld SQL condition; its parameter `before` is the time `keptMs` milliseconds ago.
- */
+/** Creates a function that deletes up to a thousand old rows a call. `before` in `isOld` is the time `keptMs` ago. */
 export function createPurge(table: SQLiteTable, isOld: SQL, keptMs: number) {
   const removeOld = statement(sql`
     delete from ${table} where rowid in (

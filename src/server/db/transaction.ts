@@ -1,9 +1,6 @@
 import type { Session } from "./session.ts";
 
-/**
- * Runs `fn` with a context whose `db` is one write transaction: all writes are committed, or none. Inside a
- * transaction, it joins the outer one. Services that write more than one row must use it.
- */
+/** Runs `fn` in one write transaction, or in the outer one. Services that write more than one row must use it. */
 export function inTransaction<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   return ctx.db.transaction((tx) => fn({ ...ctx, db: tx }));
 }
@@ -31,10 +28,7 @@ export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C
   throw new Error("A dry run ended without its result.");
 }
 
-/**
- * Runs `fn` in a savepoint of a transaction: its failure undoes its own writes only.
- * @throws the error of `fn` once its writes are undone; another error when the whole transaction is lost.
- */
+/** Runs `fn` in a savepoint: its error undoes its own writes only. Another error: the transaction is lost. */
 export async function inSavepoint<T>(tx: { db: Session }, fn: () => Promise<T>): Promise<T> {
   await tx.db.execute("SAVEPOINT bodega_part");
   try {

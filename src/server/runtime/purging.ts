@@ -11,13 +11,13 @@ import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
-import { expireDueOrders } from "../modules/orders/expiry.ts";
+import { expireDueOrders } from "../modules/orders/service.ts";
 import { purgePublicHits } from "../modules/rate-limits/public-writes.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
-import { purgeViewDedupKeys } from "../modules/views/service.ts";
+import { purgeViewDedupKeys } from "../modules/views/view-buffer.ts";
 import { purgeDeliveries, purgeEvents } from "../modules/webhooks/deliveries.ts";
 import { formatDuration } from "../values/units.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
-import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/service.ts";
 import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
 import { openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";

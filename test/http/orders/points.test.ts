@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/service.ts";
 import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf, unlimitedOrders } from "../../support/orders.ts";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/service.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
 import { onEachDatabase } from "../../support/suite.ts";

@@ -10,7 +10,7 @@ import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { BallastFile } from "./ballast-file.ts";
 import { Connection } from "./connection.ts";
 import { watchFile, watchSuspension } from "./file-watch.ts";
-import { FileWriter } from "./file-writer.ts";
+import { createFileWriter } from "./file-writer.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
@@ -67,7 +67,7 @@ export class FileDatabase implements Database {
       if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
     const onCommit = this.reader.dropSnapshot;
-    const fileWriter = new FileWriter(this.writer, this.#fairness, { requireFile, onCommit });
+    const fileWriter = createFileWriter(this.writer, this.#fairness, { requireFile, onCommit });
     const hasJustResumed = options.isReplicated ? watchSuspension() : () => false;
     const mustWait = () => this.#fairness.isHeld() || this.#isWalFull() || hasJustResumed();
     this.queue = new WriteQueue(fileWriter, { ...options, mustWait });

@@ -45,10 +45,8 @@ export function describeKeptWals(path: string): { kept: string; message: string;
   });
 }
 
-/**
- * Finds the first invalid frame (0 for the header) with commits behind it. Each frame is checked against the checksum
- * of the previous one. Frames of an unfinished write may be invalid too, but no commit follows them.
- */
+// Finds the first invalid frame (0 for the header) with commits behind it. Each frame is checked against the checksum
+// of the previous one. Frames of an unfinished write may be invalid too, but no commit follows them.
 function findDamage(wal: string) {
   const file = openSync(wal, "r");
   try {

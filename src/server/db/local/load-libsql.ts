@@ -24,10 +24,7 @@ export type Libsql = new (path: string, options: { timeout?: number }) => Engine
 
 let loaded: Promise<Libsql> | undefined;
 
-/**
- * Loads the database engine when a database is first opened, so that help and version work without it. Errors:
- * unavailable when the add-on cannot be unpacked; its message says what to do.
- */
+/** Loads the engine at its first use, because help and version do not need it. Errors: unavailable, with a remedy. */
 export function loadLibsql(): Promise<Libsql> {
   loaded ??= import("libsql").then(
     (module) => module.default as unknown as Libsql,

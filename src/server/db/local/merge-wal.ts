@@ -3,10 +3,7 @@ import { unavailable } from "../../errors.ts";
 import { FileDatabase } from "./file-database.ts";
 import { loadLibsql } from "./load-libsql.ts";
 
-/**
- * Checkpoints the WAL, so that the database is a single file. Nobody else may have it open.
- * @throws unavailable when the WAL cannot be emptied, or the file is damaged.
- */
+/** Checkpoints the WAL, so that the database is a single file. Nobody else may have it open. Errors: unavailable. */
 export async function mergeWal(path: string): Promise<void> {
   if (!hasWal(path)) return removeWal(path);
   const db = new FileDatabase(await loadLibsql(), path);

@@ -77,10 +77,7 @@ async function waitFor(
   }
 }
 
-/**
- * Names the other processes that have a database file open, such as `product export, pid 4711`. Only Linux lists them, and
- * a container lists only its own; elsewhere it returns `another command`.
- */
+/** Names the other processes that have a database open, as `product export, pid 4711`, where the system lists them. */
 export function describeUsers(path: string): string {
   const { ino } = statSync(`${path}-users`);
   const locks = attempt(() => readFileSync("/proc/locks", "utf8")) ?? "";

@@ -7,10 +7,8 @@ import type { LockFairness } from "./lock-fairness.ts";
 import type { Reader } from "./reader.ts";
 import { readToEnd } from "./sync-file.ts";
 
-/**
- * A checkpoint that times out waiting for the write lock would run beside other writes. The lock was free a moment ago,
- * so this is enough. If another program reads, the process blocks for this long.
- */
+// A checkpoint that times out waiting for the write lock would run beside other writes. The lock was free a moment ago,
+// so this is enough. If another program reads, the process blocks for this long.
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
 export interface WalObserver {

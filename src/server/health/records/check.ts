@@ -2,7 +2,7 @@ import { getTableName, type SQL, sql, type Table } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { all, param, type Statement, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
-import { dayOf } from "../../modules/views/dedup-key.ts";
+import { dayOf } from "../../modules/views/service.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { type Finding, finding, type RecordSubject } from "../finding.ts";
 

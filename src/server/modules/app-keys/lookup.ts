@@ -19,13 +19,9 @@ export type ResolvedKey = ReturnType<typeof toKey>;
 type KeyRow = Record<"id" | "tenant_id" | "scopes" | "origins" | "secrets", string> &
   Record<"usable" | "enforce_origins" | "allow_no_origin", number> & { expires_at: string | null };
 
-const suspended = sql<number>`status <> 'active'`;
-const selectTenant = statement((q) =>
-  q
-    .select({ ...workFields, suspended })
-    .from(tenants)
-    .where(equals(tenants.namespace, "namespace")),
-);
+const resolved = { ...workFields, suspended: sql<number>`status <> 'active'` };
+const isNamed = equals(tenants.namespace, "namespace");
+const selectTenant = statement((q) => q.select(resolved).from(tenants).where(isNamed));
 const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,
@@ -134,11 +130,7 @@ function lookUpAtServer(db: Database): CredentialLookup {
   };
 }
 
-async function readCredentials(
-  db: Database,
-  namespace: string,
-  appId: string | undefined,
-): Promise<ResolvedCredentials> {
+async function readCredentials(db: Database, namespace: string, appId?: string): Promise<ResolvedCredentials> {
   const reads = [bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
   const [tenants, keys] = await db.batch(reads, "read");

@@ -194,10 +194,7 @@ export function requireOverlap(ms: number): void {
   }
 }
 
-/**
- * Creates a new secret; the old ones stay valid for `overlapMs`. Errors: notFound; wrongState for a revoked key, and if
- * too many secrets are valid.
- */
+/** Creates a secret; old ones stay valid for `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();

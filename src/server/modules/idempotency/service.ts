@@ -11,12 +11,9 @@ import { idempotencyKeys } from "./table.ts";
 export const keptMs = 24 * 3_600_000;
 
 const { caller, key } = idempotencyKeys;
-const selectReply = statement((q) =>
-  q
-    .select(pick(idempotencyKeys, "fingerprint", "status", "data", "etag", "language"))
-    .from(idempotencyKeys)
-    .where(and(ofStore(idempotencyKeys), equals(caller, "caller"), equals(key, "key"))),
-);
+const kept = pick(idempotencyKeys, "fingerprint", "status", "data", "etag", "language");
+const isOfKey = and(ofStore(idempotencyKeys), equals(caller, "caller"), equals(key, "key"));
+const selectReply = statement((q) => q.select(kept).from(idempotencyKeys).where(isOfKey));
 const reply = params("tenantId", "caller", "key", "fingerprint", "status", "data", "etag", "language");
 const keepReply = statement((q) => q.insert(idempotencyKeys).values({ ...reply, createdAt: param("now") }));
 
@@ -62,10 +59,7 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
   }
 }
 
-/**
- * Returns the stored reply to a request, if there is one.
- * @throws idempotencyKeyReused if another request used the key.
- */
+/** Returns the stored reply to a request, if any. Errors: idempotencyKeyReused if another request used the key. */
 export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<KeptReply | undefined> {
   const row = await get(ctx.db, selectReply, keyOf(ctx, request));
   if (!row) return undefined;

@@ -26,10 +26,8 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-/**
- * Limits of wrong tries in a day at all codes of a subject. After `few`, the addresses that made them get codes slowly;
- * after `many`, everybody does.
- */
+// Limits of wrong tries in a day at all codes of a subject. After `few`, the addresses that made them get codes slowly;
+// after `many`, everybody does.
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
@@ -79,10 +77,7 @@ export async function mailCode(
   return true;
 }
 
-/**
- * Replaces the code in a subject's slot by a new one, in the transaction that sends it.
- * @returns the code, and its expiry in epoch milliseconds.
- */
+/** Replaces the code in a subject's slot, in the transaction that sends it. `expiresAt` is in epoch milliseconds. */
 export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string; expiresAt: number }> {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
   const expiresAt = ctx.now() + (key.validMs ?? validMs);
@@ -126,10 +121,7 @@ export async function redeemCode<P, T>(
   return result;
 }
 
-/**
- * Checks a try without counting it. Returns the error that any code would get: tooManyAttempts if the code has no tries
- * left, resetCodeInvalid if there is no valid code.
- */
+/** Checks a try without counting it. Errors are returned: tooManyAttempts without tries left, resetCodeInvalid. */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
   const row = await get(ctx.db, selectCode, values);

@@ -27,13 +27,9 @@ const selectBuyers = statement((q) =>
     .orderBy(sql`pieces desc, since`)
     .limit(sql.placeholder("limit")),
 );
-const selectOfBuyer = statement((q) =>
-  q
-    .select({ id: orders.id, number: orders.number })
-    .from(orders)
-    .where(and(isUnpaid, eq(buyer, param("buyer"))))
-    .orderBy(orders.number),
-);
+const { id, number } = orders;
+const ofBuyer = and(isUnpaid, eq(buyer, param("buyer")));
+const selectOfBuyer = statement((q) => q.select({ id, number }).from(orders).where(ofBuyer).orderBy(number));
 
 /** At most `limit` buyers whose unpaid orders reserve stock, the most pieces first. */
 export function listBuyers(ctx: Ctx, limit: number) {

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { all, bind, byId, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
+import { all, bind, byId, ofUser, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../catalogue/products/stock.ts";
@@ -72,20 +72,11 @@ export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "canc
   return commitTransition(tx, id, { event, stock: ["release", how] });
 }
 
-const selectOthers = statement((q) =>
-  q
-    .select()
-    .from(orders)
-    .where(sql`${ofStore(orders)} and user_id = ${param("userId")} and id <> ${param("orderId")}
-      and refunded_minor > 0 and points_reversed < points_earned`)
-    .orderBy(orders.createdAt, orders.id),
-);
-const addReversed = statement((q) =>
-  q
-    .update(orders)
-    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion })
-    .where(byId(orders)),
-);
+const isOther = sql`${ofUser(orders)} and id <> ${param("orderId")}
+  and refunded_minor > 0 and points_reversed < points_earned`;
+const selectOthers = statement((q) => q.select().from(orders).where(isOther).orderBy(orders.createdAt, orders.id));
+const reversed = { pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion };
+const addReversed = statement((q) => q.update(orders).set(reversed).where(byId(orders)));
 
 /**
  * Returns points that an order spent; `earlier` points were returned before. Up to as many are then reversed for

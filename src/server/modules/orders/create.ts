@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
-import { and, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
+import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
@@ -9,7 +9,7 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type OrderedItem, type WantedItem } from "../catalogue/products/stock.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
 import { spendPoints } from "../rewards/ledger.ts";
-import { users } from "../users/table.ts";
+import { selectId } from "../users/guards.ts";
 import { orderAmounts } from "./amounts.ts";
 import { type CheckedOrder, checkOrder, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./limits.ts";
@@ -32,16 +32,9 @@ const insertOrder = statement(sql`
     'pending', 'unpaid', 'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
     ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
     ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
-const selectUser = statement((q) =>
-  q
-    .select({ id: users.id })
-    .from(users)
-    .where(and(ofStore(users), equals(users.id, "userId"))),
-);
 
 /**
- * Checks and counts an order before its transaction. `subject` in `input` is the customer that a key names by
- * `user_id`.
+ * Checks and counts an order before its transaction. `subject` is the customer that a key names by `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
  */
 export async function prepareOrder(
@@ -63,8 +56,7 @@ export async function prepareOrder(
 
 /**
  * Creates an order in one transaction: reserves stock, spends points, assigns its number. A dry run hides the number.
- * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was deleted
- * meanwhile.
+ * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was just deleted.
  */
 export async function createOrder(
   ctx: Ctx,
@@ -88,7 +80,7 @@ export async function createOrder(
 
 async function requireUser(tx: Ctx, field: string, userId: string | null): Promise<void> {
   if (userId === null) return;
-  const isKnown = isId("usr", userId) && (await get(tx.db, selectUser, { tenantId: tx.tenant.id, userId }));
+  const isKnown = isId("usr", userId) && (await get(tx.db, selectId, { tenantId: tx.tenant.id, id: userId }));
   if (isKnown) return;
   throw ownOnly(tx) === null ? invalidField(field, "is not a user of this store") : notFound("user", userId);
 }

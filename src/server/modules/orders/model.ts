@@ -50,13 +50,11 @@ export type PaymentInput = Static<typeof PaymentInput>;
 
 export const RefundInput = input("RefundInput", {
   lines: Type.Optional(
-    Type.Array(
-      input("RefundLineInput", {
-        line_id: textUpTo(100),
-        quantity: whole(1, 1_000_000),
-      }),
-      { minItems: 1, maxItems: 100, description: "Default: everything that is not refunded yet, with shipping." },
-    ),
+    Type.Array(input("RefundLineInput", { line_id: textUpTo(100), quantity: whole(1, 1_000_000) }), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Default: everything that is not refunded yet, with shipping.",
+    }),
   ),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
   reason: Type.Optional(nullable(lines(500))),
@@ -71,7 +69,7 @@ function amounts<const Name extends string>(...names: Name[]) {
 }
 const id = (description: string) => Type.String({ description });
 
-const OrderLine = output("OrderLine", {
+export const OrderLine = output("OrderLine", {
   id: id("`line_…`"),
   product_id: id("`prod_…`"),
   variant_id: nullable(id("`var_…`")),
@@ -90,7 +88,7 @@ const OrderLine = output("OrderLine", {
   restocked_quantity: count,
 });
 
-const OrderRefund = output("OrderRefund", {
+export const OrderRefund = output("OrderRefund", {
   id: id("`ref_…`"),
   ...amounts("amount"),
   lines: Type.Array(

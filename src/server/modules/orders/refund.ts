@@ -17,27 +17,20 @@ import { bumpVersion, orderStateError, requireOrderId, selectState } from "./sta
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
 // Changes nothing if the order has another state or version.
-const lockOrder = statement((q) =>
-  q
-    .update(orders)
-    .set(bumpVersion)
-    .where(and(byId(orders), inArray(orders.paymentStatus, ["paid", "partially_refunded"]), isVersion(orders)))
-    .returning(),
-);
+const isPaid = inArray(orders.paymentStatus, ["paid", "partially_refunded"]);
+const isRefundable = and(byId(orders), isPaid, isVersion(orders));
+const lockOrder = statement((q) => q.update(orders).set(bumpVersion).where(isRefundable).returning());
 const ofOrder = and(ofStore(orderLines), eq(orderLines.orderId, param("id")));
 const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
 const refundLine = statement(sql`
   update ${orderLines} set refunded_quantity = refunded_quantity + ${param("quantity")},
     refunded_minor = refunded_minor + ${param("amount")}, restocked_quantity = restocked_quantity + ${param("restocked")}
   where ${ofOrder} and id = ${param("lineId")}`);
-const insertRefund = statement((q) =>
-  q.insert(orderRefunds).values({
-    id: param("refundId"),
-    orderId: param("id"),
-    createdAt: param("now"),
-    ...params("tenantId", "amountMinor", "lines", "reason", "pointsReturned", "pointsReversed"),
-  }),
-);
+const newRefund = {
+  ...{ id: param("refundId"), orderId: param("id"), createdAt: param("now") },
+  ...params("tenantId", "amountMinor", "lines", "reason", "pointsReturned", "pointsReversed"),
+};
+const insertRefund = statement((q) => q.insert(orderRefunds).values(newRefund));
 const updateOrder = statement(sql`
   update ${orders} set refunded_minor = refunded_minor + ${param("amountMinor")},
     points_returned = points_returned + ${param("pointsReturned")},

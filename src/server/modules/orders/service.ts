@@ -1,14 +1,16 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
-import { type Ctx, mayRead } from "../../context.ts";
+import { type Ctx, mayRead, type WorkCtx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
-import { bind, byId, get, isVersion, ofStore, param, statement } from "../../db/statement.ts";
+import { all, bind, byId, get, isVersion, ofStore, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, notFound, preconditionFailed } from "../../errors.ts";
 import { requireText } from "../../values/fields.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
+import { tenantForWork, tenants } from "../tenants/table.ts";
+import { workThrough } from "../tenants/work.ts";
 import {
   type ChangedOrder,
   changedColumns,
@@ -16,6 +18,7 @@ import {
   type OrderChange,
   releaseOrder,
 } from "./commit-transition.ts";
+import { expiryMs } from "./create.ts";
 import { ownOnly, requireStore } from "./input.ts";
 import type { PaymentInput } from "./model.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectOrder, selectState, visible } from "./statements.ts";
@@ -24,13 +27,8 @@ import { orders } from "./table.ts";
 /** Builds an update of an order in the right state and version. `required` continues `Only …` in an error. */
 function transition(from: "pending" | "paid", required: string, set: SQLiteUpdateSetSource<typeof orders>) {
   const isAllowed = and(byId(orders), visible, eq(orders.status, from), isVersion(orders));
-  const update = statement((q) =>
-    q
-      .update(orders)
-      .set({ ...set, ...bumpVersion })
-      .where(isAllowed)
-      .returning(changedColumns),
-  );
+  const changed = { ...set, ...bumpVersion };
+  const update = statement((q) => q.update(orders).set(changed).where(isAllowed).returning(changedColumns));
   return { update, required };
 }
 
@@ -118,4 +116,28 @@ async function change(
     if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
     throw orderStateError(id, state.status, required);
   });
+}
+
+// Orders of a store expire in the order of creation, for which there is an index.
+const selectDue = statement<{ id: string; tenant: string }>(sql`
+  select o.id, ${tenantForWork} as tenant
+  from ${tenants} t cross join ${orders} o indexed by orders_by_status
+    on o.tenant_id = t.id and o.status = 'pending' and o.created_at <= ${param("createdTo")}
+  where o.expires_at <= ${param("now")} limit ${param("max")}`);
+// If several processes try, only one of them finds the order pending.
+const isExpiring = and(byId(orders), eq(orders.status, "pending"), lte(orders.expiresAt, param("now")));
+const expired = { status: "expired" as const, ...bumpVersion };
+const expirePending = statement((q) => q.update(orders).set(expired).where(isExpiring).returning(changedColumns));
+
+export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
+  const now = ctx.now();
+  const values = { now: toTimestamp(now), createdTo: toTimestamp(now - expiryMs), max: 100 };
+  const due = await all(ctx.db, selectDue, values);
+  return workThrough(ctx, due, (work, { id }) =>
+    inTransaction(work, async (tx) => {
+      const order = await get(tx.db, expirePending, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
+      if (order) await releaseOrder(tx, order, "expire");
+      return order !== undefined;
+    }),
+  );
 }

@@ -1,4 +1,5 @@
-import { and, type SQL, sql } from "drizzle-orm";
+import type { TObject } from "@sinclair/typebox";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { byId, param, statement } from "../../db/statement.ts";
@@ -6,6 +7,7 @@ import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { compileEvent } from "../events/service.ts";
+import { Order, OrderLine, OrderRefund } from "./model.ts";
 import { orders } from "./table.ts";
 
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
@@ -24,9 +26,13 @@ function amount(name: string): string {
   return `json(printf(form, ${name}_minor / scale, digits, ${name}_minor % scale))`;
 }
 
-/** `'total', 19.99, 'total_minor', 1999` for each amount. */
-function amounts(...names: string[]): string {
-  return names.map((name) => `'${name}', ${amount(name)}, '${name}_minor', ${name}_minor`).join(", ");
+/** The arguments of a `json_object` with the fields of a schema. Without a `special` value, a field is a column. */
+function fieldsOf({ properties }: TObject, special: Record<string, string>): string {
+  const fields = Object.keys(properties).map((name) => {
+    const column = `${name}_minor` in properties ? amount(name) : name;
+    return `'${name}', ${special[name] ?? column}`;
+  });
+  return fields.join(", ");
 }
 
 export const insertEvent = compileEvent({
@@ -39,36 +45,22 @@ export const insertEvent = compileEvent({
 });
 
 // Ordered by a subquery, because a libSQL server has no `order by` in an aggregate.
-const items = `(select json_group_array(json(line)) from (select json_object(
-  'id', id, 'product_id', product_id, 'variant_id', variant_id, 'title', title, 'variant_title', variant_title,
-  'sku', sku, 'options', json(options), 'image', image, ${amounts("price")}, 'quantity', quantity,
-  ${amounts("subtotal", "discount", "tax", "total")}, 'refunded_quantity', refunded_quantity, ${amounts("refunded")},
-  'restocked_quantity', restocked_quantity) as line
+const items = `(select json_group_array(json(line)) from (
+  select json_object(${fieldsOf(OrderLine, { options: "json(options)" })}) as line
   from order_lines where order_id = orders.id order by position))`;
-const refunds = `(select json_group_array(json(refund)) from (select json_object(
-  'id', id, ${amounts("amount")}, 'lines', json(lines), 'reason', reason,
-  'points_returned', points_returned, 'points_reversed', points_reversed, 'created_at', created_at) as refund
+const refunds = `(select json_group_array(json(refund)) from (
+  select json_object(${fieldsOf(OrderRefund, { lines: "json(lines)" })}) as refund
   from order_refunds where order_id = orders.id order by id))`;
+const special = { items, refunds, shipping_address: "json(shipping_address)" };
+export const orderJson = sql.raw(`(select json_object(${fieldsOf(Order, special)}) from ${amountForm})`);
 
-export const orderJson = sql.raw(`(select json_object(
-  'id', id, 'number', number, 'user_id', user_id, 'status', status, 'payment_status', payment_status,
-  'fulfillment_status', fulfillment_status, 'currency', currency, 'items', ${items},
-  ${amounts("subtotal", "discount", "shipping", "tax", "total", "refunded")},
-  'points_used', points_used, 'points_earned', points_earned, 'points_returned', points_returned,
-  'points_reversed', points_reversed, 'payment_reference', payment_reference,
-  'shipping_address', json(shipping_address), 'note', note, 'lang', lang, 'refunds', ${refunds},
-  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'expires_at', expires_at,
-  'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at) from ${amountForm})`);
-
-export const selectOrder = statement<Rendered>(sql`
-  select ${orderJson} as json, version from ${orders} where ${byId(orders)} and ${visible}`);
-
-export const selectState = statement((q) =>
-  q
-    .select(pick(orders, "status", "paymentStatus", "paymentReference", "version"))
-    .from(orders)
-    .where(and(byId(orders), visible)),
+const isShown = sql`${byId(orders)} and ${visible}`;
+export const selectOrder = statement<Rendered>(
+  sql`select ${orderJson} as json, version from ${orders} where ${isShown}`,
 );
+
+const state = pick(orders, "status", "paymentStatus", "paymentReference", "version");
+export const selectState = statement((q) => q.select(state).from(orders).where(isShown));
 
 export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order", id);

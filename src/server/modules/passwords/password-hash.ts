@@ -26,16 +26,10 @@ export function hashPassword(password: string, party?: string): Promise<string> 
 }
 
 /**
- * Returns false for null (no such user, no password) and for an unusable hash, after the time that a hash of our own
- * takes.
+ * Returns false for null and for an unusable hash, after the time that a hash of our own takes.
  * @throws unavailable; invalidLogin for a malformed hash, with a cause that names the user.
  */
-export function verifyPassword(
-  password: string,
-  hash: string | null,
-  party?: string,
-  userId?: string,
-): Promise<boolean> {
+export function verifyPassword(password: string, hash: string | null, party?: string, userId?: string) {
   const verify = async () => {
     // Bun refuses an empty password at once, so the time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);

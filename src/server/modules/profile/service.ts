@@ -6,13 +6,16 @@ import { invalidField, invalidLogin, preconditionFailed, tokenExpired, wrongStat
 import { parseEmail } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { type CodeKey, mailCode, redeemCode } from "../mail-codes/service.ts";
+import { type CodeKey, endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { clearFailures, reauthenticate, requireFailuresLeft } from "../passwords/failures.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
+import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { consumeLimit, type RateLimit } from "../rate-limits/service.ts";
+import { issueToken, ownTokenOf, spendToken } from "../tokens/service.ts";
 import { requireSignedIn } from "../two-factor/enrolment.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
-import { findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
+import { changePasswordHash, findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
@@ -154,4 +157,33 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
         recordAudit(tx, { event: "user.email_change_failed", subject: user.id, error: "resetCodeInvalid" }),
     },
   );
+}
+
+/**
+ * Changes the password and replaces the calling user's token.
+ * @throws weakPassword, before the current password is verified; invalidLogin for a wrong current one, counted as a
+ * failed login; tooManyAttempts after too many of these; tokenExpired if the token has ended meanwhile.
+ */
+export async function changeOwnPassword(ctx: Ctx, input: { current_password: string; password: string }) {
+  const own = ownTokenOf(ctx);
+  requireStrongPassword("password", input.password);
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, own.userId);
+  if (!user) throw tokenExpired();
+  return reauthenticate(ctx, user, { password: input.current_password, failed: "password.change_failed" }, async () => {
+    const to = await hashPassword(input.password, ctx.tenant.id);
+    return inTransaction(ctx, async (tx) => {
+      await requireFailuresLeft(tx, user.emailKey);
+      // Every password change revokes the token, so a live token proves that the verified password is current.
+      if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
+      if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
+      // Otherwise a thief with token and password could reset the limit again and again while guessing the second
+      // factor.
+      if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
+      await endCodes(tx, user.emailKey);
+      const { token, expiresAt } = await issueToken(tx, user.id);
+      await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
+      await recordAudit(tx, { event: "password.changed", subject: user.id });
+      return { user_id: user.id, token, expires_at: expiresAt };
+    });
+  });
 }

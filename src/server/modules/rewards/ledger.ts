@@ -39,10 +39,8 @@ const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
   from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
-/**
- * Points with the same expiry join the newest lot, which takes over the rest of the others. The work of spending thus
- * grows with a user's different expiries, not with the entries.
- */
+// Points with the same expiry join the newest lot, which takes over the rest of the others. The work of spending thus
+// grows with a user's different expiries, not with the entries.
 const joinLots = statement(sql`
   update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0),
     points = max(points, iif(j.is_newest, j.total, 0))
@@ -134,11 +132,7 @@ async function credit(
   return points;
 }
 
-async function debit(
-  tx: LedgerCtx,
-  kind: "redeem" | "reverse" | "adjust",
-  { points, ...booking }: Booking,
-): Promise<number> {
+async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", { points, ...booking }: Booking) {
   const { userId, source, orderId } = booking;
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
   await expireLots(tx, userId);

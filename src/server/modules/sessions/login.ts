@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, byId, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -33,12 +34,7 @@ const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_
 /** Longer than verifying the most expensive hash that can be imported. */
 const refusalMs = 500;
 
-const recordLogin = statement((q) =>
-  q
-    .update(users)
-    .set({ lastLoginAt: param("at") })
-    .where(byId(users)),
-);
+const recordLogin = statement(sql`update ${users} set last_login_at = ${param("at")} where ${byId(users)}`);
 
 /**
  * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the
@@ -96,10 +92,8 @@ function callerOf({ tenant, client, vault }: Ctx): string {
   return addressSubject(vault, client?.ip, tenant.id);
 }
 
-/**
- * Counts and audits a refused call, without the email, because people type passwords into that field. At either limit,
- * the reply is tooManyAttempts with the longer wait.
- */
+// Counts and audits a refused call, without the email, because people type passwords into that field. At either limit,
+// the reply is tooManyAttempts with the longer wait.
 async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Proof): Promise<AppError> {
   if ("codeTry" in proof && refusal.kind === "invalidLogin") await countWrongTry(tx, proof.codeTry);
   const isOverLimit = (await countHit(tx, loginCalls, callerOf(tx))) > 0 || refusal.kind === "tooManyAttempts";

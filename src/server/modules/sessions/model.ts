@@ -30,11 +30,7 @@ export type LoginInput = Static<typeof LoginInput>;
 
 export const LoginCodeRequest = input("LoginCodeRequest", { email: text(320) });
 
-export const PasswordChange = input("PasswordChange", {
-  current_password: password,
-  password: newPassword,
-});
-export type PasswordChange = Static<typeof PasswordChange>;
+export const PasswordChange = input("PasswordChange", { current_password: password, password: newPassword });
 
 export const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 

@@ -1,6 +1,7 @@
 import { app, defineRoute, noAuth, ownToken, reply, replyAfter, token } from "../../http/route.ts";
+import { changeOwnPassword } from "../profile/service.ts";
 import { Accepted } from "../sign-up/model.ts";
-import { endOwnToken } from "../tokens/service.ts";
+import { endOwnToken, ownTokenOf, refreshSession } from "../tokens/service.ts";
 import { login, mailLoginCode } from "./login.ts";
 import {
   LoginCodeRequest,
@@ -12,7 +13,6 @@ import {
   RevokedSession,
   Session,
 } from "./model.ts";
-import { changeOwnPassword, ownTokenOf, refreshSession } from "./service.ts";
 
 const own = { tag: "Authentication", access: [ownToken], body: OwnTokenInput, errors: [] } as const;
 

@@ -161,10 +161,7 @@ export async function requireTenant(ctx: SystemCtx, namespace: string) {
   return tenant;
 }
 
-/**
- * Updates a store; `null` clears a field. Errors: notFound; validationFailed; wrongState for another currency while
- * there are products; those of `changeTypes`.
- */
+/** Updates a store; `null` clears a field. Errors: notFound, validationFailed, wrongState; those of `changeTypes`. */
 export async function updateTenant(
   ctx: SystemCtx,
   namespace: string,

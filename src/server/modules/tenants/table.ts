@@ -55,10 +55,7 @@ export const tenants = sqliteTable(
 /** Triggers change its row with every change of a store, key, secret or origin, which invalidates caches. */
 export const revision = sqliteTable(
   "revision",
-  {
-    id: integer("id").primaryKey(),
-    value: integer("value").notNull().default(0),
-  },
+  { id: integer("id").primaryKey(), value: integer("value").notNull().default(0) },
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
 );
 

@@ -2,7 +2,7 @@ import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { all, bind, createPurge, get, ofStore, ofUser, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { notFound, tokenExpired, tokenNotFound, userTokenInvalid } from "../../errors.ts";
+import { forbidden, notFound, tokenExpired, tokenNotFound, userTokenInvalid } from "../../errors.ts";
 import { hashSecret, newId, newSecret, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { pushRegistrations } from "../notifications/table.ts";
@@ -67,6 +67,18 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
     await recordAudit(tx, { event: "token.refreshed", subject: userId, details: { token_id: issued.tokenId } });
     return issued;
   });
+}
+
+export async function refreshSession(ctx: Ctx) {
+  const own = ownTokenOf(ctx);
+  const { token, expiresAt } = await rotateToken(ctx, own);
+  return { user_id: own.userId, token, expires_at: expiresAt };
+}
+
+/** The token of the call. The routes admit only users with one. */
+export function ownTokenOf({ actor }: Ctx): OwnToken {
+  if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
+  return { userId: actor.userId, tokenId: actor.tokenId };
 }
 
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
@@ -158,18 +170,13 @@ export function listTokens(
 
 // Found by the hash of 256 random bits, so the time of a failed lookup reveals nothing about other tokens. Role and
 // status are null if the user was deleted.
-const selectByHash = statement((q) =>
-  q
-    .select({ id, tenantId, userId, expiresAt, endedAt, role: users.role, status: users.status })
-    .from(userTokens)
-    .leftJoin(users, ownerOf)
-    .where(eq(userTokens.hash, param("hash"))),
-);
+const credentials = { id, tenantId, userId, expiresAt, endedAt, role: users.role, status: users.status };
+const isSent = eq(userTokens.hash, param("hash"));
+const selectByHash = statement((q) => q.select(credentials).from(userTokens).leftJoin(users, ownerOf).where(isSent));
 
 /**
  * Verifies user credentials in the database at each request (specification, section 5).
- * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired if it has ended,
- * or its user is disabled or deleted.
+ * @throws tokenNotFound for a token that this user of the store never had; tokenExpired if it or its user has ended.
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });

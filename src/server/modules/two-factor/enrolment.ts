@@ -9,7 +9,6 @@ import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { reauthenticate, requireFailuresLeft } from "../passwords/failures.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf, requireStoredUser } from "../users/guards.ts";
-import type { PasswordAndOtpProof, TwoFactorEnrolment } from "./model.ts";
 import { consumeCode, isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes } from "./service.ts";
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
@@ -35,7 +34,7 @@ const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt"
 export async function beginTwoFactor(
   ctx: Ctx,
   { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
-): Promise<TwoFactorEnrolment> {
+) {
   const user = await requireEnrolling(ctx, userId);
   // Otherwise somebody who signed up with a stranger's address could lock its owner out.
   if (user.isUnproven) {
@@ -96,7 +95,9 @@ async function requireEnrolling(ctx: Ctx, userId: string | undefined): Promise<S
   return user;
 }
 
-export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Promise<void> {
+type BothProofs = Record<"password" | "otp", string>;
+
+export async function disableTwoFactor(ctx: Ctx, given: BothProofs): Promise<void> {
   const user = await requireSignedIn(ctx);
   await verifyBothThenAct(ctx, user, given, async (tx) => {
     await removeTwoFactor(tx, user.id);
@@ -105,7 +106,7 @@ export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Pr
   });
 }
 
-export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndOtpProof): Promise<string[]> {
+export async function renewRecoveryCodes(ctx: Ctx, given: BothProofs): Promise<string[]> {
   const user = await requireSignedIn(ctx);
   return verifyBothThenAct(ctx, user, given, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
@@ -117,7 +118,7 @@ export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndOtpProof): 
 async function verifyBothThenAct<T>(
   ctx: Ctx,
   user: SignInUser,
-  { password, otp }: PasswordAndOtpProof,
+  { password, otp }: BothProofs,
   act: (tx: Ctx) => Promise<T>,
 ): Promise<T> {
   const requireOn = async (db: Executor) => {

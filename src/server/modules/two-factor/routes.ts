@@ -1,15 +1,37 @@
 import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
+import { Type } from "@sinclair/typebox";
+import { input, nullable, output, text, timestamp, whole } from "../../values/schema.ts";
 import { beginTwoFactor, confirmTwoFactor, disableTwoFactor, renewRecoveryCodes } from "./enrolment.ts";
-import {
-  OtpProof,
-  PasswordAndOtpProof,
-  PasswordProof,
-  RecoveryCodes,
-  TwoFactorDisabled,
-  TwoFactorEnrolment,
-  TwoFactorState,
-} from "./model.ts";
 import { getOwnTwoFactor } from "./service.ts";
+
+const password = text(1024, "Current password of the user.");
+const otp = text(
+  64,
+  "Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code.",
+);
+
+const PasswordProof = input("PasswordProof", { password });
+const OtpProof = input("OtpProof", { otp });
+const PasswordAndOtpProof = input("PasswordAndOtpProof", { password, otp });
+
+const TwoFactorState = output("TwoFactorState", {
+  enabled: Type.Boolean(),
+  confirmed_at: nullable(timestamp),
+  recovery_codes_left: whole(0, 10),
+});
+
+const TwoFactorEnrolment = output("TwoFactorEnrolment", {
+  secret: Type.String({ description: "The secret in base32, to type into an authenticator." }),
+  otpauth_uri: Type.String({ description: "The secret as an `otpauth:` URI, which authenticators open." }),
+  qr_svg: Type.String({ description: "The URI as a QR code, in SVG." }),
+});
+
+const RecoveryCodes = output("RecoveryCodes", {
+  recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { maxItems: 10 }),
+  next_step: Type.Optional(Type.String({ description: "For the user, once two-factor authentication is enabled." })),
+});
+
+const TwoFactorDisabled = output("TwoFactorDisabled", { enabled: Type.Literal(false) });
 
 const common = { tag: "Two-factor", access: [token] } as const;
 const proved = { ...common, secret: true, errors: ["invalidLogin", "tooManyAttempts", "wrongState"] } as const;

@@ -10,7 +10,6 @@ import { queueMail } from "../mail/outbox.ts";
 import { codeUsedUp } from "../passwords/failures.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf } from "../users/guards.ts";
-import type { TwoFactorState } from "./model.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { matchStep } from "./totp.ts";
 
@@ -32,7 +31,7 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
 }
 
 /** Returns the caller's second factor; an unconfirmed enrolment is not enabled. Errors: forbidden. */
-export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
+export async function getOwnTwoFactor(ctx: Ctx) {
   const row = await get(ctx.db, selectState, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx) });
   const confirmedAt = row?.confirmedAt ?? null;
   return { enabled: confirmedAt !== null, confirmed_at: confirmedAt, recovery_codes_left: row?.codesLeft ?? 0 };

@@ -51,10 +51,7 @@ interface Guard {
   values: Params;
 }
 
-/**
- * Writes columns. A new address is unverified unless the columns say otherwise. Returns undefined if the guard refuses.
- * @throws conflict for a taken address, validationFailed if metadata has become too large.
- */
+/** Writes columns; undefined if the guard refuses. A new address is not verified. Errors: conflict, validationFailed. */
 export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
   const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
   const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };

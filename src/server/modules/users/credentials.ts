@@ -23,20 +23,8 @@ const guard = sql`${byId(users)} and (${param("isGuarded")} = 0 or ${passwordHas
 // A thief who knew the old password may have entered a pending email.
 const changes = { passwordHash: param("to"), passwordChangedAt: param("now"), pendingEmail: null };
 const changeHash = statement((q) => q.update(users).set(changes).where(guard));
-const renewHash = statement((q) =>
-  q
-    .update(users)
-    .set({ passwordHash: param("to") })
-    .where(guard),
-);
-
-const selectImported = statement((q) =>
-  q
-    .select({ id })
-    .from(users)
-    .where(and(ofStore(users), imported))
-    .limit(1),
-);
+const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
+const selectImported = statement(sql`select 1 from ${users} where ${ofStore(users)} and ${imported} limit 1`);
 
 /** Finds the user of an address in its comparable form, even a disabled one. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string) {

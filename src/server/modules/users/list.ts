@@ -69,15 +69,10 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
 
 const isNamed = and(ofStore(users), eq(users.emailKey, param("id")));
 const selectIdByEmail = statement((q) => q.select({ id: users.id }).from(users).where(isNamed));
-const newest = [desc(users.createdAt), desc(users.id)];
-const selectEmails = statement((q) =>
-  q
-    .select({ email: users.email })
-    .from(users)
-    .where(ofStore(users))
-    .orderBy(...newest)
-    .limit(maxCompared),
-);
+const selectEmails = statement((q) => {
+  const emails = q.select({ email: users.email }).from(users).where(ofStore(users));
+  return emails.orderBy(desc(users.createdAt), desc(users.id)).limit(maxCompared);
+});
 
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;

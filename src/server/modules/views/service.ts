@@ -1,15 +1,16 @@
 import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
-import type { Ctx, WorkCtx } from "../../context.ts";
+import { list } from "isbot";
+import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
-import type { Session } from "../../db/session.ts";
-import { all, bind, param, run, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { addressGroup } from "../../values/ip-prefix.ts";
+import { LruCache } from "../../values/lru-cache.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
   forEachKind,
-  hasRoom,
-  isRowShown,
   isShown,
   noSuchResource,
   parseResource,
@@ -18,66 +19,21 @@ import {
 } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
-import { isBot } from "./bots.ts";
-import { dayOf, dedupKeyOf } from "./dedup-key.ts";
+import patterns from "./bots.json" with { type: "json" };
 import { usualDays, type ViewInput, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
   and resource_id = ${param("resourceId")}`;
 
-const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
-const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->> 2 as resource_type,
-  value ->> 3 as resource_id, value ->> 4 as dedup_key from json_each(${param("rows")})) r`;
-// Omits resources that were hidden or deleted meanwhile, and those beyond the maximum. Sorted, so that each page of a
-// large table is written once.
-const addKeys = statement<Record<"day" | "tenant_id" | "resource_type" | "resource_id" | "dedup_key", string>>(sql`
-  insert into ${viewDedupKeys} (${keyColumns})
-  select ${keyColumns} from ${rows} where ${isRowShown("r")} and ${isRowShown("r", hasRoom)} order by ${keyColumns}
-  on conflict do nothing returning ${keyColumns}`);
-const addDays = statement(sql`
-  insert into ${viewDays} (tenant_id, resource_type, resource_id, day, views)
-  select tenant_id, resource_type, resource_id, day, count(*) from ${rows} where true group by 1, 2, 3, 4
-  on conflict (tenant_id, resource_type, resource_id, day) do update set views = views + excluded.views`);
-const addCounts = statement(sql`
-  insert into ${resourceCounts} (tenant_id, resource_type, resource_id, views)
-  select tenant_id, resource_type, resource_id, count(*) from ${rows} where true group by 1, 2, 3
-  on conflict (tenant_id, resource_type, resource_id) do update set views = views + excluded.views`);
-const removeOld = statement(sql`
-  delete from ${viewDedupKeys} where (${keyColumns}) in (
-    select ${keyColumns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
-
-/** A view of a resource on a day in UTC, `2026-03-01`. */
-export type View = Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>;
-
-/**
- * Writes views and their counts in one transaction. A view counts only if its dedup key is new, so none counts twice,
- * even in several processes. Views of resources that are hidden by now do not count.
- */
-export function writeViews(db: Session, views: readonly View[]): Promise<void> {
-  return db.transaction(async (tx) => {
-    const given = views.map((view) => [view.day, view.tenantId, view.resourceType, view.resourceId, view.dedupKey]);
-    const added = await all(tx, addKeys, { rows: JSON.stringify(given) });
-    const values = { rows: JSON.stringify(added.map((row) => Object.values(row))) };
-    await tx.batch([bind(addDays, values), bind(addCounts, values)]);
-  });
-}
-
-/**
- * Removes dedup keys, at most a thousand per call. Yesterday's are kept, because its last views are written today,
- * `doctor` compares counts with them, and a clock may be an hour behind.
- */
-export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {
-  return run(ctx.db, removeOld, { before: dayOf(ctx.now() - 25 * 3_600_000) });
-}
-
 const dayMs = 86_400_000;
 
+const inRange = sql`${ofResource} and day between ${param("first")} and ${param("last")}`;
 const selectDays = statement((q) =>
   q
     .select(pick(viewDays, "day", "views"))
     .from(viewDays)
-    .where(sql`${ofResource} and day between ${param("first")} and ${param("last")}`),
+    .where(inRange),
 );
 
 /** The resource and the viewer of a call. The `user_id` of an app key is refused. */
@@ -145,10 +101,7 @@ export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visi
   return states;
 }
 
-/**
- * Returns the views of a resource: in total, on each of the last days (UTC, oldest first, including today), and whether
- * the caller's view counts today. Errors: validationFailed, notFound for a hidden resource.
- */
+/** Returns the views of a resource, in total and by day (UTC, oldest first). Errors: validationFailed, notFound. */
 export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }): Promise<Views> {
   const resource = readInput(input);
   const now = ctx.now();
@@ -181,4 +134,41 @@ function findKey(ctx: Ctx, resource: Resource, day: string, visitor: string | un
     if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
+}
+
+const maxRead = 512;
+const minCached = 500;
+
+/** User agents of programs that fetch pages for people, such as apps and shops that render on a server. */
+const libraries = new RegExp(`^(?:${patterns.libraries.join("|")})(?:$|[ /_])`, "i");
+
+/** Patterns of the list that are not used, because they match libraries, or every agent that is not a browser. */
+export const notBots: ReadonlySet<string> = new Set(patterns.notBots);
+
+let bots: RegExp | undefined;
+const verdicts = new LruCache<boolean>(minCached);
+
+/** Whether an agent is a crawler, link preview, headless browser or monitor. Libraries and apps count as people. */
+export function isBot(agent: string): boolean {
+  if (agent === "") return false;
+  // Crawlers link to a page that describes them, so a URL matches too.
+  bots ??= new RegExp(["https?:", ...list.filter((pattern) => !notBots.has(pattern))].join("|"), "i");
+  const pattern = bots;
+  return verdicts.getOrMake(agent.slice(0, maxRead), (text) => !libraries.test(text) && pattern.test(text));
+}
+
+/** 128 bits in hex. */
+const keyLength = 32;
+
+export function dayOf(epochMs: number): string {
+  return toTimestamp(epochMs).slice(0, 10);
+}
+
+/** Returns the dedup key of a view, a keyed hash that counts once a day. Errors: unavailable without a server key. */
+export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
+  const { ip = null, userAgent } = ctx.client ?? {};
+  // An IPv4 address is its own group.
+  const group = ip?.includes(":") ? addressGroup(ip) : ip;
+  const viewer = actorId ?? `${group ?? ""}\n${userAgent?.slice(0, maxRead) ?? ""}`;
+  return ctx.vault.mac("view", `${day}\n${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).slice(0, keyLength);
 }

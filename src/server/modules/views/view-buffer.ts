@@ -1,7 +1,56 @@
-import type { Database } from "../../db/session.ts";
+import { sql } from "drizzle-orm";
+import type { WorkCtx } from "../../context.ts";
+import type { Database, Session } from "../../db/session.ts";
+import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { type View, writeViews } from "./service.ts";
+import { hasRoom, isRowShown } from "../resources/registry.ts";
+import { resourceCounts } from "../resources/table.ts";
+import { dayOf } from "./service.ts";
+import { viewDays, viewDedupKeys } from "./table.ts";
+
+const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
+const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->> 2 as resource_type,
+  value ->> 3 as resource_id, value ->> 4 as dedup_key from json_each(${param("rows")})) r`;
+// Omits resources that were hidden or deleted meanwhile, and those beyond the maximum. Sorted, so that each page of a
+// large table is written once.
+const addKeys = statement<Record<"day" | "tenant_id" | "resource_type" | "resource_id" | "dedup_key", string>>(sql`
+  insert into ${viewDedupKeys} (${keyColumns})
+  select ${keyColumns} from ${rows} where ${isRowShown("r")} and ${isRowShown("r", hasRoom)} order by ${keyColumns}
+  on conflict do nothing returning ${keyColumns}`);
+const addDays = statement(sql`
+  insert into ${viewDays} (tenant_id, resource_type, resource_id, day, views)
+  select tenant_id, resource_type, resource_id, day, count(*) from ${rows} where true group by 1, 2, 3, 4
+  on conflict (tenant_id, resource_type, resource_id, day) do update set views = views + excluded.views`);
+const addCounts = statement(sql`
+  insert into ${resourceCounts} (tenant_id, resource_type, resource_id, views)
+  select tenant_id, resource_type, resource_id, count(*) from ${rows} where true group by 1, 2, 3
+  on conflict (tenant_id, resource_type, resource_id) do update set views = views + excluded.views`);
+const removeOld = statement(sql`
+  delete from ${viewDedupKeys} where (${keyColumns}) in (
+    select ${keyColumns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
+
+/** A view of a resource on a day in UTC, `2026-03-01`. */
+type View = Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>;
+
+// Writes views and their counts in one transaction. A view counts only if its dedup key is new, so none counts twice,
+// even in several processes. Views of resources that are hidden by now do not count.
+function writeViews(db: Session, views: readonly View[]): Promise<void> {
+  return db.transaction(async (tx) => {
+    const given = views.map((view) => [view.day, view.tenantId, view.resourceType, view.resourceId, view.dedupKey]);
+    const added = await all(tx, addKeys, { rows: JSON.stringify(given) });
+    const values = { rows: JSON.stringify(added.map((row) => Object.values(row))) };
+    await tx.batch([bind(addDays, values), bind(addCounts, values)]);
+  });
+}
+
+/**
+ * Removes dedup keys, at most a thousand per call. Yesterday's are kept, because its last views are written today,
+ * `doctor` compares counts with them, and a clock may be an hour behind.
+ */
+export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {
+  return run(ctx.db, removeOld, { before: dayOf(ctx.now() - 25 * 3_600_000) });
+}
 
 /** How long a stopping process tries to write its last views, in milliseconds. */
 export const lastWritesMs = 5000;

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { pickStored } from "../../db/selection.ts";
-import { bind, get, param, rowsOf, type Statement, statement } from "../../db/statement.ts";
+import { bind, get, isVersion, param, rowsOf, type Statement, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { checkNote } from "../../values/fields.ts";
@@ -91,31 +91,20 @@ const putItem = statement(sql`${insert} and ((${isOnSale} and ${isVariantOfIt}) 
       else excluded.price_at_add_minor end,
     version = version + 1, updated_at = excluded.updated_at
   where version = coalesce(${param("ifMatch")}, version)`);
-const removeItem = statement((q) =>
-  q
-    .delete(wishlistItems)
-    .where(sql`${ofItem} and version = coalesce(${param("ifMatch")}, version)`)
-    .returning(pickStored(wishlistItems, "id", "productId")),
-);
-const selectItem = statement((q) =>
-  q
-    .select({ json: sql<string>`${itemJson}`, version: sql<number>`w.version` })
-    .from(itemTables)
-    .where(
-      sql`w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")} and w.product_id = ${param("productId")}`,
-    ),
-);
-
-const selectObstacles = statement((q) =>
-  q
-    .select({
-      hasUser: sql`exists (select 1 from ${users} where tenant_id = ${param("tenantId")}
-        and id = ${param("userId")})`.mapWith(Boolean),
-      isOnSale: sql`exists (select 1 ${candidate} and ${isOnSale})`.mapWith(Boolean),
-      hasVariant: sql`exists (select 1 ${candidate} and ${isVariantOfIt})`.mapWith(Boolean),
-    })
-    .from(sql`(select 1)`),
-);
+const isMatched = sql`${ofItem} and ${isVersion(wishlistItems)}`;
+const removed = pickStored(wishlistItems, "id", "productId");
+const removeItem = statement((q) => q.delete(wishlistItems).where(isMatched).returning(removed));
+const shown = { json: sql<string>`${itemJson}`, version: sql<number>`w.version` };
+const isItem = sql`w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")}
+  and w.product_id = ${param("productId")}`;
+const selectItem = statement((q) => q.select(shown).from(itemTables).where(isItem));
+const isUser = sql`tenant_id = ${param("tenantId")} and id = ${param("userId")}`;
+const facts = {
+  hasUser: sql`exists (select 1 from ${users} where ${isUser})`.mapWith(Boolean),
+  isOnSale: sql`exists (select 1 ${candidate} and ${isOnSale})`.mapWith(Boolean),
+  hasVariant: sql`exists (select 1 ${candidate} and ${isVariantOfIt})`.mapWith(Boolean),
+};
+const selectObstacles = statement((q) => q.select(facts).from(sql`(select 1)`));
 type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
 /** An item on the list of `customer_id`, or of the `user_id` of an app key. `product` is an id or slug. */
@@ -137,10 +126,7 @@ export async function addToWishlist(
   throw cannotSave(obstacles, notSold);
 }
 
-/**
- * Sets variant and note of an item, or adds it. Another variant resets the price. Errors: notFound, preconditionFailed;
- * those of `addToWishlist`.
- */
+/** Sets variant and note of an item, or adds it. A new variant resets the price. Errors: also preconditionFailed. */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
