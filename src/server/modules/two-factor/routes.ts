@@ -1,5 +1,5 @@
-import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
 import { Type } from "@sinclair/typebox";
+import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
 import { input, nullable, output, text, timestamp, whole } from "../../values/schema.ts";
 import { beginTwoFactor, confirmTwoFactor, disableTwoFactor, renewRecoveryCodes } from "./enrolment.ts";
 import { getOwnTwoFactor } from "./service.ts";
