@@ -238,16 +238,14 @@ test("a long check blocks no writer, and the checkpointer does not wait for it",
   const db = await openStoreDatabase({ dataDir });
   const reader = await openFileReader(path);
   const write = () => db.execute("update products set stock = stock + 1 where title = 'Lamp'");
-  await reader.holdSnapshot(async () => {
-    await write();
-    await reader.query("PRAGMA integrity_check");
-    await write();
-    expect(await db.checkpoint()).toBe(false);
-  });
+  await write();
+  await reader.query("PRAGMA integrity_check");
+  await write();
+  expect(await db.checkpoint()).toBe(false);
+  await reader.close();
   expect(db.walBytes()).toBeGreaterThan(0);
   expect(await db.checkpoint()).toBe(true);
   expect((await check(dataDir)).ok).toBe(true);
-  await reader.close();
   await db.close();
 });
 

@@ -21,7 +21,6 @@ import { type CheckSubject, finding, reasonOf, type StoreSubject } from "./findi
 import { type Checks, type Report, Run, type RunOptions, recordChecks } from "./run.ts";
 
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
-const standbyChecks: Checks<CheckSubject> = { settings: checkSettings, standby: checkStandby };
 const serverChecks: Checks<StoreSubject> = {
   ...{ settings: checkSettings, server: checkServer, durability: checkDurability, secret: checkSecretKey },
   ...{ clock: checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
@@ -51,7 +50,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const run = new Run(options);
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
-    await run.runEnvironment({ ...directoryChecks, ...standbyChecks }, subject);
+    await run.runEnvironment({ ...directoryChecks, settings: checkSettings, standby: checkStandby }, subject);
     return run.report();
   }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);

@@ -24,18 +24,14 @@ export interface ReadinessDeps {
  * whose `details` name the parts: `server` (it is stopping), `database`, `schema` or `disk`. Concurrent calls share a
  * query.
  */
-export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | undefined> {
-  const { db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs } = deps;
+export function createReadiness({ db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs }: ReadinessDeps) {
   let checking: Promise<FieldError[]> | undefined;
-  const check = () => {
-    const answer = checkDatabase(db).finally(() => {
-      checking = undefined;
-    });
-    return withTimeout(answer, timeoutMs).catch(() => [unanswered]);
-  };
-  return async () => {
+  return async (): Promise<AppError | undefined> => {
     if (isDraining()) return unready([{ field: "server", message: "The server is shutting down." }]);
-    checking ??= check();
+    const end = () => {
+      checking = undefined;
+    };
+    checking ??= withTimeout(checkDatabase(db).finally(end), timeoutMs).catch(() => [unanswered]);
     const parts = [...(await checking)];
     const free = freeBytes();
     if (free !== null && free < minFreeBytes) parts.push({ field: "disk", message: "The disk is full." });

@@ -76,15 +76,15 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
     });
   let isReadable = true;
   let isUsable = false;
-  const checkAll = async () => {
-    if (kind === "file") {
-      await check("text", async function* () {
-        for await (const fault of checkTexts(query, command)) {
-          isReadable = false;
-          yield fault;
-        }
-      });
-    }
+  if (!isQuick && kind === "file") {
+    await check("text", async function* () {
+      for await (const fault of checkTexts(query, command)) {
+        isReadable = false;
+        yield fault;
+      }
+    });
+  }
+  if (!isQuick) {
     await check("integrity", async function* () {
       for (const [text] of (await query(`PRAGMA integrity_check(${maxFaults})`)).map((row) => Array.from(row))) {
         const fault = String(text).replace(/^\*\*\* in database main \*\*\*\s*/, "");
@@ -92,8 +92,7 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
       }
     });
     await check("references", () => checkReferences(query, command));
-  };
-  if (!isQuick) await reader.holdSnapshot(checkAll);
+  }
   if (!isReadable) return false;
   await check("schema", async function* () {
     isUsable = yield* checkSchema(query, command);

@@ -13,43 +13,34 @@ import { AppError } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 
 const readOnly = { readOnly: true, keepFormat: true, busyTimeoutMs: 5000, cacheKiB: 32 * 1024 };
-const lockRetryMs = 10;
 
 export interface DatabaseReader {
   kind: "file" | "server";
-  /** Runs a query that may take minutes. */
+  /** Runs a query that may take minutes, without blocking the server's checkpointer. */
   query(sql: string): Promise<Row[]>;
-  /** Runs work with a long snapshot, without blocking the server's checkpointer. */
-  holdSnapshot<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export async function openFileReader(path: string): Promise<DatabaseReader> {
   const libsql = await loadLibsql();
   const openLock = await lockShared(path);
+  const readers = new FileLock(libsql, `${path}-readers`);
   const restoreModes = restrictFileModes(path, true);
-  try {
-    const connection = new Connection(libsql, path, readOnly);
-    return {
-      kind: "file",
-      query: async (sql) => connection.run(sql).rows,
-      async holdSnapshot(work) {
-        const readers = new FileLock(libsql, `${path}-readers`);
-        try {
-          while (!readers.tryShared()) await Bun.sleep(lockRetryMs);
-          return await work();
-        } finally {
-          readers.close();
-        }
-      },
-      async close() {
-        connection.close();
-        restoreModes();
-        openLock.close();
-      },
-    };
-  } catch (error) {
+  const unlock = () => {
+    readers.close();
     openLock.close();
+  };
+  try {
+    while (!readers.tryShared()) await Bun.sleep(10);
+    const connection = new Connection(libsql, path, readOnly);
+    const close = async () => {
+      connection.close();
+      restoreModes();
+      unlock();
+    };
+    return { kind: "file", query: async (sql) => connection.run(sql).rows, close };
+  } catch (error) {
+    unlock();
     throw error;
   }
 }
@@ -65,7 +56,7 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
       .catch((error) => Promise.reject(mapServerError(error)));
     return rows;
   };
-  return { kind: "server", query, holdSnapshot: (work) => work(), close: () => db.close() };
+  return { kind: "server", query, close: () => db.close() };
 }
 
 /** Returns why a file cannot be a database, without opening it; undefined if it can be one. */

@@ -1,5 +1,5 @@
-import { and, count, eq, ne, sql } from "drizzle-orm";
-import { pushOptions } from "../../config/push-config.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { type PushPlatform, pushOptions } from "../../config/push-config.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { pushRegistrations } from "../../modules/notifications/table.ts";
@@ -11,11 +11,14 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-const { namespace, status } = tenants;
 const isChecked = inScope(tenants.id);
-const selectAny = statement((q) => q.select({ namespace }).from(tenants).where(isChecked).limit(1));
-const isSuspended = and(isChecked, eq(status, "suspended"));
-const selectSuspended = statement((q) => q.select({ namespace }).from(tenants).where(isSuspended).orderBy(namespace));
+const selectStores = (condition: SQL) =>
+  statement<{ namespace: string }>(sql`
+    select namespace from ${tenants} where ${isChecked} and ${condition} order by namespace`);
+const selectAny = statement(sql`select 1 from ${tenants} where ${isChecked} limit 1`);
+const selectSuspended = selectStores(sql`status = 'suspended'`);
+const selectOwnerless = selectStores(sql`status = 'active' and not exists (
+  select 1 from ${users} u where u.tenant_id = ${tenants.id} and u.role = 'owner' and u.status = 'active')`);
 
 export async function* checkStores(subject: StoreSubject): AsyncGenerator<Finding> {
   const { ctx, tenant, command } = subject;
@@ -35,15 +38,6 @@ const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "
   where u.role in ('staff', 'owner') and +u.status = 'active' and t.status = 'active' and ${inScope("u")}
     and not exists (select 1 from ${twoFactor} f where f.user_id = u.id and f.confirmed_at is not null)
   order by t.namespace, u.role, u.id`);
-const isOwnerless = sql`not exists (
-  select 1 from ${users} u where u.tenant_id = ${tenants.id} and u.role = 'owner' and u.status = 'active')`;
-const selectOwnerless = statement((q) =>
-  q
-    .select({ namespace })
-    .from(tenants)
-    .where(and(isChecked, eq(status, "active"), isOwnerless))
-    .orderBy(namespace),
-);
 
 export async function* checkAccounts(subject: StoreSubject): AsyncGenerator<Finding> {
   yield* findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
@@ -62,11 +56,9 @@ const variables = {
   android: "BODEGA_FCM_CREDENTIALS",
 } as const;
 
-const { platform, tenantId } = pushRegistrations;
-const isNative = and(ne(platform, "web"), inScope(tenantId));
-const selectDevices = statement((q) =>
-  q.select({ platform, devices: count() }).from(pushRegistrations).where(isNative).groupBy(platform).orderBy(platform),
-);
+const selectDevices = statement<{ platform: PushPlatform; devices: number }>(sql`
+  select platform, count(*) as devices from ${pushRegistrations} r
+  where platform <> 'web' and ${inScope("r")} group by platform order by platform`);
 
 export async function* checkPush({ ctx, tenant, config }: StoreSubject): AsyncGenerator<Finding> {
   const { platforms } = pushOptions(config);
@@ -91,15 +83,18 @@ function describeQueue({ failed, waiting, since, last_error: error }: Queue, nou
   return `${parts.join("; ")}. Last error: ${error ?? "none"}.`;
 }
 
+/** SQL for deliveries `d` that failed recently, or have waited since before a time, and for their counts. */
+const isTroubled = (before: string) => sql`((d.status = 'failed' and d.finished_at > ${param("recent")})
+    or (d.status = 'waiting' and d.created_at < ${param(before)}))`;
+const counts = sql`count(case when d.status = 'failed' then 1 end) as failed,
+    count(case when d.status = 'waiting' then 1 end) as waiting,
+    min(case when d.status = 'waiting' then d.created_at end) as since`;
+
 const selectMail = statement<Queue>(sql`
-  select t.namespace, count(case when m.status = 'failed' then 1 end) as failed,
-    count(case when m.status = 'waiting' then 1 end) as waiting,
-    min(case when m.status = 'waiting' then m.created_at end) as since,
+  select t.namespace, ${counts},
     (select f.last_error from ${mailOutbox} f where f.tenant_id = t.id and f.status = 'failed'
       order by f.finished_at desc limit 1) as last_error
-  from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
-  where ((m.status = 'failed' and m.finished_at > ${param("recent")})
-    or (m.status = 'waiting' and m.created_at < ${param("late")})) and ${inScope("m")}
+  from ${mailOutbox} d join ${tenants} t on t.id = d.tenant_id where ${isTroubled("late")} and ${inScope("d")}
   group by t.id order by t.namespace`);
 
 export const checkOutbox = (subject: StoreSubject) =>
@@ -112,16 +107,12 @@ export const checkOutbox = (subject: StoreSubject) =>
   });
 
 const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sql`
-  select w.id as webhook_id, t.namespace, w.url, count(case when d.status = 'failed' then 1 end) as failed,
-    count(case when d.status = 'waiting' then 1 end) as waiting,
-    min(case when d.status = 'waiting' then d.created_at end) as since,
+  select w.id as webhook_id, t.namespace, w.url, ${counts},
     (select coalesce(l.last_error, 'HTTP ' || l.last_status) from ${webhookDeliveries} l
       where l.webhook_id = w.id and (l.last_error is not null or l.last_status is not null)
       order by l.event desc limit 1) as last_error
   from ${webhookDeliveries} d join ${webhooks} w on w.id = d.webhook_id join ${tenants} t on t.id = w.tenant_id
-  where ((d.status = 'failed' and d.finished_at > ${param("recent")})
-    or (d.status = 'waiting' and d.created_at < ${param("overdue")})) and ${inScope("w")}
-  group by w.id order by t.namespace, w.id`);
+  where ${isTroubled("overdue")} and ${inScope("w")} group by w.id order by t.namespace, w.id`);
 
 export const checkWebhooks = (subject: StoreSubject) =>
   findInStores(subject, selectFailing, (row) => {

@@ -1,11 +1,11 @@
 import type { ServerStatus } from "../read-status.ts";
-import type { LatencyHistogram } from "./meter.ts";
+import type { RouteStatus } from "./meter.ts";
 
 type Labels = Record<string, string | number>;
-type Sample = [labels: Labels, value: number | null | undefined];
+type Sample = [labels: Labels, value: number | null | undefined, suffix?: string];
 
 /** One metric with all of its series; samples without a value are omitted. */
-type Family = [type: "counter" | "gauge", name: string, help: string, samples: Sample[]];
+type Family = [type: "counter" | "gauge" | "histogram", name: string, help: string, samples: Sample[]];
 
 /** The text format of Prometheus (0.0.4). The number of labels is limited, and none is a caller, address or key. */
 export function renderMetrics(status: ServerStatus): string {
@@ -55,34 +55,28 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
     ["gauge", "replication_failing", "1 while it cannot be written.", one(replication && (failure ? 1 : 0))],
     ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
+    ["histogram", "http_request_duration_seconds", "Time from a request to its response.", routes.flatMap(latencyOf)],
   ];
-  return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;
+  return families.map(renderFamily).join("");
 }
 
-function renderLatencies({ routes }: ServerStatus): string {
-  const name = "bodega_http_request_duration_seconds";
-  const series = routes.map(({ method, route, latency }) => renderHistogram(name, { route, method }, latency));
-  return `${heading(name, "histogram", "Time from a request to its response.")}${series.join("")}`;
-}
-
-function renderHistogram(name: string, labels: Labels, { bounds_ms, counts, sum_ms }: LatencyHistogram): string {
+function latencyOf({ method, route, latency }: RouteStatus): Sample[] {
+  const { bounds_ms, counts, sum_ms } = latency;
+  const labels = { route, method };
   let total = 0;
-  const buckets = counts.map((count, index) => {
+  const buckets = counts.map((count, index): Sample => {
     total += count;
     const bound = bounds_ms[index];
-    return line(`${name}_bucket`, { ...labels, le: bound === undefined ? "+Inf" : bound / 1000 }, total);
+    return [{ ...labels, le: bound === undefined ? "+Inf" : bound / 1000 }, total, "_bucket"];
   });
-  return `${buckets.join("")}${line(`${name}_sum`, labels, sum_ms / 1000)}${line(`${name}_count`, labels, total)}`;
+  return [...buckets, [labels, sum_ms / 1000, "_sum"], [labels, total, "_count"]];
 }
 
-function renderFamily([type, suffix, help, samples]: Family): string {
-  const name = `bodega_${suffix}`;
-  const lines = samples.flatMap(([labels, value]) => (typeof value === "number" ? [line(name, labels, value)] : []));
-  return lines.length === 0 ? "" : `${heading(name, type, help)}${lines.join("")}`;
-}
-
-function heading(name: string, type: string, help: string): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+function renderFamily([type, name, help, samples]: Family): string {
+  const lines = samples.flatMap(([labels, value, suffix = ""]) =>
+    typeof value === "number" ? [line(`bodega_${name}${suffix}`, labels, value)] : [],
+  );
+  return lines.length === 0 ? "" : `# HELP bodega_${name} ${help}\n# TYPE bodega_${name} ${type}\n${lines.join("")}`;
 }
 
 /** A label is escaped like a string of JSON. */
