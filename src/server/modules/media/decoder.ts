@@ -67,9 +67,8 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
   const decoder = warm ?? startDecoder();
   clearTimeout(decoder.idle);
   const { process: child } = decoder;
-  const answered = new Promise<Answer>((resolve) => {
-    decoder.answer = resolve;
-  });
+  const { promise: answered, resolve } = Promise.withResolvers<Answer>();
+  decoder.answer = resolve;
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;

@@ -1,7 +1,7 @@
 import { and, lte, sql } from "drizzle-orm";
 import type { Config } from "../../config/config.ts";
 import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
-import { pick, pickStored } from "../../db/selection.ts";
+import { pickStored } from "../../db/selection.ts";
 import { all, bind, byId, equals, get, ofStore, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
 import { openBoundedStorage } from "../../object-store/open-storage.ts";
@@ -28,24 +28,16 @@ interface PictureFile {
 /** How long a removed picture stays in S3, so that a restored backup finds it. */
 export const keptInS3Ms = 35 * 86_400_000;
 
-const selectBytes = statement((q) =>
-  q
-    .select({ bytes: mediaBlobs.bytes })
-    .from(mediaBlobs)
-    .where(and(ofStore(mediaBlobs), equals(mediaBlobs.mediaId, "id"), equals(mediaBlobs.width, "width"))),
-);
+const isFile = and(ofStore(mediaBlobs), equals(mediaBlobs.mediaId, "id"), equals(mediaBlobs.width, "width"));
+const selectBytes = statement((q) => q.select({ bytes: mediaBlobs.bytes }).from(mediaBlobs).where(isFile));
 const insertBytes = statement(sql`
   insert into ${mediaBlobs} (tenant_id, media_id, width, bytes)
   select tenant_id, id, ${param("width")}, ${param("bytes")} from ${media}
   where id = ${param("id")} and tenant_id = ${param("tenantId")} and not in_s3
   on conflict (media_id, width) do nothing`);
-const selectTrash = statement((q) =>
-  q
-    .select({ folder: mediaTrash.folder })
-    .from(mediaTrash)
-    .where(lte(mediaTrash.removedAt, param("before")))
-    .limit(100),
-);
+const { folder, removedAt } = mediaTrash;
+const isOld = lte(removedAt, param("before"));
+const selectTrash = statement((q) => q.select({ folder }).from(mediaTrash).where(isOld).limit(100));
 const emptyTrash = statement(sql`
   delete from ${mediaTrash} where folder in (select value from json_each(${param("folders")}))`);
 
@@ -81,32 +73,21 @@ export const unusedMs = 86_400_000;
 const shown = pickStored(media, "id", "width", "height", "bytes", "createdAt");
 const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
 // A repeated upload restarts the period in which an unused picture is kept.
-const touchBySource = statement((q) =>
-  q
-    .update(media)
-    .set({ unusedSince: param("now") })
-    .where(and(ofStore(media), equals(media.sourceHash, "hash")))
-    .returning(shown),
-);
+const set = { unusedSince: param("now") };
+const isSource = and(ofStore(media), equals(media.sourceHash, "hash"));
+const touchBySource = statement((q) => q.update(media).set(set).where(isSource).returning(shown));
+// The columns of the table, in their order.
+const newMedia = sql`select ${param("id")}, id, ${param("hash")}, ${param("width")}, ${param("height")}, ${param("size")},
+  ${param("inS3")}, 0, ${param("now")}, ${param("now")}
+  from ${tenants} where id = ${param("tenantId")} and ${used} + ${param("size")} <= media_quota`;
+const target = [media.tenantId, media.sourceHash];
 const insertMedia = statement((q) =>
-  q
-    .insert(media)
-    // The columns of the table, in their order.
-    .select(sql`select ${param("id")}, id, ${param("hash")}, ${param("width")}, ${param("height")}, ${param("size")},
-      ${param("inS3")}, 0, ${param("now")}, ${param("now")}
-      from ${tenants} where id = ${param("tenantId")} and ${used} + ${param("size")} <= media_quota`)
-    .onConflictDoUpdate({ target: [media.tenantId, media.sourceHash], set: { unusedSince: param("now") } })
-    .returning(shown),
+  q.insert(media).select(newMedia).onConflictDoUpdate({ target, set }).returning(shown),
 );
-const selectUsage = statement((q) =>
-  q.select({ used, quota: tenants.mediaQuota }).from(tenants).where(equals(tenants.id, "tenantId")),
-);
-const selectFile = statement((q) =>
-  q
-    .select(pick(media, "width", "inS3"))
-    .from(media)
-    .where(byId(media)),
-);
+const usage = { used, quota: tenants.mediaQuota };
+const selectUsage = statement((q) => q.select(usage).from(tenants).where(equals(tenants.id, "tenantId")));
+const { width, inS3 } = media;
+const selectFile = statement((q) => q.select({ width, inS3 }).from(media).where(byId(media)));
 // Few at a time, because SQLite reads a removed blob completely.
 const removeOld = statement(sql`
   delete from ${media} where id in (
@@ -164,10 +145,7 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
 /** Widths that are being created, so that concurrent first viewers wait for the same work. */
 const inWork = new Map<string, Promise<Uint8Array>>();
 
-/**
- * Returns a picture as WebP of this maximum width, created at its first use; 0 as stored. Errors: notFound,
- * unavailable.
- */
+/** Returns a picture as WebP of this maximum width; 0 as stored. Errors: notFound, unavailable. */
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("picture", id);

@@ -4,7 +4,7 @@ import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { checkNote, requireWhole } from "../../values/fields.ts";
 import { parseMoney } from "../../values/money.ts";
 import { isId } from "../../values/stamps.ts";
-import { notForSale } from "../catalogue/products/product-errors.ts";
+import { notForSale } from "../catalogue/products/stock.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";

@@ -10,13 +10,13 @@ import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { recordEvent } from "../../events/service.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { termToken } from "../list/search-words.ts";
-import { columnsOf, productColumns, tooManyLanguages } from "../products/input.ts";
-import { explainConflicts, unknownCategory } from "../products/product-errors.ts";
+import { columnsOf, productColumns } from "../products/input.ts";
 import type { RenderedProduct } from "../products/rendering.ts";
+import { explainConflicts, unknownCategory } from "../products/resolve.ts";
 import { slugFrom } from "../products/slug.ts";
 import { products, productsToIndex } from "../products/table.ts";
 import { languageChain, localizedJson, localizedLanguage } from "../products/translation.ts";
-import { ownLanguageError, textValues, updateStatement } from "../products/update.ts";
+import { freeSlug, ownLanguageError, textValues, tooManyLanguagesError, updateStatement } from "../products/update.ts";
 import {
   type Category,
   type CategoryInput,
@@ -28,17 +28,10 @@ import {
 import { categories, isVisible } from "./table.ts";
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
-const select = statement((q) =>
-  q
-    .select({
-      id: categories.id,
-      json: sql<string>`${localizedJson(sql`rendered`)}`,
-      version: categories.version,
-      language: sql<string>`${localizedLanguage}`,
-    })
-    .from(categories)
-    .where(sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`),
-);
+const { id, version, lang, position } = categories;
+const shown = { id, version, lang, json: localizedJson(sql`rendered`), language: localizedLanguage };
+const isNamed = sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`;
+const select = statement((q) => q.select(shown).from(categories).where(isNamed));
 
 // For a place below a parent: the level of the category's deepest descendant there, and whether the parent is a
 // descendant.
@@ -54,20 +47,13 @@ const selectPlace = statement<{ parent: string; level: number; is_below: number 
 
 const last = sql`(select coalesce(max(position) + 1, 0) from ${categories}
   where ${ofTenant} and parent_id is ${param("parentId")})`;
-// The end of the id is random, and makes slugs from equal titles unique.
-const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${categories}
-    where ${ofTenant} and slug = ${param("slug")})
-  then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
-const insertCategory = statement((q) =>
-  q
-    .insert(categories)
-    // The columns of the table, in their order.
-    .select(sql`select ${param("id")}, ${param("tenantId")}, ${param("parentId")}, ${freeSlug}, ${param("title")},
-      ${param("description")}, ${param("translations")}, coalesce(${param("position")}, ${last}), ${param("published")},
-      ${param("lang")}, 1, ${param("now")}, ${param("now")}
-      where (select count(*) from ${categories} where ${ofTenant}) < ${sql.raw(String(limits.categories))}`)
-    .returning({ json: sql<string>`rendered`, version: categories.version, language: categories.lang }),
-);
+const inserted = { json: sql<string>`rendered`, version, language: lang };
+// The columns of the table, in their order.
+const newCategory = sql`select ${param("id")}, ${param("tenantId")}, ${param("parentId")}, ${freeSlug(categories)},
+  ${param("title")}, ${param("description")}, ${param("translations")}, coalesce(${param("position")}, ${last}),
+  ${param("published")}, ${param("lang")}, 1, ${param("now")}, ${param("now")}
+  where (select count(*) from ${categories} where ${ofTenant}) < ${sql.raw(String(limits.categories))}`;
+const insertCategory = statement((q) => q.insert(categories).select(newCategory).returning(inserted));
 const term = sql`(select 1 from product_search where product_search match ${param("term")})`;
 const pending = sql`(select 1 from ${productsToIndex} i join ${products} p on p.row_number = i.row_number, json_each(p.category_ids) j
   where p.deleted_at is null and j.value = ${param("id")})`;
@@ -97,11 +83,7 @@ export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: 
 }
 
 const selectAll = statement((q) =>
-  q
-    .select({ json: sql<string>`rendered` })
-    .from(categories)
-    .where(ofStore(categories))
-    .orderBy(categories.position, categories.id),
+  q.select({ json: inserted.json }).from(categories).where(ofStore(categories)).orderBy(position, id),
 );
 
 /** All categories of the store, each after its parent, with its level from 0. */
@@ -116,7 +98,7 @@ export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: n
   return branch(null, 0);
 }
 
-export async function getCategory(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct & { id: string }> {
+export async function getCategory(ctx: Ctx, named: string, lang?: string) {
   const category = await get(ctx.db, select, {
     tenantId: ctx.tenant.id,
     name: named.normalize("NFC"),
@@ -155,8 +137,7 @@ export async function updateCategory(
   { lang, ifMatch }: { lang?: string | undefined; ifMatch: number | null },
 ): Promise<RenderedProduct> {
   return inTransaction(ctx, async (tx) => {
-    const { id, version, json } = await getCategory(tx, named);
-    if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
+    const { id, lang: own } = await requireVersion(tx, named, ifMatch);
     const columns = await categoryColumns(tx, id, patch);
     const names = columnsOf(columns);
     const form = { table: categories, json: sql`rendered`, merge: true };
@@ -164,10 +145,7 @@ export async function updateCategory(
     const now = toTimestamp(tx.now());
     const values = { ...columns, ...textValues(tx, columns, lang), tenantId: tx.tenant.id, id, now, ifMatch };
     const category = await explainConflicts(tx, columns, () => get(tx.db, update, values));
-    if (!category) {
-      const clash = ownLanguageError(columns.translations, (JSON.parse(json) as { lang: string }).lang);
-      throw clash ?? invalidField(columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
-    }
+    if (!category) throw ownLanguageError(columns.translations, own) ?? tooManyLanguagesError(columns);
     const data = { version: category.version, fields: Object.keys(patch) };
     await recordEvent(tx, { type: "category.updated", subject: id, data });
     return category;
@@ -177,8 +155,7 @@ export async function updateCategory(
 /** Deletes a category that has neither products nor categories below it. Returns its id. Errors: notFound, preconditionFailed, wrongState. */
 export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   return inTransaction(ctx, async (tx) => {
-    const { id, version } = await getCategory(tx, named);
-    if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
+    const { id, version } = await requireVersion(tx, named, ifMatch);
     const token = `"${termToken(tx.tenant.id, "category", id)}"`;
     const deleted = await run(tx.db, deleteCategoryRow, { tenantId: tx.tenant.id, id, term: token });
     if (deleted === 0) throw wrongState(`Category ${named} has products or categories below it. Move them first.`);
@@ -187,11 +164,14 @@ export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | 
   });
 }
 
-async function categoryColumns(
-  tx: Ctx,
-  id: string,
-  { parent_id: parent, position, published, ...texts }: CategoryPatch,
-) {
+async function requireVersion(tx: Ctx, named: string, ifMatch: number | null) {
+  const category = await getCategory(tx, named);
+  if (ifMatch !== null && ifMatch !== category.version) throw preconditionFailed();
+  return category;
+}
+
+async function categoryColumns(tx: Ctx, id: string, patch: CategoryPatch) {
+  const { parent_id: parent, position, published, ...texts } = patch;
   return {
     ...productColumns(tx, texts),
     ...(position !== undefined && { position: requireWhole("position", position, 0, 1_000_000) }),

@@ -19,7 +19,6 @@ interface SearchWindow {
   match: string;
   /** The position of a row is this plus its row number. */
   titleOffset: number;
-  /** The last row number of the window. */
   lastRow: number;
   /** The position at the window's end; null if nothing follows. */
   scanCursor: string | null;

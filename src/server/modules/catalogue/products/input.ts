@@ -5,7 +5,7 @@ import { metadataText, requireSafeText, requireText, requireWhole } from "../../
 import { parseMoney } from "../../../values/money.ts";
 import { currencyDigits, parseLanguage } from "../../tenants/input.ts";
 import { imagesText } from "./images.ts";
-import { maxStock, maxTitle, type ProductPatch } from "./model.ts";
+import { maxStock, maxTitle, type ProductPatch, type VariantInput } from "./model.ts";
 import { isSlug } from "./slug.ts";
 import type { products } from "./table.ts";
 
@@ -14,20 +14,15 @@ export const tooManyLanguages = `a product has translations into at most ${maxLa
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
 /** Booleans are 0 or 1, because libsql cannot bind booleans. */
-export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: 0 | 1 }>;
+export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: number }>;
 
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
-  const columns: ProductColumns = {};
-  if (input.title !== undefined) columns.title = requireText("title", input.title, maxTitle);
+  const columns = soldColumns(ctx, input) as ProductColumns;
   if (input.slug !== undefined) columns.slug = slugText(input.slug);
   if (input.description !== undefined)
     columns.description = input.description && requireSafeText("description", input.description);
   if (input.status !== undefined) columns.status = input.status;
-  Object.assign(columns, priceColumns(ctx, input));
-  if (input.sku !== undefined) columns.sku = skuText("sku", input.sku);
-  if (input.stock !== undefined) columns.stock = stockCount("stock", input.stock);
   if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
-  if (input.images !== undefined) columns.images = imagesText(ctx, input.images, "images");
   if (input.tags !== undefined) columns.tags = tags(input.tags);
   if (input.category_ids !== undefined) columns.categoryIds = JSON.stringify([...new Set(input.category_ids)]);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
@@ -35,12 +30,23 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   return columns;
 }
 
-function priceColumns(ctx: Ctx, { price, compare_at_price: before }: ProductPatch): ProductColumns {
+type SoldInput = Pick<VariantInput, "title" | "sku" | "price" | "compare_at_price" | "stock" | "images">;
+
+/** The columns that products and variants have in common. A price of null becomes the product's. */
+export function soldColumns(ctx: Ctx, input: SoldInput, prefix = "") {
+  const { title, sku, price, compare_at_price: before, stock, images } = input;
   const { currency } = ctx.tenant;
   const digits = currencyDigits(currency);
+  const minor = (field: string, amount: number | null) =>
+    amount === null ? null : parseMoney(prefix + field, amount, digits);
   return {
-    ...(price !== undefined && { currency, currencyDigits: digits, priceMinor: parseMoney("price", price, digits) }),
-    ...(before !== undefined && { compareAtMinor: compareAtMinor(ctx, "compare_at_price", before) }),
+    ...(title !== undefined && { title: requireText(`${prefix}title`, title, maxTitle) }),
+    ...(sku !== undefined && { sku: sku === null ? null : requireText(`${prefix}sku`, normalizeSku(sku), 100) }),
+    ...(price !== undefined && { priceMinor: minor("price", price) }),
+    ...(typeof price === "number" && { currency, currencyDigits: digits }),
+    ...(before !== undefined && { compareAtMinor: minor("compare_at_price", before) }),
+    ...(stock !== undefined && { stock: stock === null ? null : requireWhole(`${prefix}stock`, stock, 0, maxStock) }),
+    ...(images !== undefined && { images: imagesText(ctx, images, `${prefix}images`) }),
   };
 }
 
@@ -52,21 +58,9 @@ export function columnName(name: string): SQL {
   return sql.raw(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): number | null {
-  return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
-}
-
 /** The stored form of a SKU: NFC, trimmed. */
 export function normalizeSku(sku: string): string {
   return sku.normalize("NFC").trim();
-}
-
-export function skuText(field: string, sku: string | null): string | null {
-  return sku === null ? null : requireText(field, normalizeSku(sku), 100);
-}
-
-export function stockCount(field: string, stock: number | null): number | null {
-  return stock === null ? null : requireWhole(field, stock, 0, maxStock);
 }
 
 function slugText(given: string): string {

@@ -1,18 +1,79 @@
-import { and, desc, type SQL, sql } from "drizzle-orm";
-import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { and, type SQL, sql } from "drizzle-orm";
+import { type Ctx, isCatalogOnly, mayRead } from "../../../context.ts";
+import { isCheckViolation, isUniqueViolation } from "../../../db/db-errors.ts";
 import { all, get, ofStore, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
-import { invalidField, notFound } from "../../../errors.ts";
+import { AppError, conflict, fieldError, invalidField, notFound } from "../../../errors.ts";
+import { mergedMetadataTooLarge } from "../../../values/fields.ts";
 import { isId } from "../../../values/stamps.ts";
 import { ambiguousName, maxCompared, suggestWord, unknownName } from "../../../values/unknown-name.ts";
 import { categories } from "../categories/table.ts";
+import { unknownPicture } from "./images.ts";
 import type { ProductColumns } from "./input.ts";
-import { unknownCategory } from "./product-errors.ts";
+import { translationsTooLarge } from "./input.ts";
 import { isSlug } from "./slug.ts";
 import type { StockItem } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 
+export const unknownCategory = "is not a category of this store";
+
 const isProduct = ofStoreNotDeleted(products);
 const isVariant = ofStoreNotDeleted(productVariants);
+/** Finds the first value that another record has: its index, and the id and slug of that record. */
+const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
+  statement<{ place: number; other: string; slug: string }>(sql`
+    with found as (select key as place, ${other} as other from json_each(${param("values")}))
+    select place, other, (select slug from ${table} where ${ofStore(table)} and id = other) as slug
+    from found where other is not null order by place limit 1`);
+const bySku = findFirst(sql`coalesce((select id from ${products} where ${isProduct} and sku = value),
+  (select product_id from ${productVariants} where ${isVariant} and sku = value))`);
+const bySlug = findFirst(sql`(select id from ${products} where ${isProduct} and slug = value)`);
+const isCategory = ofStore(categories);
+const categoryBySlug = findFirst(sql`(select id from ${categories} where ${isCategory} and slug = value)`, categories);
+const uniques = [
+  { column: "products.slug", field: "slug", kind: "product", find: bySlug },
+  { column: "categories.slug", field: "slug", kind: "category", find: categoryBySlug },
+  { column: "products.sku", field: "sku", kind: "product", find: bySku },
+  { column: "product_variants.sku", field: "sku", kind: "product", find: bySku },
+] as const;
+
+type UniqueValues = { slug?: string | undefined; sku?: string | null | undefined; skus?: unknown[] | undefined };
+
+/** Runs a write of products, variants or categories. A violated constraint becomes an error of its field. */
+export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const unique = uniques.find(({ column }) => isUniqueViolation(error, column));
+    throw unique ? await explainTaken(ctx, given, unique, error) : explained(error);
+  }
+}
+
+async function explainTaken(ctx: Ctx, given: UniqueValues, unique: (typeof uniques)[number], cause: unknown) {
+  const skus = unique.column === "product_variants.sku" ? given.skus : undefined;
+  const values = skus ?? [given[unique.field]];
+  const found = await get(ctx.db, unique.find, { tenantId: ctx.tenant.id, values: JSON.stringify(values) });
+  const field = skus ? `variants.${found?.place ?? 0}.sku` : unique.field;
+  if (!found || !mayRead(ctx, "products:read")) {
+    return fieldError(conflict, field, `is taken by another ${unique.kind}`, { cause });
+  }
+  const message = `${JSON.stringify(values[found.place])} is taken by ${unique.kind} ${found.slug}`;
+  return fieldError(conflict, field, message, { id: found.other, cause });
+}
+
+function explained(error: unknown): unknown {
+  if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
+  if (["products", "categories"].some((table) => isCheckViolation(error, `${table}_translations_size`)))
+    return invalidField("translations", translationsTooLarge);
+  if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
+  // The category was deleted meanwhile.
+  if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
+  if (isUniqueViolation(error, "product_variants.options_key")) {
+    return fieldError(conflict, "options", "another variant of the product has the same options", { cause: error });
+  }
+  return error;
+}
+
 const selectBy = (condition: SQL) =>
   statement((q) => q.select({ id: products.id }).from(products).where(and(isProduct, condition)));
 const selectById = selectBy(sql`id = ${param("name")}`);
@@ -29,13 +90,10 @@ const selectBySlug = selectBy(sql`slug = ${param("name")} and (${param("seesDraf
 const ids = { productId: productVariants.productId, variantId: productVariants.id };
 const isNamed = sql`${isVariant} and (id = ${param("name")} or sku = ${param("name")})`;
 const selectVariant = statement((q) => q.select(ids).from(productVariants).where(isNamed));
+const names = { slug: products.slug, sku: sql<string | null>`iif(has_variants, null, sku)` };
+const newest = sql`created_at desc, id desc`;
 const selectNames = statement((q) =>
-  q
-    .select({ slug: products.slug, sku: sql<string | null>`iif(has_variants, null, sku)` })
-    .from(products)
-    .where(isProduct)
-    .orderBy(desc(products.createdAt), desc(products.id))
-    .limit(maxCompared),
+  q.select(names).from(products).where(isProduct).orderBy(newest).limit(maxCompared),
 );
 
 /** Returns the id of the product that a path names by id, or by the slug of a visible product. Errors: notFound. */
@@ -74,14 +132,12 @@ export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockIt
   return { productId, variantId: variant?.variantId ?? null };
 }
 
-const isCategory = ofStore(categories);
 const selectIds = statement<{ id: string | null }>(sql`
   select coalesce((select id from ${categories} where ${isCategory} and id = n.value),
     (select id from ${categories} where ${isCategory} and slug = n.value)) as id
   from json_each(${param("names")}) n order by n.key`);
-const selectSlugs = statement((q) =>
-  q.select({ slug: categories.slug }).from(categories).where(isCategory).limit(maxCompared),
-);
+const { slug } = categories;
+const selectSlugs = statement((q) => q.select({ slug }).from(categories).where(isCategory).limit(maxCompared));
 
 export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx, columns: Columns): Promise<Columns> {
   const { categoryIds = "[]" } = columns;

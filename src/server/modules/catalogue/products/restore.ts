@@ -1,4 +1,4 @@
-import { desc, isNotNull, type SQL, sql } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, bind, get, ofStore, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -10,8 +10,8 @@ import { orderLines, orders } from "../../orders/table.ts";
 import { wishlistItems } from "../../wishlist/table.ts";
 import { categories } from "../categories/table.ts";
 import { withDeferredSummaries } from "../variants/variant-input.ts";
-import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
+import { explainConflicts } from "./resolve.ts";
 import { getProduct } from "./service.ts";
 import { products, productVariants } from "./table.ts";
 
@@ -26,17 +26,11 @@ export async function countUses(ctx: Ctx, id: string) {
 
 const isDeleted = sql`${ofStore(products)} and ${isNotNull(products.deletedAt)}`;
 const name = param("name");
-const selectDeleted = (condition: SQL, max: number) =>
-  statement((q) =>
-    q
-      .select({ id: products.id, slug: products.slug })
-      .from(products)
-      .where(sql`${isDeleted} and ${condition}`)
-      .orderBy(desc(products.deletedAt), desc(products.id))
-      .limit(max),
-  );
-const selectNamed = selectDeleted(sql`(id = ${name} or slug = ${name} or lower(sku) = lower(${name}))`, 1);
-const selectLast = selectDeleted(sql`true`, 10);
+const isNamed = sql`${isDeleted} and (id = ${name} or slug = ${name} or lower(sku) = lower(${name}))`;
+const { id, slug } = products;
+const newest = sql`deleted_at desc, id desc`;
+const selectNamed = statement((q) => q.select({ id, slug }).from(products).where(isNamed).orderBy(newest).limit(1));
+const selectLast = statement((q) => q.select({ id, slug }).from(products).where(isDeleted).orderBy(newest).limit(10));
 
 export async function findDeleted(ctx: Ctx, named: string) {
   const values = { tenantId: ctx.tenant.id, name: named };

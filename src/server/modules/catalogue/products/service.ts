@@ -1,6 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { pick } from "../../../db/selection.ts";
 import {
   bind,
   get,
@@ -20,11 +19,10 @@ import { parseLanguage } from "../../tenants/input.ts";
 import { insertVariants, variantRows, withDeferredSummaries } from "../variants/variant-input.ts";
 import { deletion, priceColumns, productPrice } from "../variants/variants.ts";
 import { withSizes } from "./images.ts";
-import { type ProductColumns, productColumns } from "./input.ts";
+import { productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
-import { explainConflicts } from "./product-errors.ts";
 import { audienceOf, forEachAudience, productViews, type RenderedProduct } from "./rendering.ts";
-import { findProductId, resolveCategories } from "./resolve.ts";
+import { explainConflicts, findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
@@ -57,20 +55,17 @@ const insertProduct = statement((q) =>
       ...params("id", "tenantId", "title", "description", "status", "sku", "stock", "allowBackorder", "lang"),
       ...params("priceMinor", "compareAtMinor", "currency", "currencyDigits", "publishedAt"),
       ...params("tags", "categoryIds", "metadata", "translations"),
-      slug: freeSlug(products, sql`deleted_at is null`),
+      slug: freeSlug(products),
       images: withSizes(param("images")),
       createdAt: param("now"),
       updatedAt: param("now"),
     })
     .returning({ json: sql<string>`rendered`, version: products.version, language: products.lang }),
 );
+const { version, hasVariants } = products;
 const deletable = and(notDeleted(products), isVersion(products));
 const deleteProductRow = statement((q) =>
-  q
-    .update(products)
-    .set(deletion)
-    .where(deletable)
-    .returning(pick(products, "version", "hasVariants")),
+  q.update(products).set(deletion).where(deletable).returning({ version, hasVariants }),
 );
 const ofProduct = and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")));
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
@@ -81,9 +76,22 @@ const syncVariantPrices = statement(sql`
     and not has_own_price and ${priceColumns} is not ${productPrice}
   returning id`);
 
+/** The columns of fields that a new product, or a PUT, omits. */
+const defaults = {
+  ...{
+    description: null,
+    status: "published" as const,
+    compareAtMinor: null,
+    sku: null,
+    stock: null,
+    allowBackorder: 0,
+  },
+  ...{ images: "[]", tags: "[]", categoryIds: "[]", metadata: "{}", translations: "{}" },
+};
+
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
-  const columns = await resolveCategories(ctx, withDefaults(productColumns(ctx, input)));
+  const columns = await resolveCategories(ctx, { ...defaults, ...productColumns(ctx, input) });
   const variants = input.variants?.length ? variantRows(ctx, input.variants) : undefined;
   const own = variants && (["sku", "stock"] as const).find((field) => columns[field] !== null);
   if (own) throw variantFieldError(own);
@@ -135,7 +143,7 @@ export async function getProductState(ctx: Ctx, named: string) {
 }
 
 export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {
-  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, ...options });
+  return write(ctx, id, { columns: { ...defaults, ...productColumns(ctx, input) }, merge: false, ...options });
 }
 
 /** Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed, validationFailed, conflict. */
@@ -187,21 +195,4 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     }
     return product;
   });
-}
-
-function withDefaults(columns: ProductColumns) {
-  return {
-    description: null,
-    status: "published" as const,
-    compareAtMinor: null,
-    sku: null,
-    stock: null,
-    allowBackorder: 0 as const,
-    images: "[]",
-    tags: "[]",
-    categoryIds: "[]",
-    metadata: "{}",
-    translations: "{}",
-    ...columns,
-  };
 }

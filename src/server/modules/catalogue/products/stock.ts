@@ -7,9 +7,14 @@ import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { compileEvent } from "../../events/service.ts";
 import { withDeferredSummaries } from "../variants/variant-input.ts";
 import { maxStock } from "./model.ts";
-import { notForSale } from "./product-errors.ts";
 import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
+
+export const notForSale = {
+  productId: "must be the id of a product, prod_…; only paths take slugs, too",
+  product: "is not a published product of this store",
+  variant: "is not a variant of a published product of this store",
+} as const;
 
 export interface StockItem {
   productId: string;
@@ -17,34 +22,15 @@ export interface StockItem {
 }
 
 /** An item to order: a product, or a variant with or without the id of its product. `field` is such as `items.0`. */
-export interface WantedItem {
-  field: string;
-  productId: string | null;
-  variantId: string | null;
-  quantity: number;
-}
+export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
-export interface OrderedItem extends StockItem {
-  quantity: number;
-  /** In the language of creation (`lang`); `translations` is the JSON text of other languages. */
-  title: string;
-  lang: string;
-  translations: string;
-  variantTitle: string | null;
-  sku: string | null;
-  options: string;
-  image: string | null;
-  priceMinor: number;
-  currency: string;
-  isCounted: boolean;
-}
-
-interface ItemRow extends Omit<OrderedItem, "isCounted" | "quantity"> {
-  isCounted: number;
-  needsVariant: number;
-  allowsBackorder: number;
-  available: number | null;
-}
+type Row = typeof products.$inferSelect;
+/** Texts are in the language of creation (`lang`); `translations` is the JSON text of other languages. */
+type ItemRow = StockItem &
+  Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency"> &
+  Record<"variantTitle" | "image", string | null> &
+  Record<"isCounted" | "needsVariant" | "allowsBackorder", number> & { options: string; available: number | null };
+export type OrderedItem = Omit<ItemRow, "isCounted"> & { isCounted: boolean; quantity: number };
 
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit";
 
@@ -120,6 +106,7 @@ const max = sql.raw(String(maxStock));
 const more = sql`max(stock, min(stock + ${param("quantity")}, ${max}))`;
 const putBack = sql`stock = ${more}, ${stockVersion(sql`${more} - reserved`)}`;
 
+const kindOf = ({ variantId }: StockItem) => (variantId === null ? "product" : "variant");
 const move = (set: SQL) => ({
   product: statement(sql`update ${products} set ${set} where ${ofProduct}`),
   variant: statement(sql`update ${productVariants} set ${set} where ${ofVariant}`),
@@ -136,10 +123,10 @@ const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}
   and (not ${param("isRelative")} or ${param("amount")} > 0 or stock - reserved + ${param("amount")} >= 0)`;
-const editProduct = statement<{ id: string }>(sql`
-  update ${products} set ${edit} where ${ofProduct} and not has_variants and ${editable} returning id`);
-const editVariant = statement<{ id: string }>(sql`
-  update ${productVariants} set ${edit} where ${ofVariant} and ${editable} returning id`);
+const edits = {
+  product: statement(sql`update ${products} set ${edit} where ${ofProduct} and not has_variants and ${editable}`),
+  variant: statement(sql`update ${productVariants} set ${edit} where ${ofVariant} and ${editable}`),
+};
 
 const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
   select stock - reserved as free, has_variants as hasVariants from ${products}
@@ -149,33 +136,33 @@ const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
 /** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed if that is impossible. */
 export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
   const values = { ...item, ...change, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
-  if (await get(tx.db, item.variantId === null ? editProduct : editVariant, values)) {
+  if ((await run(tx.db, edits[kindOf(item)], values)) > 0) {
     if (item.variantId !== null) await run(tx.db, hideVersion, values);
     return tx.db.execute(stockChanged(tx, item, "edit", values.now));
   }
   const found = await get(tx.db, selectFree, values);
   if (found?.hasVariants) throw invalidField("product", "has variants. Name one of them by its id or SKU");
   if (found?.free === null) throw invalidField("change", "must be a number such as =10: the stock is not counted yet");
-  throw invalidField(
-    "change",
-    `must leave 0 to ${maxStock}. Of the stock, ${found?.free ?? 0} are not reserved by orders`,
-  );
+  const free = `Of the stock, ${found?.free ?? 0} are not reserved by orders`;
+  throw invalidField("change", `must leave 0 to ${maxStock}. ${free}`);
 }
 
-const subject = sql`${param("productId")}`;
-const type = sql`'stock.changed'`;
 // Deleted items have no stock, but orders still release what they reserved.
 const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
-const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', ${remaining},
-  'reserved', reserved, 'reason', ${param("reason")})`;
-const event = { type, subject, data, isShown: isChangeShown };
-const productEvent = compileEvent({ ...event, from: sql`${products} where ${ofProduct}` });
-const variantEvent = compileEvent({ ...event, from: sql`${productVariants} where ${ofVariant}` });
+const event = {
+  type: sql`'stock.changed'`,
+  subject: param("productId"),
+  data: sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")},
+    'stock', ${remaining}, 'reserved', reserved, 'reason', ${param("reason")})`,
+  isShown: isChangeShown,
+};
+const events = {
+  product: compileEvent({ ...event, from: sql`${products} where ${ofProduct}` }),
+  variant: compileEvent({ ...event, from: sql`${productVariants} where ${ofVariant}` }),
+};
 
 export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason, now: string): InStatement {
-  const { productId, variantId } = item;
-  const values = { tenantId: tx.tenant.id, productId, variantId, reason };
-  return bind(variantId === null ? productEvent : variantEvent, { ...values, eventId: newId("evt"), now });
+  return bind(events[kindOf(item)], { ...item, tenantId: tx.tenant.id, reason, eventId: newId("evt"), now });
 }
 
 /**
@@ -190,10 +177,10 @@ export function moveStock(
   reason: StockReason,
 ): InStatement[] {
   const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
-  const moved = items.flatMap((item) => {
-    const { [item.variantId === null ? "product" : "variant"]: move } = moves[kind];
-    return [bind(move, { ...values, ...item }), stockChanged(tx, item, reason, values.now)];
-  });
+  const moved = items.flatMap((item) => [
+    bind(moves[kind][kindOf(item)], { ...values, ...item }),
+    stockChanged(tx, item, reason, values.now),
+  ]);
   const parents = items.flatMap(({ productId, variantId }) => (variantId === null ? [] : [productId]));
   const versioned = kind === "commit" || kind === "restock" ? [...new Set(parents)] : [];
   const statements = [...moved, ...versioned.map((productId) => bind(hideVersion, { ...values, productId }))];

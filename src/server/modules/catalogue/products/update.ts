@@ -1,21 +1,12 @@
 import { isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import {
-  byId,
-  compiledOnce,
-  get,
-  isVersion,
-  notDeleted,
-  param,
-  type Statement,
-  statement,
-} from "../../../db/statement.ts";
+import { byId, compiledOnce, get, isVersion, notDeleted, param, statement } from "../../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../../errors.ts";
 import type { categories } from "../categories/table.ts";
 import { withSizes } from "./images.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
-import { explainConflicts } from "./product-errors.ts";
 import { isChangeShown, productViews, type RenderedProduct, stockVersion } from "./rendering.ts";
+import { explainConflicts } from "./resolve.ts";
 import { products } from "./table.ts";
 import { languageChain, localizedJson, localizedLanguage, pathOf } from "./translation.ts";
 
@@ -79,7 +70,11 @@ async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, ow
   const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
   // The transaction has already read this row, so the number of languages must be the reason.
-  return invalidField(change.columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
+  return tooManyLanguagesError(change.columns);
+}
+
+export function tooManyLanguagesError({ translations }: Pick<ProductColumns, "translations">): AppError {
+  return invalidField(translations === undefined ? "lang" : "translations", tooManyLanguages);
 }
 
 export function variantFieldError(field: string): AppError {
@@ -108,7 +103,7 @@ interface TextUpdate {
 }
 
 /** Builds an update of a record with texts: title and description in `lang`, and `translations`. */
-export function updateStatement<Row = RenderedProduct>(names: readonly string[], update: TextUpdate): Statement<Row> {
+export function updateStatement<Row = RenderedProduct>(names: readonly string[], update: TextUpdate) {
   const { table, json, merge, special = {}, guards = [], more = sql`` } = update;
   const merged = merge ? mergedTranslations(names) : undefined;
   const all = [byId(table), isVersion(table), ...guards];
@@ -130,7 +125,7 @@ export function updateStatement<Row = RenderedProduct>(names: readonly string[],
     ? sql`with merged as materialized (select json_group_object(key, json(value)) as texts, count(*) as languages
         from (select ${merged} as merged from ${table} where ${byId(table)}), json_each(merged) where value <> '{}')`
     : sql``;
-  return statement(sql`${start}
+  return statement<Row>(sql`${start}
     update ${table} set ${sql.join(changes, sql`, `)} where ${sql.join(all, sql` and `)}
     returning ${localizedJson(json)} as json, version, ${localizedLanguage} as language${more}`);
 }
@@ -169,9 +164,9 @@ export function ownLanguageError(translations: string | undefined, lang: string)
 }
 
 /** SQL for the slug of a new row. One from the title gets the random end of the id if another row has it. */
-export function freeSlug(table: typeof products | typeof categories, among: SQL): SQL {
-  const slug = param("slug");
+export function freeSlug(table: typeof products | typeof categories): SQL {
+  const [slug, among] = [param("slug"), table === products ? sql`and deleted_at is null` : sql``];
   return sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${table}
-      where tenant_id = ${param("tenantId")} and slug = ${slug} and ${among})
+      where tenant_id = ${param("tenantId")} and slug = ${slug} ${among})
     then ${slug} else ${slug} || '-' || substr(${param("id")}, -10) end`;
 }

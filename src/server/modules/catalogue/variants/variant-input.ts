@@ -4,12 +4,10 @@ import type { Ctx } from "../../../context.ts";
 import { bind, param, statement } from "../../../db/statement.ts";
 import { type AppError, conflict, fieldError, invalidField } from "../../../errors.ts";
 import { requireText } from "../../../values/fields.ts";
-import { parseMoney } from "../../../values/money.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
-import { currencyDigits } from "../../tenants/input.ts";
-import { imagesText, withSizes } from "../products/images.ts";
-import { compareAtMinor, skuText, stockCount } from "../products/input.ts";
-import type { VariantInput } from "../products/model.ts";
+import { withSizes } from "../products/images.ts";
+import { soldColumns } from "../products/input.ts";
+import { maxTitle, type VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { products, productVariants, staleSummaries } from "../products/table.ts";
 
@@ -32,24 +30,13 @@ export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "
 };
 
 export function variantColumns(ctx: Ctx, input: VariantInput, prefix = ""): VariantColumns {
-  const columns: VariantColumns = {};
-  const { title, sku, options, price, compare_at_price, stock, images, position } = input;
-  if (title !== undefined) columns.title = requireText(`${prefix}title`, title, 300);
-  if (sku !== undefined) columns.sku = skuText(`${prefix}sku`, sku);
-  if (options !== undefined) Object.assign(columns, optionColumns(`${prefix}options`, options));
-  if (price === null) columns.priceMinor = null;
-  if (typeof price === "number") {
-    columns.currency = ctx.tenant.currency;
-    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
-    columns.priceMinor = parseMoney(`${prefix}price`, price, columns.currencyDigits);
-  }
-  if (compare_at_price !== undefined)
-    columns.compareAtMinor = compareAtMinor(ctx, `${prefix}compare_at_price`, compare_at_price);
-  if (price === null && typeof compare_at_price === "number") throw inheritedPriceError(prefix);
-  if (stock !== undefined) columns.stock = stockCount(`${prefix}stock`, stock);
-  if (images !== undefined) columns.images = imagesText(ctx, images, `${prefix}images`);
-  if (position !== undefined) columns.position = position;
-  return columns;
+  const { options, price, compare_at_price: before, position } = input;
+  if (price === null && typeof before === "number") throw inheritedPriceError(prefix);
+  return {
+    ...soldColumns(ctx, input, prefix),
+    ...(options !== undefined && optionColumns(`${prefix}options`, options)),
+    ...(position !== undefined && { position }),
+  };
 }
 
 function optionColumns(field: string, options: Record<string, string>): { options: string; optionsKey: string } {
@@ -77,17 +64,8 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   if (title === "") throw invalidField(`${prefix}title`, "is required unless options are sent");
   const { priceMinor = null, compareAtMinor = null } = columns;
   if (priceMinor === null && compareAtMinor !== null) throw inheritedPriceError(prefix);
-  return {
-    sku: null,
-    stock: null,
-    images: "[]",
-    ...columns,
-    priceMinor,
-    compareAtMinor,
-    title: title.slice(0, 300),
-    options,
-    optionsKey,
-  };
+  const given = { ...columns, priceMinor, compareAtMinor, title: title.slice(0, maxTitle), options, optionsKey };
+  return { sku: null, stock: null, images: "[]", ...given };
 }
 
 export const maxVariants = 100;
@@ -110,22 +88,17 @@ export const insertRows = statement<Rendered>(sql`
     and (select count(*) from ${productVariants} where product_id = p.id and deleted_at is null)
       + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
+
 /** Returns the columns of a new product's variants. Errors: validationFailed, conflict for duplicates. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   const rows = inputs.map((input, index) => {
     const prefix = `variants.${index}.`;
     return { position: index, ...completeVariant(variantColumns(ctx, input, prefix), prefix) };
   });
-  for (const [name, field] of [
-    ["sku", "sku"],
-    ["optionsKey", "options"],
-  ] as const) {
-    const seen = new Set<string>();
-    for (const [index, { [name]: value }] of rows.entries()) {
-      if (value === null) continue;
-      if (seen.has(value)) throw fieldError(conflict, `variants.${index}.${field}`, "is repeated");
-      seen.add(value);
-    }
+  for (const [name, field] of [["sku", "sku"] as const, ["optionsKey", "options"] as const]) {
+    const values = rows.map((row) => row[name]);
+    const repeated = values.findIndex((value, index) => value !== null && values.indexOf(value) < index);
+    if (repeated !== -1) throw fieldError(conflict, `variants.${repeated}.${field}`, "is repeated");
   }
   return rows;
 }

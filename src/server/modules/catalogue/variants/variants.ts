@@ -19,7 +19,6 @@ import { compileEvent } from "../../events/service.ts";
 import { withSizes } from "../products/images.ts";
 import { columnName, columnsOf } from "../products/input.ts";
 import type { VariantInput } from "../products/model.ts";
-import { explainConflicts } from "../products/product-errors.ts";
 import {
   audienceOf,
   forEachAudience,
@@ -28,7 +27,7 @@ import {
   stockVersion,
   variantViews,
 } from "../products/rendering.ts";
-import { findProductId } from "../products/resolve.ts";
+import { explainConflicts, findProductId } from "../products/resolve.ts";
 import { hideVersion, stockChanged, touchProduct } from "../products/stock.ts";
 import { products, productVariants } from "../products/table.ts";
 import {
@@ -61,7 +60,11 @@ type PriceChange = "own" | "product" | "same";
 
 /** Updates the row only if it has the version `ifMatch`, and a compare-at price only together with an own price. */
 function compileUpdate(names: Name[], price: PriceChange): Statement<Rendered> {
-  const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
+  const given = names.filter((name) => price === "own" || !ofPrice.includes(name));
+  const changes = given.map(
+    (name) => sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`,
+  );
+  changes.push(...priceChanges(price, names.includes("compareAtMinor")));
   if (names.includes("options") && !names.includes("title")) {
     const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
     changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
@@ -79,19 +82,15 @@ function compileUpdate(names: Name[], price: PriceChange): Statement<Rendered> {
     returning rendered as json, version`);
 }
 
-const set = (name: Name) => sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`;
-
-function priceChanges(names: Name[], price: PriceChange): SQL[] {
+function priceChanges(price: PriceChange, isCompared: boolean): SQL[] {
   if (price === "product") return [sql`has_own_price = 0`, sql`${priceColumns} = ${productPrice}`];
-  const isCompared = names.includes("compareAtMinor");
   if (price === "same") {
-    if (!isCompared) return [];
-    return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
+    const compared = sql`case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`;
+    return isCompared ? [sql`compare_at_minor = ${compared}`] : [];
   }
-  const others = names.filter((name) => ofPrice.includes(name)).map(set);
   // An inherited compare-at price is removed together with the inherited price.
-  if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
-  return [sql`has_own_price = 1`, ...others];
+  const kept = sql`compare_at_minor = case when has_own_price then compare_at_minor end`;
+  return [sql`has_own_price = 1`, ...(isCompared ? [] : [kept])];
 }
 
 const columns = { staff: products.variants, public: products.catalogVariants };
@@ -156,10 +155,7 @@ export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantIn
   return update(ctx, ids, completeVariant(columns), ifMatch);
 }
 
-/**
- * Changes a variant. New options change a title that was built from the old ones. Errors: notFound, preconditionFailed,
- * validationFailed, conflict.
- */
+/** New options change a title that was built from the old ones. Errors: as `patchProduct`. */
 export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInput, ifMatch: number | null) {
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
