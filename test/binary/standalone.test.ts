@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
+import { bundleClient, bundleClientTypes } from "../../scripts/build-client.ts";
+import { useBinaries } from "../support/binary.ts";
 import { isolateExecutable, type LoneExecutable, root } from "./lone-executable.ts";
 
 let bodega: LoneExecutable;
@@ -140,3 +142,13 @@ test("a failure shows no path of the build, no stack and no SQL", async () => {
     expect(stderr).not.toContain(root);
   }
 });
+
+const { installBinary } = useBinaries();
+
+test("the executable serves the client and its types as they are built from the source", async () => {
+  const server = await installBinary().serve();
+  const read = async (path: string) => (await fetch(`${server.url}${path}`)).text();
+  expect(await read("/client.js")).toBe(await bundleClient());
+  expect(await read("/client.d.ts")).toBe(await bundleClientTypes());
+  expect(await server.end()).toBe(0);
+}, 60_000);

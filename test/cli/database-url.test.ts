@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Serving, watchServer } from "../support/serving.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
-import { openCli } from "./run-bodega.ts";
+import { type CalledCommand, fullLine, listCalledCommands, runCall } from "./every-command.ts";
+import { usePromisedShapes } from "./json-shapes.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
 
 const { run, json, failure, dataDir } = openCli();
 
@@ -48,3 +53,85 @@ test("a database server that does not answer is exit code 4", async () => {
 test("an invalid address is exit code 2", async () => {
   expect(await failure("tenant", "list", "--database-url", "postgres://localhost/db")).toMatchObject({ code: 2 });
 });
+
+// The server's executable exists for one platform only.
+if (hasSqld) {
+  let from: Sqld;
+  let to: Sqld;
+
+  beforeAll(async () => {
+    [from, to] = await Promise.all([startSqld(), startSqld()]);
+  });
+  afterAll(() => Promise.all([from.stop(), to.stop()]));
+
+  test("a database server's backup restores to a file or to an empty server, and to no other", async () => {
+    const { json, failure, dataDir } = openCli();
+    await json("tenant", "create", "demo", "--database-url", from.url);
+    const create = "user create -n demo --email ada@example.com --random-password --database-url".split(" ");
+    await json(...create, from.url);
+    const dir = makeDir();
+    const backUp = ["db", "backup", "--to", dir, "--database-url", from.url];
+    const made = await json<{ backup: string; stores: number }>(...backUp);
+    expect(made.stores).toBe(1);
+
+    await json("db", "restore", made.backup, "--yes");
+    expect(await json<unknown>("user", "list", "-n", "demo")).toMatchObject([{ email: "ada@example.com" }]);
+    expect(await json<unknown>("audit", "list", "--event", "database.restored")).toHaveLength(1);
+    expect(existsSync(join(dataDir, "bodega.db"))).toBe(true);
+
+    const { code, error } = await failure("db", "restore", made.backup, "--yes", "--database-url", from.url);
+    expect({ code, number: error.code }).toEqual({ code: 4, number: 5302 });
+    const target = ["--database-url", to.url];
+    expect(await json<unknown>("db", "restore", made.backup, "--dry-run", ...target)).toMatchObject({
+      restored: false,
+    });
+    expect(await json<unknown>("db", "restore", made.backup, "--yes", ...target)).toMatchObject({
+      restored: true,
+      kept: null,
+    });
+    expect(await json<unknown>("user", "list", "-n", "demo", ...target)).toMatchObject([{ email: "ada@example.com" }]);
+    expect(await json<unknown>("audit", "verify", ...target)).toMatchObject({ intact: true });
+  });
+}
+
+const copyShop = usePreparedShop();
+const expectShape = await usePromisedShapes();
+const commands = await listCalledCommands();
+const servers = commands
+  .filter(({ call }) => call.server === "is")
+  .map((called): [string, CalledCommand] => [called.name, called]);
+const askers = commands.filter(({ call }) => call.server === "needs");
+const running: Serving[] = [];
+
+afterAll(async () => {
+  for (const server of running) await server.end("SIGKILL");
+});
+
+async function start(called: CalledCommand, shop: PreparedShop): Promise<Serving> {
+  const child = Bun.spawn([...command, ...fullLine(called, shop), "--json"], {
+    env: shop.env,
+    cwd: shop.dir,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const server = watchServer(child);
+  running.push(server);
+  await server.ready();
+  return server;
+}
+
+test.each(servers)(
+  "bodega %s --json prints one JSON value until it is stopped, and commands to it work",
+  async (name, called) => {
+    const shop = copyShop();
+    const server = await start(called, shop);
+    for (const asker of name === "serve" ? askers : []) {
+      const { code, stdout, stderr } = await runCall(asker, shop, [...fullLine(asker, shop), "--json"]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expectShape(asker.name, JSON.parse(stdout));
+    }
+    expect(await server.end()).toBe(0);
+    expectShape(name, JSON.parse(server.stdout()));
+  },
+);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describeUsers } from "../../src/server/db/local/open-file-lock.ts";
 import { typedSecret } from "./command-calls.ts";
-import { countRows } from "./database-contents.ts";
+import { countRows, readContents } from "./database-contents.ts";
 import {
   type CalledCommand,
   fullLine,
@@ -20,7 +20,7 @@ import { useSharedTerminal } from "./shared-terminal.ts";
 const copyShop = usePreparedShop({ hasSecondStore: true });
 const runAtSharedTerminal = useSharedTerminal(200);
 const expectShape = await usePromisedShapes();
-const commands = (await listCalledCommands())
+const asking = (await listCalledCommands())
   .filter(
     ({ command, call }) => call.asks !== undefined || Object.values(command.args).some(({ required }) => required),
   )
@@ -40,7 +40,7 @@ async function countAfterFlags(called: CalledCommand, shop: PreparedShop): Promi
 }
 
 describe("missing arguments are prompted for at a terminal, and the answers work like flags", () => {
-  test.each(commands)("bodega %s", async (name, called) => {
+  test.each(asking)("bodega %s", async (name, called) => {
     const [shop, other] = [copyShop(), copyShop()];
     const { line } = leaveOutRequired(called, shop);
     const args = [...line, ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
@@ -65,4 +65,36 @@ describe("missing arguments are prompted for at a terminal, and the answers work
     for (const part of [typedSecret, typedSecret.slice(0, 8), typedSecret.slice(-6)])
       expect(screen).not.toContain(part);
   });
+});
+
+const ctrlC = "\u0003";
+const hideCursor = "\u001b[?25l";
+const showCursor = "\u001b[?25h";
+
+const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
+
+let unchanged: Awaited<ReturnType<typeof readContents>> | undefined;
+
+/** Answers the prompts up to one, presses ctrl-C there, and compares the database with an untouched one. */
+async function leave(called: CalledCommand, choose: (questions: Step[]) => number): Promise<void> {
+  const shop = copyShop();
+  unchanged ??= await readContents(shop.dataDir);
+  const questions = listQuestions(called, shop);
+  const at = choose(questions);
+  const steps = [...questions.slice(0, at), [questions[at]?.[0] as string, ctrlC] as Step];
+  const { line } = leaveOutRequired(called, shop);
+  const { code, screen } = called.call.alone
+    ? await runAtTerminal(line, steps, { env: shop.env, columns: 200 })
+    : await runAtSharedTerminal(line, steps, shop.env);
+  expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining("Cancelled.") });
+  expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
+  expect(await readContents(shop.dataDir)).toEqual(unchanged);
+}
+
+describe("ctrl-C at the first prompt is exit code 130, and changes nothing", () => {
+  test.each(asking)("bodega %s", (_name, called) => leave(called, () => 0));
+});
+
+describe("ctrl-C at the last prompt is exit code 130, and changes nothing", () => {
+  test.each(deciding)("bodega %s", (_name, called) => leave(called, (questions) => questions.length - 1));
 });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { routes } from "../../src/server/api/routes.ts";
-import { type ApiReply, newAddress } from "../support/client.ts";
+import type { ApiReply } from "../support/client.ts";
 import type { ProductReply, Shop } from "../support/factories.ts";
 import { request } from "../support/raw-http.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -35,7 +35,7 @@ onDatabase("file", (suite) => {
       ["a body too large", await shop.call("POST /products/", { raw: " ".repeat(2_097_152) })],
       ["a field at fault", await shop.call("POST /products/", { body })],
       ["no credentials", await shop.callAnonymously("GET /products/")],
-      ["wrong credentials", await shop.call("GET /products/", { auth: "Bearer a:b", address: newAddress() })],
+      ["wrong credentials", await shop.call("GET /products/", { auth: "Bearer a:b" })],
       ["an unknown store", await shop.call("GET /products/", { namespace: "no-such-store" })],
       ["no store", await shop.call("GET /products/", { namespace: null })],
       ["a preflight", await shop.call("OPTIONS /products/", { headers: { origin: "https://a.example" } })],
@@ -83,7 +83,7 @@ onDatabase("file", (suite) => {
 
   test("§2 user_id and token are taken from the query", async () => {
     const query = { user_id: "usr_1", token: "v2.never-issued" };
-    expect((await shop.callAnonymously("GET /products/", { query, address: newAddress() })).code).toBe(5205);
+    expect((await shop.callAnonymously("GET /products/", { query })).code).toBe(5205);
   });
 
   test("§2 when a key is in both the query string and a JSON body, the query string wins", async () => {
@@ -101,7 +101,6 @@ onDatabase("file", (suite) => {
     expect([won.status, won.data.lang]).toEqual([201, "fr"]);
     const lost = await shop.call("POST /products/", {
       auth: null,
-      address: newAddress(),
       query: { app_id, app_secret: "wrong" },
       body: { ...lamp, app_secret },
     });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readConfig } from "../../src/server/config/config.ts";
-import { formatVariable } from "../../src/server/config/environment.ts";
+import { findUnknownSettings, formatVariable } from "../../src/server/config/environment.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -56,4 +56,37 @@ test("variables are read back as they were written", () => {
   const values = ["smtp://a%40b:c$d@x", 'Ada "the shop" <a@b.example>', "Ada's <a@b.example>", "a\\b #c", "", " x "];
   for (const value of values) expect(parseEnv(formatVariable("NAME", value))).toEqual({ NAME: value });
   for (const value of ["a\nb", `'"`, "'\\", "'$HOME"]) expect(() => formatVariable("NAME", value)).toThrow("NAME");
+});
+
+const dataDir = mkdtempSync(join(tmpdir(), "bodega-settings-"));
+const path = join(dataDir, "bodega.env");
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const find = (env: Record<string, string>, ...lines: string[]) => {
+  writeFileSync(path, lines.join("\n"));
+  return findUnknownSettings(env, dataDir).map(({ message }) => message);
+};
+
+test("a variable that is no setting is found in the environment and in bodega.env, with the nearest name", () => {
+  expect(find({ BODEGA_DATABASE_SYNC_URL: "x", PATH: "/bin" }, "BODEGA_PROT=9000", "BODEGA_XYZZY=1")).toEqual([
+    "BODEGA_DATABASE_SYNC_URL in the environment is not a setting and has no effect. Did you mean BODEGA_DATABASE_URL?",
+    `BODEGA_PROT in ${path} is not a setting and has no effect. Did you mean BODEGA_PORT?`,
+    `BODEGA_XYZZY in ${path} is not a setting and has no effect.`,
+  ]);
+});
+
+test("settings, values of several lines, and variables of other programs are not found", () => {
+  const key = ["BODEGA_APNS_KEY='-----BEGIN PRIVATE KEY-----", "abc", "", "-----END PRIVATE KEY-----'"];
+  const others = [
+    "NODE_EXTRA_CA_CERTS=/ca.pem",
+    "BODEGA_SECRET_FILE=key # of ours",
+    "BODEGA_MAIL_FROM=Ada's <a@b.example>",
+  ];
+  expect(find({ BODEGA_NAMESPACE: "demo", BODEGA_METRICS_TOKEN_FILE: "x" }, ...key, ...others)).toEqual([]);
+  expect(find({ BODEGA_NAMESPACE_FILE: "x" })).toHaveLength(1);
+});
+
+test("without bodega.env there is nothing to find", () => {
+  rmSync(path, { force: true });
+  expect(findUnknownSettings({}, dataDir)).toEqual([]);
 });

@@ -10,7 +10,6 @@ import { updateUser } from "../../src/server/modules/users/change.ts";
 import { changePasswordHash, findSignInUserById, type SignInUser } from "../../src/server/modules/users/credentials.ts";
 import { createUser, deleteUser, getUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
-import { newAddress } from "../support/client.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -68,7 +67,7 @@ onDatabase("file", (suite) => {
   test("a new password ends the session and resets the failures; only it is valid from then on", async () => {
     const account = await openAccount(shop);
     const login = (password: string) =>
-      shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password }, address: newAddress() });
+      shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password } });
     for (let n = 0; n < 3; n++) await login("wrong");
     expect((await login(goodPassword)).code).toBe(5213);
     const { version } = await getUser(ctx, account.id);

@@ -1,6 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/shop-table.ts";
+import { guardFormula, readGuarded } from "../../src/server/values/csv-injection.ts";
+import { InexactNumber, parseExactJson } from "../../src/server/values/exact-json.ts";
 import { quoteWord } from "../../src/server/values/shell-quote.ts";
 import { formatBytes, formatDuration, MiB, parseDuration } from "../../src/server/values/units.ts";
+import { uniform } from "../support/random.ts";
 
 const hour = 3_600_000;
 
@@ -23,4 +27,110 @@ test("durations are formatted in their largest unit, and parsed from their short
 
 test("words are quoted for a POSIX shell if necessary", () => {
   expect(["/srv/shop", "it's here", ""].map(quoteWord)).toEqual(["/srv/shop", "'it'\\''s here'", "''"]);
+});
+
+test.each([
+  ["plain text\nin two lines", "plain text\nin two lines"],
+  ["<p>One\ntwo</p>\n\n<p>Three<br/>four</p>", "One two\n\nThree\nfour"],
+  ["a<br><br>b<br />\n<br>c", "a\n\nb\n\nc"],
+  ["<DIV>a</DIV><div>b</div>", "a\nb"],
+  ["<ul>\n<li>red</li>\n<li><b>blue</b></li></ul>end", "- red\n- blue\n\nend"],
+  ["<table><tr><td>a</td><td>b</td></tr></table>", "a b"],
+  [
+    "Gr&ouml;&szlig;e &Auml; 5&nbsp;&#8211;&#x20AC; &lt;b&gt; &unknown; &#0; &#xD800;",
+    "Größe Ä 5 –€ <b> &unknown; &#0; �",
+  ],
+  ['<a href="a/b">link</a><!-- <p>no</p> --><script>if (a < b) c()</script><style>p{}</style>', "link"],
+  ["1 < 2 and 3 > 2, <3, <unclosed", "1 < 2 and 3 > 2, <3, <unclosed"],
+  ["", ""],
+])("%p as text", (html, text) => {
+  expect(htmlToText(html)).toBe(text);
+});
+
+test.each([
+  ["Mug", "Mug"],
+  ["a-b = c; d", "a-b = c; d"],
+  ["=1", "'=1"],
+  ["'=1", "''=1"],
+  ["'tis", "'tis"],
+  ["\t=1", "'\t'=1"],
+  ["\nfirst", "'\nfirst"],
+  ["first\r\n\r\nlast", "first\r\n\r\nlast"],
+  ["Mug;=cmd()", "Mug;'=cmd()"],
+  ["Mug;;@x\t+1;'-2", "Mug;;'@x\t'+1;''-2"],
+  ["list:\n- one\r\n- two\r＝3", "list:\n'- one\r\n'- two\r'＝3"],
+])("%j is written as %j and read back", (text, cell) => {
+  expect([guardFormula(text), readGuarded(cell)]).toEqual([cell, text]);
+});
+
+test("no part of a cell begins a formula, whatever its reader separates cells by, and every text is read back", () => {
+  const random = uniform(12);
+  const characters = ["=", "+", "-", "@", "＝", "'", "'", ";", ";", "\t", "\r", "\n", "a", " "];
+  for (let round = 0; round < 20_000; round++) {
+    const length = Math.floor(random.next().value * 12);
+    const text = Array.from({ length }, () => characters[Math.floor(random.next().value * characters.length)]).join("");
+    const cell = guardFormula(text);
+    expect(readGuarded(cell)).toBe(text);
+    for (const part of cell.split(/[;\t\r\n]/)) expect(part).not.toMatch(/^[=+\-@＝＋－＠]/);
+    expect(cell).not.toMatch(/^[\t\r\n]/);
+  }
+});
+
+describe("a number that a double can represent is that number, in any notation", () => {
+  test.each([
+    ["19.99", 19.99],
+    ["1.1000000000000", 1.1],
+    ["1e2", 100],
+    ["1E+2", 100],
+    ["100e-2", 1],
+    ["0e5", 0],
+    ["0.00000000000000", 0],
+    ["-19.99", -19.99],
+    ["9007199254740992", 9007199254740992],
+    ["123456789012345.67", 123456789012345.67],
+    ["100000000000000000000", 1e20],
+    ["0.1234567890123456", 0.1234567890123456],
+  ])("%s", (text, value) => {
+    expect(parseExactJson(`{"price":${text}}`)).toEqual({ price: value });
+  });
+});
+
+describe("a number that a double would round is an InexactNumber", () => {
+  test.each([
+    "19.990000000000000001",
+    "9007199254740993",
+    "1e400",
+    "1e-400",
+    "0.1000000000000000055511151231257827",
+    "1.10000000000000000",
+  ])("%s", (text) => {
+    const { price } = parseExactJson(`{"price":${text}}`) as { price: unknown };
+    expect(price).toBeInstanceOf(InexactNumber);
+  });
+});
+
+test("a number is checked wherever it begins", () => {
+  for (const number of ["9007199254740993", "-9007199254740993", "9007199254740992.5", "1e400", "-1.5E400"]) {
+    for (const [before, after] of ["|", " |", "[|]", "[1,|]", '{"a":|}', '{"a":\n|}'].map((form) => form.split("|"))) {
+      const text = `${before}${number}${after}`;
+      let found = 0;
+      JSON.stringify(parseExactJson(text), function (this: Record<string, unknown>, key, value) {
+        if (this[key] instanceof InexactNumber) found++;
+        return value;
+      });
+      expect([text, found]).toEqual([text, 1]);
+    }
+  }
+});
+
+test("digits in strings are not changed", () => {
+  expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
+});
+
+test("in metadata an inexact number becomes the nearest double", () => {
+  expect(JSON.stringify(parseExactJson('{"pi":3.14159265358979323846}'))).toBe('{"pi":3.141592653589793}');
+});
+
+test("invalid JSON is refused by both parsers", () => {
+  for (const text of ["{", "1e5}", "[12345678901234567,]"]) expect(() => parseExactJson(text)).toThrow(SyntaxError);
 });

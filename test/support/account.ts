@@ -2,7 +2,7 @@ import { inTransaction } from "../../src/server/db/transaction.ts";
 import { hashPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { issueToken } from "../../src/server/modules/tokens/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
-import { type ApiReply, type CallOptions, createClient, newAddress } from "./client.ts";
+import { type ApiReply, type CallOptions, createClient } from "./client.ts";
 import { type Shop, tenantContext } from "./factories.ts";
 import { codeAt } from "./totp.ts";
 
@@ -44,8 +44,7 @@ export async function openAccount(
   const { id } = await createUser(ctx, { ...options, email, password_hash: await goodHash });
   const { token } = await inTransaction(ctx, (tx) => issueToken(tx, id));
   const client = createClient(app, { namespace });
-  const call: Account["call"] = (request, more = {}) =>
-    client(request, { query: { user_id: id, token }, address: newAddress(), ...more });
+  const call: Account["call"] = (request, more = {}) => client(request, { query: { user_id: id, token }, ...more });
   let secret = "";
   const code = (later = 0) => codeAt(secret, app.clock.now() + later * 30_000);
   const begin: Account["begin"] = async () => {

@@ -50,19 +50,18 @@ export function newAddress(): string {
 }
 
 /**
- * Makes a client with a new address, and the defaults of its calls. Each reply is checked for the envelope and against
+ * Makes a client with the defaults of its calls, each from a new address unless one is given. Each reply is checked for the envelope and against
  * the API's own description.
  */
 export function createClient(
   app: DescribedServer,
   usual: { namespace?: string; auth?: string; address?: string } = {},
 ): Call {
-  const address = usual.address ?? newAddress();
   return async <T>(request: string, options: CallOptions = {}) => {
     const [method = "", path = ""] = request.split(" ");
     const namespace = options.namespace === undefined ? usual.namespace : options.namespace;
     const search = searchOf(namespace ?? undefined, options.query);
-    const init = { method, headers: headersOf(options, usual.auth, address), ...bodyOf(options) };
+    const init = { method, headers: headersOf(options, usual.auth, usual.address ?? newAddress()), ...bodyOf(options) };
     const response = await fetch(`${app.url}${path}${search === "" ? "" : `?${search}`}`, init);
     const { status, headers } = response;
     const text = await response.text();

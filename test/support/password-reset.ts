@@ -1,19 +1,19 @@
 import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { findSignInUserById } from "../../src/server/modules/users/credentials.ts";
 import { type Account, openAccount, otherPassword } from "./account.ts";
-import { type ApiReply, newAddress } from "./client.ts";
+import type { ApiReply } from "./client.ts";
 import { type Shop, tenantContext } from "./factories.ts";
 import { readResetCode } from "./mail.ts";
 import type { Suite } from "./suite.ts";
 
 /** Requests a code, each time from a new address. */
 export function forgot(shop: Shop, email: string): Promise<ApiReply> {
-  return shop.callAnonymously("POST /auth/password/forgot/", { body: { email }, address: newAddress() });
+  return shop.callAnonymously("POST /auth/password/forgot/", { body: { email } });
 }
 
 /** Tries a code, each time from a new address. */
 export function reset(shop: Shop, email: string, code: string, password = otherPassword): Promise<ApiReply> {
-  return shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password }, address: newAddress() });
+  return shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password } });
 }
 
 /** Requests a code and reads it in the mail. */

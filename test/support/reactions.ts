@@ -1,5 +1,4 @@
 import type { ApiReply, Call } from "./client.ts";
-import { newAddress } from "./client.ts";
 
 export type ReactionPath = "/likes/" | "/bookmarks/";
 
@@ -34,8 +33,8 @@ export interface Reacting {
  */
 export function reacting(call: Call, path: ReactionPath, by: Record<string, string>): Reacting {
   return {
-    add: (id) => call(`POST ${path}`, { query: by, body: ofProduct(id), address: newAddress() }),
-    remove: (id) => call(`DELETE ${path}`, { query: { ...ofProduct(id), ...by }, address: newAddress() }),
+    add: (id) => call(`POST ${path}`, { query: by, body: ofProduct(id) }),
+    remove: (id) => call(`DELETE ${path}`, { query: { ...ofProduct(id), ...by } }),
     get: (id) => call(`GET ${path}`, { query: { ...ofProduct(id), ...by } }),
     list: (query = {}) => call(`GET ${path}`, { query: { ...query, ...by } }),
   };

@@ -1,6 +1,6 @@
 import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "./account.ts";
-import { type ApiReply, type CallOptions, newAddress } from "./client.ts";
+import type { ApiReply, CallOptions } from "./client.ts";
 import type { Shop } from "./factories.ts";
 import { unlimitedOrders } from "./orders.ts";
 import { requestCode } from "./password-reset.ts";
@@ -48,7 +48,6 @@ export function makeCall(
   const credentials: Record<string, string> = by ? { user_id: by.id, token: by.token } : {};
   return (by ? shop.callAnonymously : shop.call)(request, {
     query: { ...query, ...credentials, ...(more.query as object) },
-    address: newAddress(),
     ...(body && { body }),
     ...(raw && { raw }),
     headers: { ...(raw && { "content-type": "image/png" }), ...more.headers },

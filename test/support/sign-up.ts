@@ -1,17 +1,17 @@
 import { goodPassword } from "./account.ts";
-import { type ApiReply, newAddress } from "./client.ts";
+import type { ApiReply } from "./client.ts";
 import type { Shop } from "./factories.ts";
 import { openSender, readOutbox } from "./mail.ts";
 import { startSmtpServer } from "./smtp.ts";
 
 /** Signs up with the shop's own key, each time from a new address. */
 export function signUp(shop: Shop, email: string, more: Record<string, unknown> = {}): Promise<ApiReply> {
-  return shop.call("POST /users/sign-up/", { body: { email, password: goodPassword, ...more }, address: newAddress() });
+  return shop.call("POST /users/sign-up/", { body: { email, password: goodPassword, ...more } });
 }
 
 /** Verifies a sign-up with the shop's own key, each time from a new address. */
 export function verify(shop: Shop, email: string, code: string, password = goodPassword): Promise<ApiReply> {
-  return shop.call("POST /users/verify/", { body: { email, code, password }, address: newAddress() });
+  return shop.call("POST /users/verify/", { body: { email, code, password } });
 }
 
 /** The code in the latest waiting mail of a kind. */

@@ -20,9 +20,12 @@ export interface Looking {
   auth?: string;
 }
 
-function optionsOf({ address, agent, query, auth }: Looking): CallOptions {
+/** The address of a viewer for whom none is given. */
+export const usualAddress = "198.51.100.7";
+
+function optionsOf({ address = usualAddress, agent, query, auth }: Looking): CallOptions {
   return {
-    ...(address !== undefined && { address }),
+    address,
     ...(auth !== undefined && { auth }),
     ...(agent !== undefined && { headers: { "user-agent": agent } }),
     ...(query && { query }),

@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     await setOrigins(system, { appId, origins: ["shop.example.com"] });
     const replies = async (auth = open.auth, from = open) => {
       const read = async (origin: string) => {
-        const reply = await from.call("GET /products/", { headers: { origin }, auth, address: newAddress() });
+        const reply = await from.call("GET /products/", { headers: { origin }, auth });
         return [reply.code, allowed(reply), reply.error?.message];
       };
       return [await read(home), await read(elsewhere)];
@@ -123,7 +123,7 @@ onDatabase("file", (suite) => {
       [5203, { headers: { origin: elsewhere }, auth: null, query: { app_id, app_secret } }],
     ];
     for (const [code, options] of calls) {
-      const reply = await shop.call("GET /products/", { ...options, address: newAddress() });
+      const reply = await shop.call("GET /products/", options);
       expect([reply.code, allowed(reply)]).toEqual([code, null]);
     }
   });
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
 
   test("a write from a refused origin is not done", async () => {
     const body = { title: "Lamp", price: 1 };
-    await shop.call("POST /products/", { body, headers: { origin: elsewhere }, address: newAddress() });
+    await shop.call("POST /products/", { body, headers: { origin: elsewhere } });
     expect((await shop.call("GET /products/", { headers: { origin: home } })).data).toEqual([] as never);
   });
 

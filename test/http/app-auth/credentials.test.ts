@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { type CallOptions, newAddress } from "../../support/client.ts";
+import type { CallOptions } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -88,7 +88,7 @@ onDatabase("file", (suite) => {
   ] as const) {
     for (const [name, send] of table) {
       test(`app auth: ${name} ${meaning}`, async () => {
-        expect((await shop.call(read, { ...send(shop, other), address: newAddress() })).code).toBe(code as never);
+        expect((await shop.call(read, { ...send(shop, other) })).code).toBe(code as never);
       });
     }
   }
@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
     // A user token that fails in the query does not hide the key that succeeds in the body.
     bodies.push([undefined, { user_id: "usr_1", token: "v2.x" }, { app_id, app_secret }]);
     for (const [expected, query, body] of bodies) {
-      const sent = { auth: null, query, body: { ...lamp, ...body }, address: newAddress() };
+      const sent = { auth: null, query, body: { ...lamp, ...body } };
       const { code } = await shop.call(create, sent);
       expect({ query, body, code }).toEqual({ query, body, code: expected });
     }
@@ -123,7 +123,7 @@ onDatabase("file", (suite) => {
     const body = { ...lamp, app_id: "app_x", app_secret: "wrong" };
     expect((await shop.call(create, { body })).status).toBe(201);
     const good = { ...lamp, ...parameters(shop) };
-    expect((await shop.call(create, { body: good, auth: "Bearer a:b", address: newAddress() })).code).toBe(5203);
+    expect((await shop.call(create, { body: good, auth: "Bearer a:b" })).code).toBe(5203);
   });
 
   test("app auth: a GET reads no credentials from a body", async () => {
@@ -146,8 +146,7 @@ onDatabase("file", (suite) => {
       bearer(unpublished),
     ];
     const errors = new Set<string>();
-    for (const auth of auths)
-      errors.add(JSON.stringify((await shop.call(read, { auth, address: newAddress() })).error));
+    for (const auth of auths) errors.add(JSON.stringify((await shop.call(read, { auth })).error));
     expect(errors.size).toBe(1);
   });
 });

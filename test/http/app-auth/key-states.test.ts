@@ -9,7 +9,6 @@ import {
   unpublishKey,
 } from "../../../src/server/modules/app-keys/service.ts";
 import { deleteTenant, resumeTenant, suspendTenant } from "../../../src/server/modules/tenants/service.ts";
-import { newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -19,7 +18,7 @@ const minute = 60_000;
 
 /** The code of a call with these credentials, from a new address. */
 async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined> {
-  return (await shop.call("GET /products/", { auth, address: newAddress() })).code;
+  return (await shop.call("GET /products/", { auth })).code;
 }
 
 onEachDatabase((suite) => {

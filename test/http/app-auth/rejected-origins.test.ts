@@ -5,7 +5,6 @@ import {
   purgeRejections,
   setOrigins,
 } from "../../../src/server/modules/app-keys/origins.ts";
-import { newAddress } from "../../support/client.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { until } from "../../support/until.ts";
 
@@ -17,7 +16,7 @@ onDatabase("file", (suite) => {
     const appId = shop.key.app_id;
     await setOrigins(suite.app.system, { appId, origins: ["shop.example.com"] });
     const send = (origin: string | null, more: { auth?: string } = {}) =>
-      shop.call("GET /products/", { headers: { origin }, address: newAddress(), ...more });
+      shop.call("GET /products/", { headers: { origin }, ...more });
     const list = () => listRejections(suite.app.system, appId);
     /** Sends a request that is refused, and waits until its origin is the newest on the list. */
     const refuse = async (origin: string | null) => {

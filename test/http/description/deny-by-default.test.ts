@@ -12,7 +12,7 @@ import {
 import { knownScopes } from "../../../src/server/security/scopes.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
-import { createClient, newAddress } from "../../support/client.ts";
+import { createClient } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     });
 
     test(`${nameOf(route)} with another store's key is ${ignoresCredentials(route.access) ? "not refused for it" : "5203"}`, async () => {
-      const { code } = await shop.call(requestOf(route), { auth: other.auth, address: newAddress() });
+      const { code } = await shop.call(requestOf(route), { auth: other.auth });
       if (ignoresCredentials(route.access)) expect(code).toBe(5102);
       else expect(code).toBe(5203);
     });
@@ -109,7 +109,7 @@ onDatabase("file", (suite) => {
       const scopes = knownScopes.filter((scope) => scope !== "*" && !scopesOf(route).includes(scope));
       expect(scopes).not.toBeEmpty();
       const auth = bearer(await shop.issueKey({ scopes }));
-      const { code } = await shop.call(requestOf(route), { auth, address: newAddress() });
+      const { code } = await shop.call(requestOf(route), { auth });
       if (isForAnyKey(route)) expect(code).not.toBe(5300);
       else expect(code).toBe(5300);
     });
@@ -125,7 +125,7 @@ onDatabase("file", (suite) => {
       const scopes = scopesOf(route);
       if (scopes.length > 0) {
         const auth = bearer(await shop.issueKey({ scopes }));
-        expect((await shop.call(requestOf(route), { auth, address: newAddress() })).code).not.toBe(5300);
+        expect((await shop.call(requestOf(route), { auth })).code).not.toBe(5300);
       }
       for (const role of ["customer", "staff"] as const) {
         const { call } = await openAccount(shop, { role });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { routes } from "../../../src/server/api/routes.ts";
 import { ignoresCredentials } from "../../../src/server/http/route.ts";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
-import { type CallOptions, newAddress } from "../../support/client.ts";
+import type { CallOptions } from "../../support/client.ts";
 import { nameOf, rowsOf } from "../../support/isolation.ts";
 import { callsOf, openWorld, type RouteCall, type World } from "../../support/route-calls.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -34,7 +34,6 @@ onDatabase("file", (suite) => {
   /** A call that succeeds with the store's key, made with the page's. */
   const send = ({ request, query, body }: RouteCall) =>
     world.shop.callAnonymously(request, {
-      address: newAddress(),
       query: { ...query, ...(page.query as object) },
       headers: { origin },
       ...(body && { body }),
@@ -81,7 +80,6 @@ onDatabase("file", (suite) => {
         const { code } = await send(await make(world));
         const call = await make(world);
         const { code: alone } = await world.shop.callAnonymously(call.request, {
-          address: newAddress(),
           ...(call.query && { query: call.query }),
           ...(call.body && { body: call.body }),
         });

@@ -4,7 +4,7 @@ import { routes } from "../../../src/server/api/routes.ts";
 import { ignoresCredentials, type Route } from "../../../src/server/http/route.ts";
 import { newId } from "../../../src/server/values/stamps.ts";
 import { type Account, openAccount } from "../../support/account.ts";
-import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
+import { type CallOptions, createClient } from "../../support/client.ts";
 import {
   bareOf,
   callersOf,
@@ -114,7 +114,6 @@ onDatabase("file", (suite) => {
         const send = (query: Record<string, string>, auth?: string) =>
           createClient(suite.app, { namespace, ...(auth && { auth }) })(call.request, {
             query: { ...call.query, ...query },
-            address: newAddress(),
             ...(call.body && { body: call.body }),
           });
         const { customer, owner, shop } = ours;

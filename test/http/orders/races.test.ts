@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { createClient, newAddress } from "../../support/client.ts";
+import { createClient } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -121,7 +121,7 @@ for (const kind of ["file", "server"] as const) {
     test("of concurrent payment and cancellation one succeeds, and the stock is consistent", async (shop) => {
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
-      const client = createClient(suite.app, { namespace: shop.namespace, auth: shop.auth, address: newAddress() });
+      const client = createClient(suite.app, { namespace: shop.namespace, auth: shop.auth });
       const replies = await together(20, (index) =>
         client(`POST /orders/${order.id}/${index % 2 ? "pay" : "cancel"}/`),
       );

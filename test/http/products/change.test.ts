@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
+import { actOn, makeOrder, readEvents, stockOf } from "../../support/orders.ts";
 import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -132,4 +133,78 @@ onDatabase("file", (suite) => {
       fields: ["colour"],
     },
   ]);
+});
+
+const variants = [
+  { options: { size: "M" }, sku: "T-M", stock: 3 },
+  { options: { size: "L" }, sku: "T-L", stock: 3 },
+];
+
+onDatabase("file", (suite) => {
+  const { test } = suite;
+
+  test("an order of a deleted product can be cancelled, paid and refunded, and its stock is booked", async (shop) => {
+    const { call, createProduct } = shop;
+    const shirt = await createProduct({ title: "Shirt", price: 20, variants });
+    const lamp = await createProduct({ stock: 5 });
+    const ids = [shirt.variants[0]?.id ?? "", lamp.id] as const;
+    const buy = () => makeOrder(shop, [{ variant_id: ids[0] }, { product_id: lamp.id, quantity: 2 }]);
+    const [cancelled, paid] = [await buy(), await buy()];
+    await call(`DELETE /products/${shirt.id}/`);
+    await call(`DELETE /products/${lamp.id}/`);
+    const stocks = async () => [await stockOf(shop, ids[0]), await stockOf(shop, ids[1])];
+    expect(await stocks()).toEqual([
+      { stock: 3, reserved: 2 },
+      { stock: 5, reserved: 4 },
+    ]);
+    await actOn(shop, cancelled, "cancel");
+    expect(await stocks()).toEqual([
+      { stock: 3, reserved: 1 },
+      { stock: 5, reserved: 2 },
+    ]);
+    await actOn(shop, paid, "pay", { body: {} });
+    expect(await stocks()).toEqual([
+      { stock: 2, reserved: 0 },
+      { stock: 3, reserved: 0 },
+    ]);
+    await actOn(shop, paid, "refund", { body: { restock: true } });
+    expect(await stocks()).toEqual([
+      { stock: 3, reserved: 0 },
+      { stock: 5, reserved: 0 },
+    ]);
+    for (const { id } of [shirt, lamp]) expect((await call(`GET /products/${id}/`)).code).toBe(5301);
+  });
+
+  test("the stock of a product with unpaid orders can be edited, and the available stock follows", async (shop) => {
+    const lamp = await shop.createProduct({ stock: 5 });
+    const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 4 }]);
+    const edit = async (stock: number | null) =>
+      (await shop.call<Record<string, unknown>>(`PATCH /products/${lamp.id}/`, { body: { stock } })).data.available;
+    expect([await edit(3), await edit(10), await edit(null), await edit(4)]).toEqual([-1, 6, null, 0]);
+    await actOn(shop, order, "cancel");
+    expect(await stockOf(shop, lamp.id)).toEqual({ stock: 4, reserved: 0 });
+    const edits = (await readEvents(shop, "stock.changed")).filter(({ reason }) => reason === "edit");
+    const common = { product_id: lamp.id, variant_id: null, reserved: 4, reason: "edit" };
+    expect(edits).toEqual([3, 10, null, 4].map((stock) => ({ ...common, stock })));
+  });
+
+  test("each write of a product records one event without the actor", async (shop) => {
+    const { call } = shop;
+    const { id } = await shop.createProduct({ stock: 1 });
+    await call(`PATCH /products/${id}/`, { body: { title: "Torch", tags: ["a"] } });
+    await call(`PATCH /products/${id}/`, { body: { stock: 1 } });
+    await call(`PATCH /products/${id}/`, { body: { slug: "A b" } });
+    await call(`PATCH /products/${id}/`, { body: { price: 2 }, headers: { "if-match": '"1"' } });
+    await call(`PUT /products/${id}/`, { body: { title: "A", price: 1, stock: 1 } });
+    await call(`DELETE /products/${id}/`);
+    await call(`DELETE /products/${id}/`);
+    expect(await readEvents(shop, "product.created")).toEqual([{ version: 1 }]);
+    expect(await readEvents(shop, "product.updated")).toEqual([
+      { version: 2, fields: ["title", "tags"] },
+      { version: 3, fields: ["stock"] },
+      { version: 4 },
+    ]);
+    expect(await readEvents(shop, "product.deleted")).toEqual([{ version: 5 }]);
+    expect(await readEvents(shop, "stock.changed")).toEqual([]);
+  });
 });

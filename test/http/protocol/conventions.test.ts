@@ -1,6 +1,6 @@
 import { beforeAll, expect } from "bun:test";
 import { suspendTenant } from "../../../src/server/modules/tenants/service.ts";
-import { type CallOptions, newAddress } from "../../support/client.ts";
+import type { CallOptions } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
 
   test("namespace may be in the query, in the body or in both: the query takes precedence", async () => {
     const inBody = (namespace: unknown, options: CallOptions = {}) =>
-      shop.call(post, { namespace: null, body: { ...lamp, namespace }, address: newAddress(), ...options });
+      shop.call(post, { namespace: null, body: { ...lamp, namespace }, ...options });
     expect((await inBody(shop.namespace)).status).toBe(201);
     expect((await inBody("no-such-store")).code).toBe(5215);
     expect((await inBody("no-such-store", { namespace: shop.namespace })).status).toBe(201);
@@ -133,7 +133,7 @@ onDatabase("file", (suite) => {
       ],
     ];
     for (const [name, request, options, code] of table) {
-      expect({ name, code: (await shop.call(request, { ...options, address: newAddress() })).code }).toEqual({
+      expect({ name, code: (await shop.call(request, options)).code }).toEqual({
         name,
         code,
       });

@@ -1,11 +1,20 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
+import { readWithCredentials } from "../../../src/server/api/read-with-credentials.ts";
+import { migrate } from "../../../src/server/db/migrate.ts";
 import { AppError } from "../../../src/server/errors.ts";
 import { app as appAccess, defineRoute, publicAccess, type Route, reply } from "../../../src/server/http/route.ts";
+import type { CredentialLookup, ResolvedCredentials } from "../../../src/server/modules/app-keys/lookup.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { type Call, createClient } from "../../support/client.ts";
-import type { Shop } from "../../support/factories.ts";
+import { createShop, type ProductReply, type Shop } from "../../support/factories.ts";
+import { hasSqld, startSqld } from "../../support/sqld.ts";
 import { onDatabase } from "../../support/suite.ts";
+import { until } from "../../support/until.ts";
 
 const inside = "inner-detail-7f3a";
 
@@ -120,4 +129,73 @@ onDatabase("file", (suite) => {
     expect([ready.code, ready.status]).toEqual([5001, 503]);
     await leaving.stop();
   });
+});
+
+describe.skipIf(!hasSqld)("an outage of the database server", () => {
+  test("makes requests that need the database return 5001 until the server is back", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "bodega-outage-"));
+    const options = { dir: join(dir, "server") };
+    let server = await startSqld(options);
+    const { url } = server;
+    const db = await openStoreDatabase({ dataDir: join(dir, "data"), url });
+    await migrate(db);
+    const app = startTestApp({ db });
+    const shop = await createShop(app);
+    const { id } = await shop.createProduct();
+
+    await server.stop();
+    for (const [request, sent] of [
+      ["GET /products/", {}],
+      [`GET /products/${id}/`, {}],
+      ["POST /products/", { body: { title: "Torch", price: 2 } }],
+      ["GET /products/", { auth: "Bearer a:b" }],
+      ["GET /health/ready", {}],
+    ] as const) {
+      const { code, status, headers } = await shop.call(request, sent);
+      expect({ request, code, status, retry: headers.get("retry-after") }).toEqual({
+        request,
+        code: 5001,
+        status: 503,
+        retry: "1",
+      });
+    }
+    expect((await shop.call("GET /health/live")).status).toBe(200);
+    expect((await shop.call("GET /nothing/")).code).toBe(5106);
+
+    server = await startSqld({ ...options, port: Number(new URL(url).port) });
+    await until("the service works again", async () => (await shop.call("GET /health/ready")).status === 200);
+    const { data } = await shop.call<ProductReply>(`PATCH /products/${id}/`, { body: { price: 3 } });
+    expect(data).toMatchObject({ id, price: 3, version: 2 });
+    expect((await shop.call<ProductReply>(`GET /products/${id}/`)).data).toEqual(data);
+
+    await app.stop();
+    await db.close();
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }, 30_000);
+});
+
+const known = (stored: string): ResolvedCredentials => ({ tenant: null, key: null, stored });
+
+/** Answers with the credentials it got, and counts the reads and the answers. */
+async function readOnce(read: () => Promise<ResolvedCredentials>) {
+  const counts = { reads: 0, answers: 0 };
+  const find = () => {
+    counts.reads++;
+    return read();
+  };
+  const lookup: CredentialLookup = { find, cached: () => known("cached") };
+  const answered = await readWithCredentials(lookup, async (find) => {
+    counts.answers++;
+    const { stored } = await Promise.resolve(find("demo", undefined)).catch(() => known("refused"));
+    return stored;
+  });
+  return { answered, ...counts };
+}
+
+test("a read is answered anew when its credentials have changed, or cannot be read, which is tried once", async () => {
+  expect(await readOnce(async () => known("cached"))).toEqual({ answered: "cached", reads: 1, answers: 1 });
+  expect(await readOnce(async () => known("new"))).toEqual({ answered: "new", reads: 1, answers: 2 });
+  const failing = () => Promise.reject(new Error("no answer"));
+  expect(await readOnce(failing)).toEqual({ answered: "refused", reads: 1, answers: 2 });
 });

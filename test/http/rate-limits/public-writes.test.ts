@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
       const refused = await write(shop, { address });
       expect([refused.status, ...answerOf(refused)]).toEqual([429, 5107, "57"]);
       expect(refused.error?.message).toBe("Too many writes from this address.");
-      expect(answerOf(await write(shop, { address: newAddress() }))).toEqual(fine);
+      expect(answerOf(await write(shop, {}))).toEqual(fine);
       const named = { "x-client-address": newAddress() };
       const page = await shop.issueKey({ scopes: ["catalog:read"] });
       const cases: [string, Record<string, string>, ReturnType<typeof answerOf>][] = [
@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
       }
       const answers: unknown[] = [];
       for (const by of people) {
-        for (let n = 0; n < 3; n++) answers.push(answerOf(await write(shop, { ...by, address: newAddress() })));
+        for (let n = 0; n < 3; n++) answers.push(answerOf(await write(shop, by)));
       }
       const byTheKey = byVisitor ? [fine, fine, [5107, "60"], ...Array(3).fill([5107, "60"])] : [];
       expect(answers).toEqual([fine, fine, [5107, "60"], ...byTheKey]);

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { transferReactions } from "../../../src/server/modules/reactions/service.ts";
 import { type Account, goodPassword, openAccount } from "../../support/account.ts";
-import { newAddress } from "../../support/client.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { becomeVisitor, type ReactionPath, reacting } from "../../support/reactions.ts";
@@ -12,7 +11,6 @@ onEachDatabase((suite) => {
     callAnonymously("POST /auth/login/", {
       query,
       body: { email, password: goodPassword, ...more },
-      address: newAddress(),
     });
   /** Signs a user in with a visitor, and returns the user's reactions of one kind. */
   async function open() {

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
-import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import type { ListedReaction, ReactionReply } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -13,9 +12,9 @@ const change = ({ app, namespace }: Shop, declare: string[], remove: string[] = 
 onEachDatabase((suite) => {
   const { test } = suite;
   const view = ({ callAnonymously }: Shop, id: string) =>
-    callAnonymously<ViewReply>("POST /views/", { body: article(id), address: newAddress() });
+    callAnonymously<ViewReply>("POST /views/", { body: article(id) });
   const react = ({ callAnonymously }: Shop, path: string, id: string) =>
-    callAnonymously<ReactionReply>(`POST ${path}`, { body: article(id), address: newAddress() });
+    callAnonymously<ReactionReply>(`POST ${path}`, { body: article(id) });
   const countRows = async (table: string, { tenant }: Shop) => {
     const sql = `select count(*) as n from ${table} where resource_type = 'article'
       and tenant_id = (select id from tenants where namespace = ?)`;

@@ -16,7 +16,7 @@ interface Login {
 const request = "POST /auth/login/";
 /** Each call comes from a new address. */
 const login = (shop: Shop, body: unknown, more: CallOptions = {}) =>
-  shop.callAnonymously<Login>(request, { body, address: newAddress(), ...more });
+  shop.callAnonymously<Login>(request, { body, ...more });
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
 
 onDatabase("file", (suite) => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, goodPassword, openAccount } from "../../support/account.ts";
-import { type CallOptions, newAddress } from "../../support/client.ts";
+import type { CallOptions } from "../../support/client.ts";
 import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -17,8 +17,7 @@ onDatabase("file", (suite) => {
   beforeAll(async () => {
     shop = await suite.shop();
   });
-  const call = (request: string, more: CallOptions = {}) =>
-    shop.callAnonymously<Session>(request, { address: newAddress(), ...more });
+  const call = (request: string, more: CallOptions = {}) => shop.callAnonymously<Session>(request, more);
   const namesOf = ({ id, token }: Account) => ({ user_id: id, token });
 
   for (const request of routes) {

@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { revokeTokens } from "../../../src/server/modules/tokens/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
-import { newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -23,9 +22,9 @@ onEachDatabase((suite) => {
   });
   const change = (account: Account, body: unknown = good) => account.call<Session>(request, { body });
   const read = (user_id: string, token: string) =>
-    shop.callAnonymously("GET /products/", { query: { user_id, token }, address: newAddress() });
+    shop.callAnonymously("GET /products/", { query: { user_id, token } });
   const login = async ({ email }: Account, password: string) =>
-    (await shop.callAnonymously("POST /auth/login/", { body: { email, password }, address: newAddress() })).code;
+    (await shop.callAnonymously("POST /auth/login/", { body: { email, password } })).code;
 
   test("a change returns a new token, ends the old one, and the new password signs in", async () => {
     const account = await openAccount(shop);
@@ -101,7 +100,7 @@ onEachDatabase((suite) => {
       const account = await openAccount(shop);
       await account.enrol();
       const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
-      const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() })).code;
+      const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body })).code;
       expect([await guess(), await guess()]).toEqual([5212, 5212]);
       expect((await change(account)).status).toBe(200);
       body.password = otherPassword;

@@ -13,7 +13,7 @@ import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { issueToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
-import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
+import { type CallOptions, createClient } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -46,8 +46,7 @@ onDatabase("file", (suite) => {
     account = await openAccount(shop);
   });
   const names = (of: Account = account) => ({ user_id: of.id, token: of.token });
-  const call = (request: string, more: CallOptions = {}) =>
-    shop.callAnonymously(request, { address: newAddress(), ...more });
+  const call = (request: string, more: CallOptions = {}) => shop.callAnonymously(request, more);
 
   test("token auth: an issued token that has ended for any reason is 5207", async () => {
     const { clock } = suite.app;
@@ -77,8 +76,7 @@ onDatabase("file", (suite) => {
     const before = await openAccount(own);
     await updateTenant(suite.app.system, own.namespace, { tokenLifetime: 600 });
     const after = await openAccount(own);
-    const codeOf = async (of: Account) =>
-      (await own.callAnonymously(read, { query: names(of), address: newAddress() })).code;
+    const codeOf = async (of: Account) => (await own.callAnonymously(read, { query: names(of) })).code;
     clock.advance(599_999);
     expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, undefined]);
     clock.advance(1);
@@ -108,7 +106,7 @@ onDatabase("file", (suite) => {
     const app = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes });
     const who = createClient(app, { namespace: shop.namespace });
     const user = { kind: "user", id: account.id, role: "customer" };
-    const ask = (path: string, more: CallOptions = {}) => who(`GET ${path}`, { address: newAddress(), ...more });
+    const ask = (path: string, more: CallOptions = {}) => who(`GET ${path}`, more);
     expect((await ask("/own/", { query: names() })).data).toEqual(user);
     expect((await ask("/open/", { query: names() })).data).toEqual(user);
     expect((await ask("/open/")).data).toEqual({ kind: "visitor" });

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import { goodPassword } from "../../support/account.ts";
-import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -12,7 +11,7 @@ const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT" };
 const bcrypt = "$2b$04$ntqyfSzZIs5NPfSgBXsVfeVk5njM7/FyzmdqXnQS/XU/8hGGUqLQG";
 
 const login = (shop: Shop, password: string, of = email) =>
-  shop.callAnonymously("POST /auth/login/", { body: { email: of, password }, address: newAddress() });
+  shop.callAnonymously("POST /auth/login/", { body: { email: of, password } });
 
 /** Fields that must be refused, and the name in `details`. */
 const refused: [name: string, fields: Record<string, unknown>, field: string][] = [

@@ -4,7 +4,6 @@ import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
 import { inviteUser, requestReset } from "../../../src/server/modules/password-reset/service.ts";
 import { eraseUser } from "../../../src/server/modules/personal-data/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
-import { newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { reset } from "../../support/password-reset.ts";
@@ -16,8 +15,7 @@ const email = "ada@example.com";
 
 onEachDatabase((suite) => {
   const { test } = suite;
-  const login = (shop: Shop) =>
-    shop.callAnonymously("POST /auth/login/", { body: { email, password: goodPassword }, address: newAddress() });
+  const login = (shop: Shop) => shop.callAnonymously("POST /auth/login/", { body: { email, password: goodPassword } });
   const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).code;
 
   test("an invited person sets their first password with the mailed code, within three days", async (shop) => {

@@ -18,7 +18,7 @@ const password = goodPassword;
 
 const asUser = async (shop: Shop, body?: object) => {
   const { id, token } = await openAccount(shop);
-  return { auth: null, query: { user_id: id, token }, address: newAddress(), ...(body && { body }) };
+  return { auth: null, query: { user_id: id, token }, ...(body && { body }) };
 };
 const scenarios: ApiScenario[] = [
   ...scenariosOf(erase, [

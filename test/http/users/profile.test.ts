@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
-import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { otherCode } from "../../support/password-reset.ts";
@@ -97,8 +96,7 @@ onDatabase("file", (suite) => {
     expect(toOld).toMatchObject({ to: "old@example.com", subject: "Eine neue E-Mail-Adresse wurde angegeben" });
     expect(toOld?.text).not.toContain("New@example.com");
     expect(toNew).toMatchObject({ to: "New@example.com", subject: "Bestätigen Sie Ihre E-Mail-Adresse" });
-    const login = (email: string) =>
-      shop.callAnonymously("POST /auth/login/", { body: { email, password }, address: newAddress() });
+    const login = (email: string) => shop.callAnonymously("POST /auth/login/", { body: { email, password } });
     expect((await login("new@example.com")).code).toBe(5212);
     const code = codeIn(toNew?.text);
     expect((await confirm(own, otherCode(code))).code).toBe(5216);
@@ -202,7 +200,7 @@ onDatabase("file", (suite) => {
     const { code, headers } = await attempt(password);
     expect([code, headers.get("retry-after")]).toEqual([5213, "1200"]);
     const body = { email: "locked@example.com", password };
-    expect((await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() })).code).toBe(5213);
+    expect((await shop.callAnonymously("POST /auth/login/", { body })).code).toBe(5213);
     expect((await profile(own)).email).toBe("locked@example.com");
     const failures = (await readAudit(shop)).filter(
       ({ event, subject }) => event === "user.email_change_failed" && subject === own.id,
@@ -226,7 +224,7 @@ onDatabase("file", (suite) => {
     const own = await openAccount(shop);
     await own.enrol();
     const login = (otp: string, email: string) =>
-      shop.callAnonymously("POST /auth/login/", { body: { email, password, otp }, address: newAddress() });
+      shop.callAnonymously("POST /auth/login/", { body: { email, password, otp } });
     const wrong = await own.wrongCode();
     for (let n = 0; n < 2; n++) expect((await login(wrong, own.email)).code).toBe(5212);
     expect((await patch(own, { email: own.email.toUpperCase(), password })).status).toBe(200);
