@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { Readable, Transform, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, constants as zlib } from "node:zlib";
@@ -50,7 +51,7 @@ export async function unpackArchive(
 ): Promise<{ manifest: Manifest; key: string | undefined }> {
   const { extract } = await import("tar-stream");
   const archive = extract();
-  const read = readEntries(archive, databasePath, signal);
+  const read = readEntries(archive, databasePath);
   const unzipped = pipeline(source, countBytes(onBytes), createGunzip(), archive, { signal });
   await both(archive, read, unzipped).catch((error) => {
     throw explainUnpacking(error);
@@ -61,7 +62,7 @@ export async function unpackArchive(
   return { manifest, key };
 }
 
-async function readEntries(archive: Extract, databasePath: string, signal: AbortSignal) {
+async function readEntries(archive: Extract, databasePath: string) {
   let manifest: Manifest | undefined;
   let hash: string | undefined;
   let key: string | undefined;
@@ -73,22 +74,20 @@ async function readEntries(archive: Extract, databasePath: string, signal: Abort
       throw damagedBackup(manifest === undefined ? "it does not begin with a manifest" : unexpected);
     }
     if (name === files.manifest) manifest = parseManifest(await readText(entry, size, maxManifestBytes));
-    else if (name === files.database) hash = await writeHashed(entry as unknown as Readable, databasePath, signal);
+    else if (name === files.database) hash = await writeHashed(entry, databasePath);
     else key = (await readText(entry, size, maxKeyBytes)).trim();
   }
   return { manifest, hash, key };
 }
 
 /** Writes an entry to a file. Returns its SHA-256. */
-async function writeHashed(entry: Readable, path: string, signal: AbortSignal): Promise<string> {
+async function writeHashed(entry: AsyncIterable<unknown>, path: string): Promise<string> {
   const hasher = createHash("sha256");
-  const target = createWriteStream(path, { flags: "wx", mode: 0o600 });
-  await pipeline(
-    entry,
-    tap((chunk) => hasher.update(chunk)),
-    target,
-    { signal },
-  );
+  await using target = await open(path, "wx", 0o600);
+  for await (const chunk of entry as AsyncIterable<Buffer>) {
+    hasher.update(chunk);
+    await target.writeFile(chunk);
+  }
   return hasher.digest("hex");
 }
 
@@ -113,20 +112,14 @@ export async function peekManifest(beginning: Uint8Array): Promise<Manifest | un
   return undefined;
 }
 
-function tap(onChunk: (chunk: Buffer) => void): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      onChunk(chunk);
-      done(null, chunk);
-    },
-  });
-}
-
 function countBytes(onBytes: (bytes: number) => void): Transform {
   let bytes = 0;
-  return tap((chunk) => {
-    bytes += chunk.length;
-    onBytes(bytes);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      onBytes(bytes);
+      done(null, chunk);
+    },
   });
 }
 

@@ -14,10 +14,7 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 const batchSize = 500;
 const maxMessages = 100;
 
-/**
- * Orders come first, then messages; within each, registrations that have received something come first, because
- * strangers may register endpoints that never answer.
- */
+/** Orders come first; within each kind, proven registrations, because endpoints of strangers may never answer. */
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
 
@@ -81,29 +78,26 @@ const dueOf = (priority: number) => sql`select id from (select id from ${pushDel
   where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
 const which = sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`;
-const read = statement((q) =>
-  q
-    .select({
-      ...pick(pushDeliveries, "id", "platform", "priority", "tenantId", "messageId"),
-      ...pick(pushMessages, "kind", "content", "expiresAt"),
-      // Null once the registration is gone, like its other fields.
-      registrationId: pushRegistrations.id,
-      ...pick(pushRegistrations, "target", "lang"),
-      ...{ store: tenants.title, language: tenants.language },
-      isTheirs: sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`.mapWith(
-        Boolean,
-      ),
-      isProven: sql`coalesce(${pushRegistrations.isProven}, 0)`.mapWith(Boolean),
-      isWelcome: sql`coalesce(${users.status}, 'active') = 'active'`.mapWith(Boolean),
-    })
-    .from(pushDeliveries)
-    .innerJoin(pushMessages, eq(pushMessages.id, pushDeliveries.messageId))
-    .innerJoin(tenants, eq(tenants.id, pushDeliveries.tenantId))
-    .leftJoin(pushRegistrations, eq(pushRegistrations.id, pushDeliveries.registrationId))
-    .leftJoin(users, and(eq(users.id, pushRegistrations.userId), eq(users.tenantId, pushDeliveries.tenantId)))
-    .where(sql`${pushDeliveries.id} in (select value from json_each(${param("ids")}))`)
-    .orderBy(pushDeliveries.priority),
-);
+const isTheirs = sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`;
+const claimed = {
+  ...pick(pushDeliveries, "id", "platform", "priority", "tenantId", "messageId"),
+  ...pick(pushMessages, "kind", "content", "expiresAt"),
+  // Null once the registration is gone, like its other fields.
+  registrationId: pushRegistrations.id,
+  ...pick(pushRegistrations, "target", "lang"),
+  ...{ store: tenants.title, language: tenants.language, isTheirs: isTheirs.mapWith(Boolean) },
+  isProven: sql`coalesce(${pushRegistrations.isProven}, 0)`.mapWith(Boolean),
+  isWelcome: sql`coalesce(${users.status}, 'active') = 'active'`.mapWith(Boolean),
+};
+const isUser = and(eq(users.id, pushRegistrations.userId), eq(users.tenantId, pushDeliveries.tenantId));
+const isClaimed = sql`${pushDeliveries.id} in (select value from json_each(${param("ids")}))`;
+const read = statement((q) => {
+  const deliveries = q.select(claimed).from(pushDeliveries).where(isClaimed).orderBy(pushDeliveries.priority);
+  const known = deliveries.innerJoin(pushMessages, eq(pushMessages.id, pushDeliveries.messageId));
+  const stored = known.innerJoin(tenants, eq(tenants.id, pushDeliveries.tenantId));
+  const isRegistration = eq(pushRegistrations.id, pushDeliveries.registrationId);
+  return stored.leftJoin(pushRegistrations, isRegistration).leftJoin(users, isUser);
+});
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = ${param("isProven")},
     delivered_at = case when ${param("isProven")} then ${param("now")} else delivered_at end
