@@ -86,20 +86,17 @@ const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
 const rendered = sql`(select group_concat(rendered) as json, sum(size) as bytes, max(size) as longest from
   (select case when octet_length(data) <= ${param("maxBytes")} then ${eventJson} end as rendered,
     octet_length(data) as size ${matching} limit ${param("limit")}))`;
+const pageColumns = {
+  start,
+  json: sql<string | null>`json`,
+  bytes: sql<number | null>`bytes`,
+  exceeds_bytes: sql<number | null>`longest > ${param("maxBytes")}`,
+  hasMore: sql`exists(select 1 ${matching} limit 1 offset ${param("limit")})`.mapWith(Boolean),
+  last: sql<string | null>`(select id ${matching} limit 1 offset ${param("lastIndex")})`,
+  newest: sql<string | null>`(select id from ${events} where ${ofTenant} order by sequence desc limit 1)`,
+};
 // One statement reads one snapshot: a concurrent commit is completely on the page or after it.
-const selectPage = statement((q) =>
-  q
-    .select({
-      start,
-      json: sql<string | null>`json`,
-      bytes: sql<number | null>`bytes`,
-      exceeds_bytes: sql<number | null>`longest > ${param("maxBytes")}`,
-      hasMore: sql`exists(select 1 ${matching} limit 1 offset ${param("limit")})`.mapWith(Boolean),
-      last: sql<string | null>`(select id ${matching} limit 1 offset ${param("lastIndex")})`,
-      newest: sql<string | null>`(select id from ${events} where ${ofTenant} order by sequence desc limit 1)`,
-    })
-    .from(rendered),
-);
+const selectPage = statement((q) => q.select(pageColumns).from(rendered));
 
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;

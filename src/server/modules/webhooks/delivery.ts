@@ -49,22 +49,20 @@ const selectReady = statement((q) => {
 const which = sql`
   select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
     order by next_attempt_at, event limit ${param("max")}`;
-const read = statement((q) =>
-  q
-    .select({
-      ...pick(webhookDeliveries, "id", "webhookId", "createdAt"),
-      ...pick(webhooks, "url", "secret", "allowPrivate"),
-      // Null once the event is purged.
-      eventId: events.id,
-      body: sql<string>`json_object('id', ${events.id}, 'type', ${events.type}, 'subject', ${events.subject},
-        'data', json(${events.data}), 'created_at', ${events.createdAt}, 'namespace', ${tenants.namespace})`,
-    })
-    .from(webhookDeliveries)
-    .innerJoin(webhooks, eq(webhooks.id, webhookDeliveries.webhookId))
-    .innerJoin(tenants, eq(tenants.id, webhookDeliveries.tenantId))
-    .leftJoin(events, ofEvent)
-    .where(sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`),
-);
+const claimed = {
+  ...pick(webhookDeliveries, "id", "webhookId", "createdAt"),
+  ...pick(webhooks, "url", "secret", "allowPrivate"),
+  // Null once the event is purged.
+  eventId: events.id,
+  body: sql<string>`json_object('id', ${events.id}, 'type', ${events.type}, 'subject', ${events.subject},
+    'data', json(${events.data}), 'created_at', ${events.createdAt}, 'namespace', ${tenants.namespace})`,
+};
+const isClaimed = sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`;
+const read = statement((q) => {
+  const deliveries = q.select(claimed).from(webhookDeliveries).leftJoin(events, ofEvent).where(isClaimed);
+  const known = deliveries.innerJoin(webhooks, eq(webhooks.id, webhookDeliveries.webhookId));
+  return known.innerJoin(tenants, eq(tenants.id, webhookDeliveries.tenantId));
+});
 const queue = createQueue(webhookDeliveries, { which, read, delivered: "delivered" });
 
 type DeliveryTask = NonNullable<(typeof read)["row"]> & Claim;

@@ -40,19 +40,15 @@ const ofDeliveries = <T>(what: SQL, condition: SQL) =>
   sql<T>`(select ${what} from ${webhookDeliveries} d where d.webhook_id = ${webhooks.id} and ${condition})`;
 const count = (status: string) => ofDeliveries<number>(sql`count(*)`, sql`d.status = ${sql.raw(`'${status}'`)}`);
 const hasError = sql`d.last_error is not null order by d.event desc limit 1`;
-const selectWebhooks = statement((q) =>
-  q
-    .select({
-      ...shown,
-      ...{ waiting: count("waiting"), delivered: count("delivered"), failed: count("failed") },
-      last_delivered_at: ofDeliveries<string | null>(sql`max(d.finished_at)`, sql`d.status = 'delivered'`),
-      // The error of a waiting or failed delivery.
-      last_error: ofDeliveries<string | null>(sql`d.last_error`, hasError),
-    })
-    .from(webhooks)
-    .where(and(ofStore(webhooks), matches(webhooks.id, "id")))
-    .orderBy(webhooks.id),
-);
+const counted = {
+  ...shown,
+  ...{ waiting: count("waiting"), delivered: count("delivered"), failed: count("failed") },
+  last_delivered_at: ofDeliveries<string | null>(sql`max(d.finished_at)`, sql`d.status = 'delivered'`),
+  // The error of a waiting or failed delivery.
+  last_error: ofDeliveries<string | null>(sql`d.last_error`, hasError),
+};
+const isAsked = and(ofStore(webhooks), matches(webhooks.id, "id"));
+const selectWebhooks = statement((q) => q.select(counted).from(webhooks).where(isAsked).orderBy(webhooks.id));
 const selectWebhook = statement((q) => q.select(shown).from(webhooks).where(byId(webhooks)));
 const removeRow = statement((q) => q.delete(webhooks).where(byId(webhooks)));
 const changeSecret = statement((q) => q.update(webhooks).set(params("secret")).where(byId(webhooks)));
@@ -161,7 +157,7 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
 const secretPrefix = "whsec_";
 
 /** A new signing secret (Standard Webhooks): `whsec_` and 256 random bits in base64. */
-export function newSigningSecret(): string {
+function newSigningSecret(): string {
   return `${secretPrefix}${randomBytes(32).toString("base64")}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import { pick } from "../../../db/selection.ts";
-import { get, param, run, statement } from "../../../db/statement.ts";
+import { get, param, params, run, statement } from "../../../db/statement.ts";
 import { AppError, wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { vapidKeys } from "../table.ts";
@@ -8,12 +8,8 @@ import { vapidKeys } from "../table.ts";
 const place = "vapid";
 
 const selectKeys = statement((q) => q.select(pick(vapidKeys, "publicKey", "privateKey")).from(vapidKeys));
-const insertKeys = statement((q) =>
-  q
-    .insert(vapidKeys)
-    .values({ id: 1, publicKey: param("publicKey"), privateKey: param("privateKey"), createdAt: param("now") })
-    .onConflictDoNothing(),
-);
+const keys = { id: 1, ...params("publicKey", "privateKey"), createdAt: param("now") };
+const insertKeys = statement((q) => q.insert(vapidKeys).values(keys).onConflictDoNothing());
 
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 

@@ -35,19 +35,15 @@ const stored = pick(pushRegistrations, "id", "platform", "targetKey", "proofKey"
 const hasTarget = and(ofStore(pushRegistrations), equals(pushRegistrations.targetKey, "targetKey"));
 const selectByTarget = statement((q) => q.select(stored).from(pushRegistrations).where(hasTarget));
 const selectById = statement((q) => q.select(stored).from(pushRegistrations).where(byId(pushRegistrations)));
-const selectState = statement((q) =>
-  q
-    .select({
-      // The token may have been revoked meanwhile, which detached the user's devices.
-      isLive: sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
-        where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")}
-          and ended_at is null))`.mapWith(Boolean),
-      isFull: sql`exists (select 1 from ${pushCounts}
-        where tenant_id = ${param("tenantId")} and registrations >= ${sql.raw(String(maxOfStore))})`.mapWith(Boolean),
-    })
-    .from(tenants)
-    .where(equals(tenants.id, "tenantId")),
-);
+const registrable = {
+  // The token may have been revoked meanwhile, which detached the user's devices.
+  isLive: sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
+    where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")}
+      and ended_at is null))`.mapWith(Boolean),
+  isFull: sql`exists (select 1 from ${pushCounts}
+    where tenant_id = ${param("tenantId")} and registrations >= ${sql.raw(String(maxOfStore))})`.mapWith(Boolean),
+};
+const selectState = statement((q) => q.select(registrable).from(tenants).where(equals(tenants.id, "tenantId")));
 const put = statement(sql`
   insert into ${pushRegistrations} (id, tenant_id, platform, target_key, proof_key, target, user_id, lang, secret_hash,
     created_at, updated_at)
