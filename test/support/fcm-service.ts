@@ -1,10 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import type { FcmAccount } from "../../src/server/config/push-config.ts";
-import { certificate, certificateKey } from "./certificate.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
+import { startMessageServer } from "./message-server.ts";
 
 /** A message as Google receives it. */
 export interface FcmMessage {
@@ -41,10 +39,8 @@ export async function startFcmService({ seconds = 3600 } = {}): Promise<FcmServi
   const send = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
-  async function take(request: IncomingMessage, response: ServerResponse) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString("utf8");
+  function take(request: IncomingMessage, bytes: Buffer, response: ServerResponse) {
+    const text = bytes.toString("utf8");
     if (request.url === "/token") {
       const form = new URLSearchParams(text);
       if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer") return send(response, 400, {});
@@ -63,11 +59,9 @@ export async function startFcmService({ seconds = 3600 } = {}): Promise<FcmServi
     return send(response, 200, { name: `projects/p/messages/${received.length}` });
   }
 
-  const server = createServer({ cert: certificate, key: certificateKey }, take);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { origin, close } = await startMessageServer(take, { secure: true });
   return {
-    origin,
+    ...{ origin, close },
     account: {
       projectId: "demo-shop",
       clientEmail: "push@demo-shop.iam.gserviceaccount.com",
@@ -80,10 +74,5 @@ export async function startFcmService({ seconds = 3600 } = {}): Promise<FcmServi
     tokenAnswers,
     answers,
     revoke: () => given.clear(),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }

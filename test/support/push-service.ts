@@ -1,7 +1,5 @@
-import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSecure } from "node:https";
-import type { AddressInfo } from "node:net";
-import { certificate, certificateKey } from "./certificate.ts";
+import type { ServerResponse } from "node:http";
+import { startMessageServer } from "./message-server.ts";
 import { createBrowser, type PushBrowser } from "./push-browser.ts";
 
 /** A message as received. */
@@ -31,23 +29,18 @@ export interface PushService {
 /** Starts a push service. @param answer answers each message; 201 unless given. */
 export async function startPushService(
   answer: (response: ServerResponse, message: ReceivedPush) => unknown = (response) => response.writeHead(201).end(),
-  { secure = false }: { secure?: boolean } = {},
+  options?: { secure?: boolean },
 ): Promise<PushService> {
   const received: ReceivedPush[] = [];
   let subscribers = 0;
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { origin, close } = await startMessageServer((request, body, response) => {
     const headers = request.headers as ReceivedPush["headers"];
-    const message = { path: request.url ?? "", headers, body: new Uint8Array(Buffer.concat(chunks)) };
+    const message = { path: request.url ?? "", headers, body: new Uint8Array(body) };
     received.push(message);
     answer(response, message);
-  };
-  const server = secure ? createSecure({ cert: certificate, key: certificateKey }, take) : createPlain(take);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }, options);
   return {
-    origin,
+    ...{ origin, close },
     received,
     subscribe() {
       subscribers += 1;
@@ -57,10 +50,5 @@ export async function startPushService(
         received.filter((message) => message.path === path).map(({ body }) => JSON.parse(browser.decrypt(body)));
       return { ...browser, path, subscription: { endpoint: `${origin}${path}`, keys: browser.keys }, messages };
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }

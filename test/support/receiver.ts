@@ -1,8 +1,6 @@
 import { createHmac } from "node:crypto";
-import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSecure } from "node:https";
-import type { AddressInfo } from "node:net";
-import { certificate, certificateKey } from "./certificate.ts";
+import type { ServerResponse } from "node:http";
+import { startMessageServer } from "./message-server.ts";
 
 /** A message as received. */
 export interface ReceivedMessage {
@@ -15,23 +13,16 @@ export interface ReceivedMessage {
 }
 
 /** A real receiver of webhooks on loopback. */
-export interface Receiver {
-  url: string;
-  port: number;
-  received: ReceivedMessage[];
-  close: () => Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Starts a receiver. @param answer answers each message; 204 unless given. */
 export async function startReceiver(
   answer: (response: ServerResponse, message: ReceivedMessage) => unknown = (response) => response.writeHead(204).end(),
-  { secure = false }: { secure?: boolean } = {},
-): Promise<Receiver> {
+  options?: { secure?: boolean },
+) {
   const received: ReceivedMessage[] = [];
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString("utf8");
+  const { origin, port, close } = await startMessageServer((request, bytes, response) => {
+    const text = bytes.toString("utf8");
     const header = (name: string) => String(request.headers[name]);
     const message = {
       id: header("webhook-id"),
@@ -43,20 +34,8 @@ export async function startReceiver(
     };
     received.push(message);
     answer(response, message);
-  };
-  const server = secure ? createSecure({ cert: certificate, key: certificateKey }, take) : createPlain(take);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `${secure ? "https" : "http"}://127.0.0.1:${port}/hooks?from=bodega`,
-    port,
-    received,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  }, options);
+  return { url: `${origin}/hooks?from=bodega`, port, received, close };
 }
 
 /** The signature of Standard Webhooks, implemented independently. */
