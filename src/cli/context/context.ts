@@ -50,7 +50,7 @@ export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ct
 
 export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
-    const { readMediaConfig } = await import("../../server/config/backup-config.ts");
+    const { readMediaConfig } = await import("../../server/config/config.ts");
     const { openMediaBucket } = await import("../../server/modules/media/service.ts");
     return work({ ...ctx, media: openMediaBucket(readMediaConfig(openCliOptions(flags, console))) });
   });

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { backupDestination } from "../config/backup-config.ts";
-import type { Config } from "../config/config.ts";
+import { backupDestination, type Config } from "../config/config.ts";
 import { chownLike, writeWhole } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
 import { notFound } from "../errors.ts";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { backupDestination } from "../config/backup-config.ts";
-import type { Config } from "../config/config.ts";
+import { backupDestination, type Config } from "../config/config.ts";
 import { writeWhole } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";

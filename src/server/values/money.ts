@@ -54,20 +54,13 @@ export function moneyJson(minor: string, digits: string): string {
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
   if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
-  const shares = weights.map((weight, index) => {
-    // The product of two amounts can be too large for an exact double.
-    const product = BigInt(amount) * BigInt(weight);
-    return { index, part: product / total, remainder: product % total };
-  });
-  let left = BigInt(amount) - shares.reduce((sum, { part }) => sum + part, 0n);
-  const parts = shares.map(({ part }) => part);
-  const byRemainder = shares.toSorted((a, b) => Number(b.remainder > a.remainder) - Number(b.remainder < a.remainder));
-  for (const { index } of byRemainder) {
-    if (left === 0n) break;
-    parts[index] = (parts[index] as bigint) + 1n;
-    left -= 1n;
-  }
-  return parts.map(Number);
+  // The product of two amounts can be too large for an exact double.
+  const shares = weights.map((weight, index) => ({ index, product: BigInt(amount) * BigInt(weight) }));
+  const parts = shares.map(({ product }) => Number(product / total));
+  const left = amount - parts.reduce((sum, part) => sum + part, 0);
+  const byRemainder = shares.toSorted((a, b) => Number((b.product % total) - (a.product % total)));
+  for (const { index } of byRemainder.slice(0, left)) parts[index] = (parts[index] as number) + 1;
+  return parts;
 }
 
 /** Formats 1990 in EUR as `19.90`. */

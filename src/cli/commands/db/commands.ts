@@ -100,7 +100,7 @@ export const testRestoreCommand = defineCommand({
   async run(args, console) {
     const config = readCliConfig(args, console);
     const { backupsFolder, restoreTestPlace } = await import("../../../server/backup/location.ts");
-    const { backupDestination } = await import("../../../server/config/backup-config.ts");
+    const { backupDestination } = await import("../../../server/config/config.ts");
     const { testRestore } = await import("../../../server/health/restore-test.ts");
     const given = backupDestination({ value: args.place, source: "<place>" });
     const place = given ?? restoreTestPlace(config) ?? backupsFolder(config.dataDir);

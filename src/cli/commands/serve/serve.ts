@@ -1,4 +1,4 @@
-import { backupDestination } from "../../../server/config/backup-config.ts";
+import { backupDestination } from "../../../server/config/config.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
 import { logLevels } from "../../../server/config/server-config.ts";
 import { readCliConfig } from "../../context/context.ts";
