@@ -23,7 +23,6 @@ export interface Tenant {
   signInByMail: "off" | "on";
 }
 
-/** The authenticated caller. */
 export type Actor =
   /** `isWeb`: whether web pages use the key, so that the address of the call is the visitor's. */
   | { kind: "app"; appId: string; scopes: ReadonlySet<string>; isWeb?: boolean }
@@ -68,7 +67,6 @@ export interface Ctx {
   db: Session;
   tenant: Tenant;
   actor: Actor;
-  /** The server's key. */
   vault: Vault;
   requestId: string;
   /** Epoch milliseconds; a fake clock in tests. */

@@ -36,7 +36,6 @@ const table = {
 
 export type ErrorKind = keyof typeof table;
 
-/** One of the numeric codes of the table, as replies and logs carry it. */
 export type ErrorCode = (typeof table)[ErrorKind]["code"];
 
 /** The public message of each error, and its remedy. */
@@ -102,7 +101,6 @@ export interface ErrorOptions {
   exit?: 1 | 2 | 3 | 4;
   /** Seconds until a retry can succeed; sent as `Retry-After`. */
   retryAfter?: number;
-  /** Further headers of the reply, such as `Allow`. */
   headers?: Record<string, string>;
   cause?: unknown;
 }
@@ -134,18 +132,13 @@ export class AppError extends Error {
     this.headers = options.headers;
   }
 
-  /** The numeric code of its kind in replies, logs and the audit log. */
   get code(): ErrorCode {
     return table[this.kind].code;
   }
 }
 
-type Constructor = (message?: string, options?: ErrorOptions) => AppError;
-
-const constructorOf =
-  (kind: ErrorKind): Constructor =>
-  (message, options) =>
-    new AppError(kind, message, options);
+const constructorOf = (kind: ErrorKind) => (message?: string, options?: ErrorOptions) =>
+  new AppError(kind, message, options);
 
 export const internalError = constructorOf("internalError");
 export const unavailable = constructorOf("unavailable");
@@ -205,7 +198,7 @@ export function invalidField(field: string, message: string): AppError {
 
 /** An error about one field, which its message names: `fieldError(conflict, "email", "belongs to another user")`. */
 export function fieldError(
-  error: Constructor,
+  error: ReturnType<typeof constructorOf>,
   field: string,
   message: string,
   { id, cause }: { id?: string | undefined; cause?: unknown } = {},
@@ -213,33 +206,16 @@ export function fieldError(
   return error(`${field}: ${message}`, { details: [{ field, message, id }], cause });
 }
 
-/** The code of a system error, such as EACCES. */
+/** Returns a code such as EACCES. */
 export function errnoOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown";
 }
 
-export function statusOf(kind: ErrorKind): number {
-  return table[kind].status;
-}
-
-/** The numeric code of an error in replies, logs and the audit log. */
-export function codeOf(kind: ErrorKind): ErrorCode {
-  return table[kind].code;
-}
-
-/** The name of an error in replies, such as `out_of_stock`. */
-export function typeOf(kind: ErrorKind): string {
-  return kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-export function remedyOf(kind: ErrorKind): string | undefined {
-  return texts[kind][1];
-}
-
-/** The general meaning of an error, as the API description lists it. */
-export function meaningOf(kind: ErrorKind): string {
-  return texts[kind][0];
-}
-
-/** All errors, ascending by code. */
 export const errorKinds = Object.keys(table) as ErrorKind[];
+export const statusOf = (kind: ErrorKind): number => table[kind].status;
+export const codeOf = (kind: ErrorKind): ErrorCode => table[kind].code;
+/** The general meaning, as the API description lists it. */
+export const meaningOf = (kind: ErrorKind): string => texts[kind][0];
+export const remedyOf = (kind: ErrorKind): string | undefined => texts[kind][1];
+/** The name in replies, such as `out_of_stock`. */
+export const typeOf = (kind: ErrorKind): string => kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -27,7 +27,6 @@ export function chooseCoding(accepted: string | null, text: string): Coding | un
   return (["zstd", "gzip"] as const).find((name) => usable.includes(name));
 }
 
-/** Compresses a long text in a thread, so that it does not block other requests. */
 export function compress(text: string, coding: Coding): Body | Promise<Body> {
   const isLong = text.length > maxLengthAtOnce;
   if (coding === "zstd") return (isLong ? Bun.zstdCompress : Bun.zstdCompressSync)(text, zstdLevel) as Body;

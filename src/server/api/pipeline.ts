@@ -37,7 +37,6 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;
-  /** The version of the program. */
   version: string;
   media?: MediaStore | undefined;
   /** The server's public URL, which precedes the paths of pictures. */

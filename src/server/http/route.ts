@@ -81,7 +81,6 @@ export function replyFields(names: string | undefined, known: readonly string[],
   return read().then((whole): Reply => ({ ...whole, json: pickFields(whole.json, fields) }));
 }
 
-/** Replies with this `data` once the work is done. */
 export async function replyAfter(work: Promise<unknown>, data: object): Promise<Reply> {
   await work;
   return reply(data);
