@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
@@ -69,14 +69,6 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   await db.migrate(statements);
   await db.close();
 }
-
-test("a sound database has no findings", async () => {
-  const { dataDir } = makeDataDir();
-  const report = await check(dataDir);
-  expect(report).toMatchObject({ ok: true, worst: "ok", findings: [] });
-  expect(report.checked.slice(0, 5)).toEqual(["file", "text", "integrity", "references", "schema"]);
-  expect(report.checked.at(-2)).toBe("search");
-});
 
 test("a text that one changed bit makes invalid is named wherever it is, and not read", async () => {
   const { dataDir, path } = makeDataDir();
@@ -225,12 +217,6 @@ test("rows that refer to missing ones are reported by table, and inconsistent va
   expect(findings.map(({ check: name, field, is, should }) => [name, field, is, should])).toEqual([
     ["stock", "reserved", 3, 0],
   ]);
-});
-
-test("a missing database is 5301, and none is created", async () => {
-  const dataDir = join(dir, "nothing");
-  expect(await failureOf(check(dataDir))).toMatchObject({ code: 5301 });
-  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("a long check blocks no writer, and the checkpointer does not wait for it", async () => {

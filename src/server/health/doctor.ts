@@ -13,10 +13,9 @@ import { checkDatabase } from "./database/check-database.ts";
 import { checkBackups, checkReplication, checkRestoreTest, checkStandby } from "./environment/backups.ts";
 import { checkMail, checkSecretKey, checkSettings, checkTls } from "./environment/configuration.ts";
 import { checkDirectory, checkDisk, checkFiles } from "./environment/data-dir.ts";
-import { checkKeys } from "./environment/keys.ts";
 import { checkPublicUrl } from "./environment/public-url.ts";
 import { checkClock, checkDurability, checkServer } from "./environment/server.ts";
-import { checkAccounts, checkOutbox, checkPush, checkStores, checkWebhooks } from "./environment/stores.ts";
+import { checkAccounts, checkKeys, checkOutbox, checkPush, checkStores, checkWebhooks } from "./environment/stores.ts";
 import { type CheckSubject, finding, reasonOf, type StoreSubject } from "./finding.ts";
 import { type Checks, type Report, Run, type RunOptions, recordChecks } from "./run.ts";
 

@@ -5,9 +5,17 @@ import { recordAudit } from "../modules/audit/service.ts";
 import { describeDamage } from "./database/reader.ts";
 import type { CheckSubject, Finding, Findings, Group, RecordSubject, ReportedFinding, Severity } from "./finding.ts";
 import { finding, reasonOf, severities } from "./finding.ts";
-import { dayCounts, pictureUses, productCounts, resourceTotals } from "./records/counts.ts";
 import { checkDueOrders, numbers, orderPoints, orderStates, orderTotals, refunds, rewards } from "./records/orders.ts";
-import { reservedStock, searchIndex, storedReplies, variantSums } from "./records/products.ts";
+import {
+  dayCounts,
+  pictureUses,
+  productCounts,
+  reservedStock,
+  resourceTotals,
+  searchIndex,
+  storedReplies,
+  variantSums,
+} from "./records/products.ts";
 
 /** A check of each name. Its findings do not depend on those of other checks. */
 export type Checks<Subject> = Record<string, (subject: Subject) => Findings>;

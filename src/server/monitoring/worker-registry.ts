@@ -56,8 +56,6 @@ export function createChannel({
   };
 }
 
-/** A hanging worker delays the figures of the others by at most this time. */
-const defaultTimeoutMs = 500;
 /** After this many checks without a message, a worker counts as hanging; after more, it is killed. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
@@ -79,6 +77,7 @@ interface Worker {
 
 interface RegistryOptions {
   answer: (request: IpcRequest) => unknown;
+  /** A hanging worker delays the figures of the others by at most this time. */
   timeoutMs?: number;
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
@@ -94,7 +93,7 @@ export class WorkerRegistry {
   endedCounts: Counts = { routes: [], tenants: [] };
 
   constructor(options: RegistryOptions) {
-    this.#options = { timeoutMs: defaultTimeoutMs, notice: () => {}, ...options };
+    this.#options = { timeoutMs: 500, notice: () => {}, ...options };
   }
 
   /** Adds a started worker. Call `remove` when it has ended; its counts stay in the totals. */

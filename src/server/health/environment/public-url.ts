@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import ipaddr from "ipaddr.js";
+import { hostOf, isPublicHost } from "../../delivery/outbound.ts";
 import { requestServer } from "../../monitoring/control-socket.ts";
 import type { RecentRequest } from "../../monitoring/process-monitor.ts";
 import { expiryWarningDays } from "../../tls/certificate.ts";
@@ -25,8 +25,7 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
   const call = await callPublicUrl(url, subject);
   const { requestId, reply, arrival, expiresAt } = call;
   yield* describeCall(url, call, subject);
-  const { protocol, hostname } = new URL(url);
-  if (protocol !== "https:" && !isPrivate(hostname.replace(/^\[|\]$/g, ""))) {
+  if (!url.startsWith("https:") && isPublicHost(hostOf(new URL(url)))) {
     const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
     const remedy =
       "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.";
@@ -125,11 +124,6 @@ function describeFault(url: string, code: string): [message: string, remedy: str
     return [`The certificate at ${url} is not valid (${code}).`, remedy];
   }
   return [`Nothing answers at ${url} (${code}).`, `Start the proxy in front of the server, ${orCorrectUrl}.`];
-}
-
-function isPrivate(hostname: string): boolean {
-  if (isIP(hostname) === 0) return !hostname.includes(".") || /\.(localhost|local|internal|home\.arpa)$/.test(hostname);
-  return ipaddr.process(hostname).range() !== "unicast";
 }
 
 /** A documentation address, which the test request claims as its client. */
