@@ -1,6 +1,6 @@
 import { AppError, codeOf, type ErrorKind, type FieldError, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
-import { CancelledError, fitSentence, onScreen, UsageError } from "../terminal/console.ts";
+import { CancelledError, fitSentence, UsageError } from "../terminal/console.ts";
 import { escapeJson } from "../terminal/text.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
@@ -39,8 +39,7 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
     lines.push(...details.map((detail) => `  ${detail.flag ?? detail.field} ${detail.message}`));
   }
   if (remedy !== undefined) lines.push(`  ${remedy}`);
-  const reader = onScreen({ screen: terminal.screen, command });
-  const fitted = lines.map((line) => fitSentence(reader, line));
+  const fitted = lines.map((line) => fitSentence({ columns: terminal.screen?.columns, command }, line));
   if (error instanceof UsageError || details?.some(({ flag, field }) => flag ?? field.startsWith("--"))) {
     const path = (error instanceof UsageError && error.path) || run.path;
     fitted.push(`  Help: ${programName()} ${[...path, "-h"].join(" ")}`);

@@ -85,6 +85,8 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   });
 }
 
+const numberMark = "\0";
+
 /** A piece of a command line. `rawName` is a flag as typed, `flag` its name: `input` for `--no-input`. */
 export type Token = ReturnType<typeof tokenize>[number];
 
@@ -94,23 +96,17 @@ export function tokenize(argv: string[], args: CommandArgs) {
   for (const [name, arg] of flagsOf(args)) {
     for (const form of flagForms(name, arg)) {
       names.set(form, name);
-      options[form.slice(2)] = {
-        type: arg.type === "boolean" ? "boolean" : "string",
-        ...(arg.alias && { short: arg.alias }),
-      };
+      options[form.slice(2)] = { type: arg.type as "string" | "boolean", ...(arg.alias && { short: arg.alias }) };
     }
   }
-  const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
-  // A number such as -2 is a word, because no flag is a digit. The parser treats each digit as a flag.
-  const isNumber = ({ index }: { index: number }) => /^-\d+$/.test(argv[index] as string);
-  return tokens
-    .filter((token, place) => tokens[place - 1]?.index !== token.index || !isNumber(token))
-    .map((token) => {
-      if (token.kind !== "option") return token;
-      const { index } = token;
-      if (isNumber(token)) return { kind: "positional" as const, index, value: argv[index] as string };
-      return { ...token, flag: names.get(`--${token.name}`) };
-    });
+  // A number such as -2 is a word, because no flag is a digit. Without the mark, the parser treats each digit as a flag.
+  const words = argv.map((word) => word.replace(/^-\d+$/, `${numberMark}$&`));
+  const { tokens } = parseArgs({ args: words, options, strict: false, allowPositionals: true, tokens: true });
+  return tokens.map((token) => {
+    if (token.kind === "option-terminator") return token;
+    if (token.kind === "positional") return { ...token, value: token.value.replace(numberMark, "") };
+    return { ...token, value: token.value?.replace(numberMark, ""), flag: names.get(`--${token.name}`) };
+  });
 }
 
 /** Whether `-h` or `--help` is given, which takes precedence over every error. */

@@ -126,10 +126,11 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
   return lines.join("\n");
 }
 
-type Reader = Pick<Console, "columns" | "command">;
-
 /** Wraps a text to the terminal. A command at its end is completed, and stays on one line so that it can be pasted. */
-export function fitSentence({ columns, command: complete }: Reader, text: string): string {
+export function fitSentence(
+  { columns, command: complete }: Pick<Console, "columns" | "command">,
+  text: string,
+): string {
   const { prose, command } = splitCommand(text, complete);
   const whole = escapeControls(prose + (command ?? ""));
   if (columns === undefined || Bun.stringWidth(whole) <= columns) return whole;
@@ -139,16 +140,16 @@ export function fitSentence({ columns, command: complete }: Reader, text: string
   return `${above}\n${inset}${escapeControls(command)}`;
 }
 
-export function onScreen({ screen, command }: Pick<Console, "screen" | "command">): Reader {
-  return { columns: screen?.columns, command };
+async function note({ screen, command, writeError }: Console, text: string): Promise<void> {
+  await writeError(`${fitSentence({ columns: screen?.columns, command }, text)}\n`);
 }
 
 export async function info(console: Console, text: string): Promise<void> {
-  if (!console.quiet && !console.json) await console.writeError(`${fitSentence(onScreen(console), text)}\n`);
+  if (!console.quiet && !console.json) await note(console, text);
 }
 
 export async function warn(console: Console, text: string): Promise<void> {
-  await console.writeError(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
+  await note(console, `warning: ${text}`);
 }
 
 /** Formats a value for people: `yes`, `none`, `-`, or the text with escaped control characters. */
