@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Serving, watchServer } from "../support/serving.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { type CalledCommand, fullLine, listCalledCommands, runCall } from "./every-command.ts";
 import { usePromisedShapes } from "./json-shapes.ts";
-import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
-import { command, makeDir, openCli } from "./run-bodega.ts";
+import { usePreparedShop } from "./prepared-shop.ts";
+import { makeDir, openCli, useServers } from "./run-bodega.ts";
 
 const { run, json, failure, dataDir } = openCli();
 
@@ -101,31 +100,14 @@ const servers = commands
   .filter(({ call }) => call.server === "is")
   .map((called): [string, CalledCommand] => [called.name, called]);
 const askers = commands.filter(({ call }) => call.server === "needs");
-const running: Serving[] = [];
 
-afterAll(async () => {
-  for (const server of running) await server.end("SIGKILL");
-});
-
-async function start(called: CalledCommand, shop: PreparedShop): Promise<Serving> {
-  const child = Bun.spawn([...command, ...fullLine(called, shop), "--json"], {
-    env: shop.env,
-    cwd: shop.dir,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const server = watchServer(child);
-  running.push(server);
-  await server.ready();
-  return server;
-}
+const start = useServers();
 
 test.each(servers)(
   "bodega %s --json prints one JSON value until it is stopped, and commands to it work",
   async (name, called) => {
     const shop = copyShop();
-    const server = await start(called, shop);
+    const server = await start([...fullLine(called, shop), "--json"], { env: shop.env, cwd: shop.dir });
     for (const asker of name === "serve" ? askers : []) {
       const { code, stdout, stderr } = await runCall(asker, shop, [...fullLine(asker, shop), "--json"]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

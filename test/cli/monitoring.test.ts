@@ -6,9 +6,9 @@ import { requestServer } from "../../src/server/monitoring/control-socket.ts";
 import type { RecentRequest } from "../../src/server/monitoring/process-monitor.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
-import { type Serving, watchServer } from "../support/serving.ts";
+import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
-import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { command, makeDir, openCli, runAtTerminal, stripEscapes, useServers } from "./run-bodega.ts";
 
 const token = "a-token-for-the-tests";
 // Longer than what the system allows for the path of a socket.
@@ -17,22 +17,12 @@ mkdirSync(longDir);
 const cli = openCli(join(longDir, "data"));
 const env = cli.environment();
 type Cli = typeof cli;
-const started: Serving[] = [];
+const start = useServers();
 const watching: Bun.Subprocess[] = [];
 
 /** Starts a server from the source on a free port. */
 async function serve({ environment }: Cli, args: string[] = [], more: Record<string, string> = {}): Promise<Serving> {
-  const child = Bun.spawn([...command, "serve", "--port", "0", ...args], {
-    env: environment(more),
-    cwd: makeDir(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const server = watchServer(child);
-  started.push(server);
-  await server.ready();
-  return server;
+  return start(["serve", "--port", "0", ...args], { env: environment(more) });
 }
 
 /** Starts `top` in its own terminal. */
@@ -76,7 +66,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of watching) child.kill("SIGKILL");
-  for (const one of started) await one.end("SIGKILL");
 });
 
 test("metrics without a token on a public address give a warning", async () => {

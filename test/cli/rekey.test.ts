@@ -1,32 +1,15 @@
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Serving, watchServer } from "../support/serving.ts";
-import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { openCli, runAtTerminal, useServers } from "./run-bodega.ts";
 
-const running: Serving[] = [];
-
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.end("SIGKILL");
-});
+const start = useServers(afterEach);
 
 /** A data directory that a server has used, and that server's start. */
 async function openServed() {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
-  const serve = async () => {
-    const child = Bun.spawn([...command, "serve", "--port", "0"], {
-      env: cli.environment(),
-      cwd: makeDir(),
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const server = watchServer(child);
-    running.push(server);
-    await server.ready();
-    return server;
-  };
+  const serve = () => start(["serve", "--port", "0"], { env: cli.environment() });
   return { ...cli, serve, keyFile: join(cli.dataDir, "secret.key") };
 }
 

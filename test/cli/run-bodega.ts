@@ -2,6 +2,7 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Serving, watchServer } from "../support/serving.ts";
 import { type Outcome, runHere } from "./run-here.ts";
 
 interface RunOptions {
@@ -31,6 +32,26 @@ export function makeDir(): string {
 
 /** The program with one more migration, as its next version may have it. */
 export const nextVersion = [process.execPath, "--preload", join(import.meta.dir, "next-version.ts"), source];
+
+interface ServeOptions {
+  env: Record<string, string | undefined>;
+  cwd?: string;
+}
+
+/** Registers the end of the servers that a test file starts, and returns the function that starts one. */
+export function useServers(whenDone = afterAll) {
+  const running: Serving[] = [];
+  whenDone(async () => {
+    for (const server of running.splice(0)) await server.end("SIGKILL");
+  });
+  return async (args: string[], { env, cwd = makeDir() }: ServeOptions): Promise<Serving> => {
+    const child = Bun.spawn([...command, ...args], { env, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const server = watchServer(child);
+    running.push(server);
+    await server.ready();
+    return server;
+  };
+}
 
 /** Runs commands on one data directory, without a terminal and with an empty environment. */
 export function openCli(dataDir = join(makeDir(), "data"), program = command) {

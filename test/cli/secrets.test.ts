@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { childrenOf, hasProc } from "../binary/processes.ts";
 import { findInFiles } from "../support/find-in-files.ts";
-import { type Serving, watchServer } from "../support/serving.ts";
+import type { Serving } from "../support/serving.ts";
 import { typedSecret } from "./command-calls.ts";
 import { fullLine, listCalledCommands } from "./every-command.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
-import { command, openCli } from "./run-bodega.ts";
+import { command, openCli, useServers } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
+const serve = useServers();
 const commands = await listCalledCommands();
 const settings = {
   BODEGA_SECRET: "a-secret-of-the-environment-0123456789",
@@ -30,19 +31,9 @@ beforeAll(async () => {
   const rekey = await runHere(["db", "rekey", "--yes"], { env: { ...shop.env, ...settings } });
   expect(rekey.code).toBe(0);
   const env = { ...shop.env, ...settings };
-  const child = Bun.spawn([...command, "serve", "--port", "0", "--workers", "2", "--log", "json"], {
-    env,
-    cwd: shop.dir,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  server = watchServer(child);
-  await server.ready();
+  server = await serve(["serve", "--port", "0", "--workers", "2", "--log", "json"], { env, cwd: shop.dir });
   noteCommandLines(server.pid);
 });
-
-afterAll(() => server.end("SIGKILL"));
 
 /** Records what `/proc`, and so `ps`, shows of a process and its children. */
 function noteCommandLines(pid: number): void {

@@ -1,41 +1,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { watchServer } from "../support/serving.ts";
 import { until } from "../support/until.ts";
-import { command, makeDir, openCli } from "./run-bodega.ts";
+import { command, makeDir, openCli, useServers } from "./run-bodega.ts";
 
 const { dataDir, environment, json, run } = openCli();
-const running: Bun.Subprocess[] = [];
-
-afterEach(async () => {
-  for (const child of running.splice(0)) {
-    child.kill("SIGKILL");
-    await child.exited;
-  }
-});
+const serve = useServers(afterEach);
 
 /** Starts a command that serves, and waits until its standard output contains `sign`. */
 async function start(args: string[], sign: string) {
-  const child = Bun.spawn([...command, ...args, "--port", "0"], {
-    env: environment(),
-    cwd: makeDir(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  running.push(child);
-  let stdout = "";
-  const decoder = new TextDecoder();
-  for await (const bytes of child.stdout) {
-    stdout += decoder.decode(bytes, { stream: true });
-    if (stdout.includes(sign)) break;
-  }
-  const stop = (signal: NodeJS.Signals) => {
-    child.kill(signal);
-    return child.exited;
-  };
-  return { stdout, stop };
+  const server = await serve([...args, "--port", "0"], { env: environment() });
+  await until(sign, () => server.stdout().includes(sign));
+  return { stdout: server.stdout(), stop: server.end };
 }
 
 describe("serve", () => {
@@ -69,7 +45,6 @@ describe("serve", () => {
         },
       },
     });
-    running.push(server);
     await until("its announcement", () => screen.includes("Data directory"));
     server.terminal?.close();
     expect([await server.exited, server.signalCode]).toEqual([0, null]);
@@ -97,10 +72,7 @@ describe("serve", () => {
 
   test("in an empty directory says how to begin, and which settings have no effect", async () => {
     const env = environment({ BODEGA_DATA_DIR: join(makeDir(), "new"), BODEGA_DATABASE_SYNC_URL: "https://x.example" });
-    const child = Bun.spawn([...command, "serve", "--port", "0"], { env, stdout: "pipe", stderr: "pipe" });
-    running.push(child);
-    const server = watchServer(child);
-    await server.ready();
+    const server = await serve(["serve", "--port", "0"], { env });
     const hint = `No store found. Create one: bodega init --data-dir ${env.BODEGA_DATA_DIR}`;
     await until("the hint", () => server.log().includes(hint));
     expect(server.log()).toMatch(/WARN +BODEGA_DATABASE_SYNC_URL in the environment is not a setting/);
@@ -112,10 +84,7 @@ describe("serve", () => {
     mkdirSync(dir);
     writeFileSync(path, "k".repeat(43), { mode: 0o644 });
     const env = environment({ BODEGA_DATA_DIR: dir });
-    const child = Bun.spawn([...command, "serve", "--port", "0"], { env, stdout: "pipe", stderr: "pipe" });
-    running.push(child);
-    const server = watchServer(child);
-    await server.ready();
+    const server = await serve(["serve", "--port", "0"], { env });
     const warning = /WARN +Other accounts of this machine could read secret\.key\..* bodega db rekey/;
     await until("the warning", () => warning.test(server.log()));
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Serving, watchServer } from "../support/serving.ts";
-import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Serving } from "../support/serving.ts";
+import { openCli, runAtTerminal, useServers } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
 const { environment, json, failure, run } = openCli();
+const serve = useServers();
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const unknownId = "tok_00000000000000000000000000";
 
@@ -28,18 +29,8 @@ beforeAll(async () => {
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
   // Each call comes from an address of its own, so that the limit per address does not apply.
-  const child = Bun.spawn([...command, "serve", "--port", "0", "--trusted-proxy", "127.0.0.1/32"], {
-    env: environment(),
-    cwd: makeDir(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  server = watchServer(child);
-  await server.ready();
+  server = await serve(["serve", "--port", "0", "--trusted-proxy", "127.0.0.1/32"], { env: environment() });
 });
-
-afterAll(() => server.end("SIGKILL"));
 
 let emails = 0;
 const createUser = () =>

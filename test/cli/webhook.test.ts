@@ -2,13 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expectedSignature } from "../support/receiver.ts";
-import { type Serving, watchServer } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { closeReceivers, openReceiver } from "../support/webhooks.ts";
-import { command, makeDir, openCli } from "./run-bodega.ts";
+import { makeDir, openCli, useServers } from "./run-bodega.ts";
 
 const { json, failure, run } = openCli();
-const running: Serving[] = [];
+const serve = useServers(afterEach);
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const whkId = expect.stringMatching(/^whk_[0-9a-z]{26}$/);
 const unknownId = "whk_00000000000000000000000000";
@@ -16,9 +15,6 @@ const unknownEvent = "evt_00000000000000000000000000";
 const loopback = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
 
 afterAll(closeReceivers);
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.end("SIGKILL");
-});
 
 /** Another store's. */
 let theirs: string;
@@ -129,16 +125,7 @@ test("a running server of two processes sends each event once, and again when it
   const key = await json<{ app_id: string; app_secret: string }>(
     ...["key", "issue", "-n", "demo", "--name", "web", "--publish"],
   );
-  const child = Bun.spawn([...command, "serve", "--port", "0", "--workers", "2"], {
-    env: environment(),
-    cwd: makeDir(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const server = watchServer(child);
-  running.push(server);
-  await server.ready();
+  const server = await serve(["serve", "--port", "0", "--workers", "2"], { env: environment() });
   for (let i = 0; i < 3; i++) {
     const made = await fetch(`${server.url}/products/?namespace=demo`, {
       method: "POST",
