@@ -1,6 +1,6 @@
 import { and, eq, gte, lt, type SQLWrapper, sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
-import { all, get, param, type Statement, statement } from "../db/statement.ts";
+import { all, get, param, statement } from "../db/statement.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/service.ts";
 import { categories } from "../modules/catalogue/categories/table.ts";
@@ -35,26 +35,21 @@ const selectTenantId = statement((q) => q.select({ id }).from(tenants).where(isS
 const orderNumbers = sql`(select id, tenant_id, status, cast(number as text) as number from ${orders}
   where tenant_id = ${param("tenantId")} order by number desc limit 1000)`;
 
-const keysBy = (column: string) => rowsOf(appKeys, column, { about: "name", where: "revoked_at is null" });
-const usersBy = (column: string) => rowsOf(users, column, { about: "role", where: "true" });
-const ordersBy = (column: string, from: SQLWrapper) => rowsOf(from, column, { about: "status", where: "true" });
-const webhooksBy = (column: string) => rowsOf(webhooks, column, { about: "url", where: "true" });
+const kindOf = (id: string, table: SQLWrapper, columns: string[], options?: Parameters<typeof rowsOf>[2]) => ({
+  id,
+  ids: rowsOf(table, "id", options),
+  names: columns.map((column) => rowsOf(table, column, options)),
+});
+const ordersBy = { about: "status", where: "true" };
+const product = kindOf("prod_", products, ["slug", "sku"]);
 /** Statements by kind: by ids, which begin with `id`, and by other names within a store. */
-const kinds: Record<string, { id: string; ids: Statement<Row>; names: Statement<Row>[] }> = {
-  key: { id: "app_", ids: keysBy("id"), names: [keysBy("name")] },
-  user: { id: "usr_", ids: usersBy("id"), names: [usersBy("email_key")] },
-  order: { id: "ord_", ids: ordersBy("id", sql`${orders}`), names: [ordersBy("number", orderNumbers)] },
-  product: {
-    id: "prod_",
-    ids: rowsOf(products, "id"),
-    names: [rowsOf(products, "slug"), rowsOf(products, "sku"), rowsOf(productVariants, "sku")],
-  },
-  category: {
-    id: "cat_",
-    ids: rowsOf(categories, "id", { where: "true" }),
-    names: [rowsOf(categories, "slug", { where: "true" })],
-  },
-  webhook: { id: "whk_", ids: webhooksBy("id"), names: [webhooksBy("url")] },
+const kinds: Record<string, ReturnType<typeof kindOf>> = {
+  key: kindOf("app_", appKeys, ["name"], { about: "name", where: "revoked_at is null" }),
+  user: kindOf("usr_", users, ["email_key"], { about: "role", where: "true" }),
+  order: { ...kindOf("ord_", orders, [], ordersBy), names: [rowsOf(orderNumbers, "number", ordersBy)] },
+  product: { ...product, names: [...product.names, rowsOf(productVariants, "sku")] },
+  category: kindOf("cat_", categories, ["slug"], { where: "true" }),
+  webhook: kindOf("whk_", webhooks, ["url"], { about: "url", where: "true" }),
 };
 
 /**
