@@ -2,8 +2,6 @@ import { AppError } from "../../server/errors.ts";
 import { CancelledError, type Console, fitLines, UsageError } from "./console.ts";
 import { escapeControls } from "./text.ts";
 
-const showCursor = "\u001b[?25h";
-
 /** Asks before a dangerous command runs, unless `--yes` is given. `signal` ends the question. Errors: UsageError. */
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
   if (console.assumeYes) return;
@@ -41,28 +39,25 @@ async function judgeAnswer(check: () => unknown): Promise<true | string> {
 interface TextQuestion {
   suggestion?: string | undefined;
   optional?: boolean;
-  /** Throws AppError or UsageError for a wrong answer, so that the service defines the rule. */
+  /** Throws AppError for a wrong answer, so that the service defines the rule. */
   check?: (text: string) => unknown;
 }
 
-export async function askText(message: string, question: TextQuestion = {}): Promise<string> {
-  const { suggestion, optional = false, check } = question;
+export async function askText(message: string, { suggestion, optional = false, check }: TextQuestion = {}) {
   const validate = (text: string) => {
     if (text.trim() === "") return optional || "A value is required.";
     return judgeAnswer(() => check?.(text.trim()));
   };
-  const preset = suggestion !== undefined && suggestion !== "" && { default: suggestion };
-  return (await ask(({ input }, streams) => input({ message: fit(message), validate, ...preset }, streams))).trim();
+  const question = { message: fit(message), validate, ...(suggestion && { default: suggestion }) };
+  return (await ask(({ input }, context) => input(question, context))).trim();
 }
 
 export function askChoice<T>(message: string, choices: readonly { value: T; name: string }[]): Promise<T> {
-  return ask(({ select }, streams) => select({ message: fit(message), choices }, streams)) as Promise<T>;
+  return ask(({ select }, context) => select({ message: fit(message), choices }, context)) as Promise<T>;
 }
 
 export function askYesNo(message: string, suggestion: boolean, signal?: AbortSignal): Promise<boolean> {
-  return ask(({ confirm }, streams) =>
-    confirm({ message: fit(message), default: suggestion }, { ...streams, ...(signal && { signal }) }),
-  );
+  return ask(({ confirm }, context) => confirm({ message: fit(message), default: suggestion }, context), signal);
 }
 
 /** Asks twice for a new password; null to generate one. `check` throws AppError before the second time. */
@@ -83,7 +78,7 @@ export async function askHidden(
 ): Promise<string> {
   for (;;) {
     // A key that shows the text would leave it in the scrollback.
-    const text = await ask(({ password }, streams) => password({ message, mask: true, toggleMask: false }, streams));
+    const text = await ask(({ password }, context) => password({ message, mask: true, toggleMask: false }, context));
     const verdict = await validate(text);
     if (verdict === true) return text;
     hint(verdict);
@@ -108,25 +103,22 @@ function needsFlag(flag: string, question: string): UsageError {
 }
 
 async function ask<T>(
-  prompt: (
-    prompts: typeof import("@inquirer/prompts"),
-    streams: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },
-  ) => Promise<T>,
+  prompt: (prompts: typeof import("@inquirer/prompts"), context: object) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
-  const { promise: abandoned, reject } = Promise.withResolvers<never>();
-  const abandon = () => {
-    process.stdin.setRawMode?.(false);
-    process.stderr.write(`\n${showCursor}`);
-    reject(new CancelledError());
-  };
+  const abandoned = new AbortController();
+  const abandon = () => abandoned.abort();
   process.once("beforeExit", abandon);
   try {
     // Loading the library is slow, and most commands ask nothing.
     const prompts = await import("@inquirer/prompts");
     // Questions go to standard error, so that standard output contains only the answer.
     const streams = { input: process.stdin, output: process.stderr };
-    return await Promise.race([prompt(prompts, streams), abandoned]);
+    return await prompt(prompts, {
+      ...streams,
+      signal: AbortSignal.any([abandoned.signal, ...(signal ? [signal] : [])]),
+    });
   } catch (error) {
     if (error instanceof Error && /^(?:Exit|Abort)PromptError$/.test(error.name)) throw new CancelledError();
     throw error;
