@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import type { Report } from "../../src/server/health/run.ts";
+import type { Report } from "../../src/server/health/doctor.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 type Cli = ReturnType<typeof openCli>;

@@ -7,7 +7,7 @@ import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { readBirth } from "../../src/server/db/migrate.ts";
-import type { Report } from "../../src/server/health/run.ts";
+import type { Report } from "../../src/server/health/doctor.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import { openReplica } from "../../src/server/replication/target.ts";
 import { createClock } from "../support/clock.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { Run } from "../../src/server/health/doctor.ts";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import { reservedStock } from "../../src/server/health/records/products.ts";
-import { Run } from "../../src/server/health/run.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../support/account.ts";

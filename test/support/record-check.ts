@@ -1,5 +1,5 @@
 import type { SystemCtx } from "../../src/server/context.ts";
-import { Run, type RunOptions } from "../../src/server/health/run.ts";
+import { Run, type RunOptions } from "../../src/server/health/doctor.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 
 const command = (words: string) => `bodega ${words}`;

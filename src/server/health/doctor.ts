@@ -1,30 +1,58 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { commandLockDeadlineMs, openConfiguredDatabase, withConfiguredDatabase } from "../admin/open-database.ts";
+import { withTimeout } from "../concurrency/with-timeout.ts";
 import type { Config } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
-import { locateFailure, nameDatabase } from "../db/db-errors.ts";
+import { type CommandLine, locateFailure, nameDatabase } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
+import { recordAudit } from "../modules/audit/service.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
 import { checkDatabase } from "./database/check-database.ts";
+import { describeDamage } from "./database/reader.ts";
 import { checkBackups, checkReplication, checkRestoreTest, checkStandby } from "./environment/backups.ts";
-import { checkMail, checkSecretKey, checkSettings, checkTls } from "./environment/configuration.ts";
 import { checkDirectory, checkDisk, checkFiles } from "./environment/data-dir.ts";
 import { checkPublicUrl } from "./environment/public-url.ts";
-import { checkClock, checkDurability, checkServer } from "./environment/server.ts";
-import { checkAccounts, checkKeys, checkOutbox, checkPush, checkStores, checkWebhooks } from "./environment/stores.ts";
-import { type CheckSubject, finding, reasonOf, type StoreSubject } from "./finding.ts";
-import { type Checks, type Report, Run, type RunOptions, recordChecks } from "./run.ts";
+import * as server from "./environment/server.ts";
+import * as stores from "./environment/stores.ts";
+import {
+  type CheckSubject,
+  type Finding,
+  type Findings,
+  finding,
+  type Group,
+  type RecordSubject,
+  type ReportedFinding,
+  reasonOf,
+  type Severity,
+  type StoreSubject,
+  severities,
+} from "./finding.ts";
+import * as orders from "./records/orders.ts";
+import * as products from "./records/products.ts";
 
+/** A check of each name. Its findings do not depend on those of other checks. */
+type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
+
+const { checkSettings: settings } = server;
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
 const serverChecks: Checks<StoreSubject> = {
-  ...{ settings: checkSettings, server: checkServer, durability: checkDurability, secret: checkSecretKey },
-  ...{ clock: checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
-  ...{ mail: checkMail, tls: checkTls, address: checkPublicUrl, stores: checkStores, accounts: checkAccounts },
-  ...{ keys: checkKeys, outbox: checkOutbox, push: checkPush, webhooks: checkWebhooks },
+  ...{ settings, server: server.checkServer, durability: server.checkDurability, secret: server.checkSecretKey },
+  ...{ clock: server.checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
+  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl, stores: stores.checkStores },
+  ...{ accounts: stores.checkAccounts, keys: stores.checkKeys, outbox: stores.checkOutbox, push: stores.checkPush },
+  webhooks: stores.checkWebhooks,
+};
+/** In the order in which they run: values from which others are computed come first. */
+const recordChecks: Checks<RecordSubject> = {
+  ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
+  ...{ replies: products.storedReplies, totals: orders.orderTotals, refunds: orders.refunds, numbers: orders.numbers },
+  ...{ rewards: orders.rewards, points: orders.orderPoints, days: products.dayCounts },
+  ...{ resources: products.resourceTotals, counts: products.productCounts, pictures: products.pictureUses },
+  ...{ search: products.searchIndex, orders: orders.checkDueOrders },
 };
 /** These also run for one store (`-n`). */
 const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
@@ -49,7 +77,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const run = new Run(options);
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
-    await run.runEnvironment({ ...directoryChecks, settings: checkSettings, standby: checkStandby }, subject);
+    await run.runEnvironment({ ...directoryChecks, settings, standby: checkStandby }, subject);
     return run.report();
   }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
@@ -103,5 +131,101 @@ async function openChecked(run: Run, config: Config, { namespace, deps }: Doctor
       await run.databaseStep("database", () => [found]);
     }
     return { db: null, ctx: null };
+  }
+}
+
+/** `findings` begins with the worst; `passed` has no findings; `worst` is the worst remaining severity. */
+export type Report = ReturnType<Run["report"]>;
+
+export interface RunOptions {
+  namespace?: string | undefined;
+  fix?: boolean;
+  skip?: string[];
+  /** Counts warnings as failures. */
+  strict?: boolean;
+  onProgress?: ((running: readonly string[]) => void) | undefined;
+  deps: { timeoutMs: number; command: CommandLine };
+}
+
+/** A check of the environment may take this many times the time limit of a connection. */
+const maxTimeouts = 3;
+
+export class Run {
+  readonly #options: RunOptions;
+  readonly #running = new Set<string>();
+  readonly #checked = new Map<string, Group>();
+  readonly #findings: ReportedFinding[] = [];
+  readonly #fixes = new Map<ReportedFinding, () => unknown>();
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  async add(group: Group, check: string, work: () => Findings | Promise<Findings>): Promise<void> {
+    const { skip, onProgress } = this.#options;
+    if (skip?.includes(check)) return;
+    this.#checked.set(check, group);
+    this.#running.add(check);
+    onProgress?.([...this.#running]);
+    for (const { fix, namespace = null, ...rest } of await Array.fromAsync(await work())) {
+      const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
+      this.#findings.push(reported);
+      if (fix !== undefined) this.#fixes.set(reported, fix);
+    }
+    this.#running.delete(check);
+    onProgress?.([...this.#running]);
+  }
+
+  readonly databaseStep = (check: string, work: () => Findings) => this.add("database", check, work);
+
+  /** Runs one check. Its error becomes a finding, so that it does not hide the findings of others. */
+  #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
+    const fail = (error: unknown) => {
+      const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}`;
+      return [finding("error", check, message, this.#options.deps.command("db check"))];
+    };
+    return this.add(group, check, () => work().catch(fail));
+  }
+
+  async runEnvironment<Subject extends CheckSubject>(checks: Checks<Subject>, subject: Subject): Promise<void> {
+    const limitMs = this.#options.deps.timeoutMs * maxTimeouts;
+    const run = ([id, check]: [string, Checks<Subject>[string]]) =>
+      this.#try("environment", id, () => withTimeout(Array.fromAsync(check(subject)), limitMs));
+    await Promise.all(Object.entries(checks).map(run));
+  }
+
+  /** Runs the checks of records in order and, if requested, fixes what each finds. */
+  async runRecords(subject: RecordSubject): Promise<void> {
+    for (const [id, check] of Object.entries(recordChecks)) {
+      await this.#try("records", id, () => Array.fromAsync(check(subject)));
+      await this.applyFixes(subject.ctx);
+    }
+  }
+
+  /** If requested, fixes what was found since the last call, and records it in the audit log. */
+  async applyFixes(ctx: SystemCtx | null): Promise<void> {
+    for (const [reported, fix] of this.#options.fix ? this.#fixes : []) {
+      const { check, subject, namespace } = reported;
+      try {
+        await fix();
+        reported.fixed = true;
+      } catch (error) {
+        reported.message += ` The fix failed: ${reasonOf(error)}.`;
+        continue;
+      }
+      const details = { check, fixed: 1 };
+      if (ctx) await recordAudit(ctx, { event: "doctor.fixed", namespace: namespace ?? undefined, subject, details });
+    }
+    this.#fixes.clear();
+  }
+
+  report() {
+    const findings = this.#findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
+    const worst: Severity | "ok" = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
+    const failed = new Set(findings.map(({ check }) => check));
+    const passed: Record<Group, string[]> = { environment: [], records: [], database: [] };
+    for (const [check, group] of this.#checked) if (!failed.has(check)) passed[group].push(check);
+    const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
+    return { ok, worst, checked: [...this.#checked.keys()], passed, findings };
   }
 }

@@ -1,5 +1,5 @@
+import type { Report, RunOptions } from "../../../server/health/doctor.ts";
 import type { Group } from "../../../server/health/finding.ts";
-import type { Report, RunOptions } from "../../../server/health/run.ts";
 import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
