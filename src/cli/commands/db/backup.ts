@@ -6,15 +6,7 @@ import { accountName, readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import {
-  CancelledError,
-  type Console,
-  info,
-  invalidFlag,
-  printRecord,
-  UsageError,
-  warn,
-} from "../../terminal/console.ts";
+import { CancelledError, type Console, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
@@ -110,10 +102,8 @@ async function printReport(console: Console, { warnings, removed, ...report }: B
 }
 
 function refuseOnScreen(console: Console): void {
-  if (console.json)
-    throw new UsageError("--json cannot be used with --to -, because the backup goes to standard output.", {
-      hint: "Give --to <file>.",
-    });
+  const why = "cannot be used with --to -, because the backup goes to standard output";
+  if (console.json) throw invalidFlag("--json", why, "Give --to <file>.");
   if (!console.stdoutIsTerminal) return;
   throw invalidFlag("--to", "- needs a file or a pipe, not a terminal", "bodega db backup --to - > shop.tar.gz");
 }

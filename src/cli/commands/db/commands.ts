@@ -1,4 +1,4 @@
-import { setPriority } from "node:os";
+import { constants, setPriority } from "node:os";
 import type { rekeyDatabase } from "../../../server/admin/rekey.ts";
 import { wrongState } from "../../../server/errors.ts";
 import { readCliConfig, requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
@@ -54,8 +54,6 @@ export const statusCommand = defineCommand({
   },
 });
 
-const timeoutMs = 5000;
-
 export const checkCommand = defineCommand({
   description: "Check the whole database for damage, without changing anything",
   args: {},
@@ -74,12 +72,10 @@ export const checkCommand = defineCommand({
     console.releaseSignals();
     const { command } = console;
     return runAndPrint(console, command("doctor --fix"), (onProgress) =>
-      runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs } }),
+      runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs: 5000 } }),
     );
   },
 });
-
-const lowestPriority = 19;
 
 export const testRestoreCommand = defineCommand({
   description: "Test that the replica or the newest backup can be restored; a server may be running",
@@ -104,7 +100,7 @@ export const testRestoreCommand = defineCommand({
     const { testRestore } = await import("../../../server/health/restore-test.ts");
     const given = backupDestination({ value: args.place, source: "<place>" });
     const place = given ?? restoreTestPlace(config) ?? backupsFolder(config.dataDir);
-    setPriority(lowestPriority);
+    setPriority(constants.priority.PRIORITY_LOW);
     // The server that started it has ended.
     process.once("disconnect", () => process.exit(1));
     const result = await withProgress(console, undefined, (show) => {

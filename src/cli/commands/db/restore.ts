@@ -12,7 +12,6 @@ import {
   formatValue,
   info,
   invalidFlag,
-  printJson,
   printRecord,
   warn,
 } from "../../terminal/console.ts";
@@ -219,16 +218,16 @@ function summarize(from: string, { fetched, present, key, warnings }: RestorePla
 type Summary = ReturnType<typeof summarize>;
 
 async function printDryRun(console: Console, summary: Summary, plan: RestorePlan): Promise<void> {
-  if (console.json) return printJson(console, summary);
+  if (console.json) return printRecord(console, summary);
   if (!console.quiet) await console.write(renderComparison(console, plan));
   for (const warning of plan.warnings) await warn(console, warning);
   await info(console, "The backup is intact. Nothing was changed.");
 }
 
 async function printResult(console: Console, summary: Summary, { present }: RestorePlan): Promise<void> {
-  if (console.json) return printJson(console, summary);
+  if (console.json) return printRecord(console, summary);
   const { restored, backup, kept, key_restored } = summary;
-  if (console.quiet) return kept === null ? undefined : console.write(`${formatValue(kept)}\n`);
+  if (console.quiet && kept === null) return;
   await printRecord(console, { restored, kept, key_restored }, "kept");
   if (backup.created_at !== null) await info(console, `The database has the state of ${backup.created_at}.`);
   const after =

@@ -22,7 +22,6 @@ import {
 } from "./key.ts";
 
 const service = () => import("../../../server/modules/app-keys/service.ts");
-const changes = () => import("../../../server/modules/app-keys/service.ts");
 const keyArgs = aboutKey({});
 const dayMs = 86_400_000;
 
@@ -122,7 +121,7 @@ export const updateCommand = defineCommand({
   async run(args, console) {
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     const patch = { name: args.name, scopes, expiresAt: args.expires };
-    const { updateKey } = await changes();
+    const { updateKey } = await service();
     const { name, origins } = await loadKey(args, console);
     if (scopes) await confirmPages(console, { name, scopes: parseScopes(scopes) }, origins);
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
@@ -166,7 +165,7 @@ export const rotateCommand = defineCommand({
   done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
-    const { requireOverlap, rotateKey } = await changes();
+    const { requireOverlap, rotateKey } = await service();
     requireOverlap(overlapMs);
     const key = await loadKey(args, console);
     const question = `Expire the current secret of key ${describeKey(key)} immediately? With --overlap 24h it stays valid for a day.`;
@@ -184,7 +183,7 @@ export const retireCommand = defineCommand({
   notes: ["Takes effect on the server's next request. The current secret stays valid."],
   done: "Expired the old secrets of key {name}.",
   async run(args, console) {
-    const { retireSecrets } = await changes();
+    const { retireSecrets } = await service();
     const key = await loadKey(args, console);
     const [, ...old] = key.secrets;
     const last = old.flatMap(({ last_used_at }) => last_used_at ?? []).toSorted();

@@ -5,38 +5,22 @@ import type { AppKeyDetails, IssuedAppKey } from "../../../server/modules/app-ke
 import { keyPurposes, listVisitorActs, parseScopes } from "../../../server/security/scopes.ts";
 import { requireText } from "../../../server/values/fields.ts";
 import { withContext } from "../../context/context.ts";
-import type { Arg, CommandArgs, SharedValues } from "../../framework/args.ts";
-import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import type { CommandArgs, SharedValues } from "../../framework/args.ts";
+import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
-import {
-  type Console,
-  formatRelativeTime,
-  info,
-  printJson,
-  printRecord,
-  UsageError,
-  warn,
-} from "../../terminal/console.ts";
+import { type Console, formatRelativeTime, info, printRecord, UsageError, warn } from "../../terminal/console.ts";
 import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
-
-const appIdArg = {
-  type: "positional",
-  required: true,
-  completes: "key",
-  description: "Id of the key, or its name with -n",
-  check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
-} as const satisfies Arg;
-
-const keyNamespaceArg = {
-  ...namespaceArg,
-  description: "Store of the key; required if the key is given by name and there are several stores",
-} satisfies Arg;
 
 /** The arguments of a command about one key. */
 export function aboutKey<const T extends CommandArgs>(args: T) {
-  return { app_id: appIdArg, ...args, namespace: keyNamespaceArg };
+  const app_id = wordArg("Id of the key, or its name with -n", {
+    completes: "key",
+    check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
+  });
+  const description = "Store of the key; required if the key is given by name and there are several stores";
+  return { app_id, ...args, namespace: { ...namespaceArg, description } };
 }
 
 export const saveSecretArg = fileArg("Write the secret to this new file (mode 0600) and do not print it");
@@ -65,7 +49,7 @@ export async function askOrigins(message: string, optional = false, suggestion?:
 }
 
 export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
-  return console.json ? printJson(console, key) : printRecord(console, toFields(key));
+  return printRecord(console, console.json ? key : toFields(key));
 }
 
 function toFields(key: AppKeyDetails & { app_secret?: string }): object {

@@ -1,15 +1,7 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
-import {
-  choiceArg,
-  limitArg,
-  namespaceArg,
-  namespaceFilterArg,
-  sinceArg,
-  valueArg,
-  wordArg,
-} from "../../framework/args.ts";
+import { choiceArg, limitArg, namespaceFilterArg, sinceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printList, printRecord } from "../../terminal/console.ts";
 
@@ -56,7 +48,7 @@ export const showCommand = defineCommand({
   description: "Show the delivery status of a mail",
   args: {
     id: wordArg("Id of the mail"),
-    namespace: { ...namespaceArg, description: "Store that the mail must belong to" },
+    namespace: { ...namespaceFilterArg, description: "Store that the mail must belong to" },
     "show-recipients": { type: "boolean", description: "Show the full address instead of a…@example.com" },
   },
   examples: ["bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients"],
@@ -88,7 +80,7 @@ export const retryCommand = defineCommand({
 export const testCommand = defineCommand({
   description: "Send a test mail and report the mail server's reply",
   args: {
-    namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
+    namespace: { ...namespaceFilterArg, required: true, description: "Store that sends the mail" },
     to: valueArg("email", "Recipient", { required: true, check: (text) => parseEmail("to", text) }),
     language: valueArg("tag", "Language of the mail (default: the store's)"),
   },

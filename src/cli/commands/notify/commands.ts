@@ -25,14 +25,10 @@ import { findUser } from "../user/user.ts";
 const service = () => import("../../../server/modules/notifications/messages/messages.ts");
 const registrations = () => import("../../../server/modules/notifications/registrations/registrations.ts");
 
-const toMessageRecord = <M extends AcceptedMessage | MessageWithDeliveries>({ id, ...rest }: M) => ({
-  message_id: id,
-  ...rest,
-});
-
 async function printMessage(console: Console, message: AcceptedMessage | MessageWithDeliveries): Promise<void> {
-  const record = toMessageRecord(message);
-  if (console.quiet && record.message_id === null) return;
+  const { id, ...rest } = message;
+  const record = { message_id: id, ...rest };
+  if (console.quiet && id === null) return;
   if (console.json) return printRecord(console, record);
   const shown = Object.entries<unknown>(record).map(([name, value]) => {
     if (name === "recipients" || name === "deliveries") return [name, formatCounts(value as Record<string, number>)];
@@ -60,7 +56,8 @@ export const listCommand = defineList({
   notes: ["Notifications are kept for 30 days. Automatic notifications about orders are not listed."],
   async rows(ctx, { topic, user, since, limit }) {
     const filter = { topic, userId: await findUser(ctx, user), since };
-    return (await (await service()).listMessageRecords(ctx, limit, filter)).map(toMessageRecord);
+    const messages = await (await service()).listMessageRecords(ctx, limit, filter);
+    return messages.map(({ id, ...rest }) => ({ message_id: id, ...rest }));
   },
   empty: "No notifications found.",
   columns: [

@@ -1,5 +1,4 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import type { OriginExplanation } from "../../../server/modules/app-keys/origins.ts";
 import type { AppKeyDetails } from "../../../server/modules/app-keys/service.ts";
 import type { Arg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -35,13 +34,6 @@ async function confirmOrigins(
 async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {
   if (!console.quiet || console.json) return printKey(console, key);
   await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
-}
-
-async function printVerdict(console: Console, { allowed, reason, advice }: OriginExplanation): Promise<void> {
-  const word = allowed ? "allowed" : "rejected";
-  if (console.quiet) return console.write(`${word}\n`);
-  const lines = [`${word}: ${reason}`, ...(advice === null ? [] : ["", advice])];
-  await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
 function defineChange(name: "add" | "remove", description: string, note: string) {
@@ -89,7 +81,7 @@ export const listCommand = defineCommand({
   ],
   async run(args, console) {
     if (args.rejected) {
-      const { listRejections } = await import("../../../server/modules/app-keys/origins.ts");
+      const { listRejections } = await service();
       const rejected = await withKey(args, console, listRejections);
       return printList(console, rejected, {
         empty: "No rejected origins found.",
@@ -148,9 +140,12 @@ export const checkCommand = defineCommand({
     const { explainOrigin } = await service();
     const origin = args.origin ?? null;
     const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
-    const advice = verdict.advice && completeCommand(verdict.advice, console.command);
-    if (console.json) await printJson(console, { ...verdict, advice });
-    else await printVerdict(console, verdict);
-    return verdict.allowed ? 0 : 1;
+    const { allowed, reason, advice } = verdict;
+    const word = allowed ? "allowed" : "rejected";
+    const lines = console.quiet ? [word] : [`${word}: ${reason}`, ...(advice === null ? [] : ["", advice])];
+    if (console.json) {
+      await printJson(console, { ...verdict, advice: advice && completeCommand(advice, console.command) });
+    } else await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
+    return allowed ? 0 : 1;
   },
 });

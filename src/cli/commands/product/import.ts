@@ -7,15 +7,7 @@ import { withPictures } from "../../context/context.ts";
 import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
 import { choiceArg, fileFormatArg, requiredNamespaceArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import {
-  CancelledError,
-  type Console,
-  info,
-  invalidFlag,
-  printJson,
-  printRecord,
-  warn,
-} from "../../terminal/console.ts";
+import { CancelledError, type Console, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { escapeControls } from "../../terminal/text.ts";
@@ -97,9 +89,8 @@ type Job = ArgValues<typeof importArgs> &
 
 async function importFile(args: Job, console: Console): Promise<number> {
   const { file, format, source, signal } = args;
-  const { decodeText } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
   const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
-  const { readNdjson } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
+  const { decodeText, readNdjson } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
   const { newReport } = await import("../../../server/modules/catalogue/transfer/migration/shop-table.ts");
   const { storePictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
   const { importProducts, ImportFailure } = await import("../../../server/modules/catalogue/transfer/import.ts");
@@ -148,7 +139,7 @@ type Imported = ImportResult & MigrationReport & { file: string };
 async function printImport(console: Console, { file, ...result }: Imported, isDryRun: boolean): Promise<number> {
   const { changes, errors, errors_omitted, stopped, last_line, source, left_out, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : Math.min(counts.failed, 1);
-  if (console.json) await printJson(console, { ...result, dry_run: isDryRun });
+  if (console.json) await printRecord(console, { ...result, dry_run: isDryRun });
   if (console.json) return code;
   const isVerbose = !console.quiet;
   const lines = [...describeRows(result, file, isDryRun && isVerbose), ...(isVerbose ? describeLeftOut(result) : [])];

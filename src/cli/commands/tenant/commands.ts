@@ -3,7 +3,7 @@ import { parseNamespace, type TenantInput } from "../../../server/modules/tenant
 import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
-import type { Arg, ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
+import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
 import { choiceArg, durationArg, namespaceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
@@ -13,19 +13,9 @@ import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 const service = () => import("../../../server/modules/tenants/service.ts");
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
-const tenantArg = wordArg("Namespace of the store", {
-  valueHint: "namespace",
-  fallback: "namespace",
-  field: "namespace",
-  completes: "namespace",
-}) satisfies Arg;
-
-const newTenantArg = wordArg("Namespace of the new store, such as my-shop", {
-  valueHint: "namespace",
-  fallback: "namespace",
-  field: "namespace",
-  check: parseNamespace,
-}) satisfies Arg;
+const tenantWord = { valueHint: "namespace", fallback: "namespace", field: "namespace" } as const;
+const tenantArg = wordArg("Namespace of the store", { ...tenantWord, completes: "namespace" });
+const newTenantArg = wordArg("Namespace of the new store, such as my-shop", { ...tenantWord, check: parseNamespace });
 
 const tenantFlags = {
   title: valueArg("text", "Name of the store"),

@@ -6,16 +6,9 @@ import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import {
-  deliverSecret,
-  passwordFlags,
-  passwordGroups,
-  passwordNote,
-  readSecretLine,
-  resolvePassword,
-} from "../../secrets/secrets.ts";
+import { passwordFlags, passwordGroups, passwordNote, readSecretLine } from "../../secrets/secrets.ts";
 import { type Console, formatValue } from "../../terminal/console.ts";
-import { changeUser, printUser, toUserRecord, type User, user } from "./user.ts";
+import { changeUser, deliverPassword, printUser, toUserRecord, type User, user } from "./user.ts";
 
 const service = () => import("../../../server/modules/users/service.ts");
 
@@ -41,20 +34,6 @@ const newUserArgs = {
 
 function readUserFlags({ name, phone, role, lang, "email-verified": verified }: ArgValues<typeof userFlags>) {
   return { name, phone, role, lang, email_verified: verified && verified === "yes" };
-}
-
-/** Sets a new password and prints the user. A generated password is delivered once: to a file, or on standard output. */
-async function deliverPassword(
-  args: ArgValues<typeof passwordFlags>,
-  console: Console,
-  change: (secret: { password: string }) => Promise<User>,
-  others: string[] = [],
-): Promise<void> {
-  const { isRandom, password } = await resolvePassword(args, console, others);
-  if (!isRandom) return printUser(console, await change({ password }));
-  const shape = { kind: "password", secretField: "password", separator: ":" } as const;
-  const make = async () => ({ ...toUserRecord(await change({ password })), password });
-  await deliverSecret(console, args["save-password-to"], shape, make);
 }
 
 export const createCommand = defineCommand({

@@ -5,6 +5,7 @@ import { recordArgs, type StoreArgs } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
+import { deliverSecret, resolvePassword } from "../../secrets/secrets.ts";
 import { type Console, invalidFlag, printJson, printRecord, UsageError, warn } from "../../terminal/console.ts";
 import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
 
@@ -41,6 +42,20 @@ export async function changeUser<T>(
       change({ ...ctx, actor: Object.assign({}, ctx.actor, { endsOwners: true }) }, id),
     );
   }
+}
+
+/** Sets a new password and prints the user. A generated password is delivered once: to a file, or on standard output. */
+export async function deliverPassword(
+  args: Parameters<typeof resolvePassword>[0],
+  console: Console,
+  change: (secret: { password: string }) => Promise<User>,
+  others: string[] = [],
+): Promise<void> {
+  const { isRandom, password } = await resolvePassword(args, console, others);
+  if (!isRandom) return printUser(console, await change({ password }));
+  const shape = { kind: "password", secretField: "password", separator: ":" } as const;
+  const make = async () => ({ ...toUserRecord(await change({ password })), password });
+  await deliverSecret(console, args["save-password-to"], shape, make);
 }
 
 export const exportCommand = defineCommand({

@@ -11,7 +11,7 @@ import { saveSecretArg } from "../key/key.ts";
 const service = () => import("../../../server/modules/webhooks/service.ts");
 const events = () => import("../../../server/modules/webhooks/deliveries.ts");
 
-const load = async () => (await import("../../../server/modules/webhooks/service.ts")).resolveWebhookId;
+const load = async () => (await service()).resolveWebhookId;
 const webhook = recordArgs("webhook_id", "webhook", "Id or URL of the webhook", load);
 
 async function deliverSigningSecret(
