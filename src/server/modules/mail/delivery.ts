@@ -59,7 +59,13 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
     claimParams: () => ({}),
     prepare,
-    nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
+    nextAttemptAt({ attempts, usefulUntil }) {
+      const delay = retryDelayMs(schedule, attempts);
+      if (delay === null) return null;
+      const left = usefulUntil === null ? Number.POSITIVE_INFINITY : Date.parse(usefulUntil) - deps.now();
+      // Mail that expires soon is retried sooner, so that the last attempt is in time.
+      return deps.now() + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));
+    },
     describe: ({ id }) => id,
     notify(_mail, { error }, circuit) {
       if (circuit === "opened") notice("warn", `mail stays queued: ${error}`);
@@ -68,12 +74,4 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     close: () => pool.close(),
   };
   return new DeliveryEngine(channel, { ...deps, policy });
-}
-
-/** Mail that expires soon is retried sooner, so that the last attempt is in time. */
-function nextAttemptAt({ attempts, usefulUntil }: ClaimedMail, now: number): number | null {
-  const delay = retryDelayMs(schedule, attempts);
-  if (delay === null) return null;
-  const left = usefulUntil === null ? Number.POSITIVE_INFINITY : Date.parse(usefulUntil) - now;
-  return now + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));
 }

@@ -1,5 +1,4 @@
-import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer";
-import { createTransport, type Transporter } from "nodemailer";
+import { createTransport } from "nodemailer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { unavailable, wrongState } from "../../errors.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
@@ -40,7 +39,7 @@ export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
   };
 }
 
-export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions> {
+export function createSmtpPool(server: SmtpServer) {
   return createTransport({
     ...smtpOptions(server),
     pool: true,

@@ -66,7 +66,12 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup =
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);
-  if (!allowPrivate) await refusePrivate(new URL(url), lookup);
+  // A name that does not resolve in three seconds is accepted, because it may do so later.
+  const resolving = allowPrivate ? undefined : withTimeout(resolveAddresses(new URL(url), false, lookup), 3000);
+  await resolving?.catch((error: unknown) => {
+    if (!(error instanceof RefusedAddress)) return;
+    throw invalidField("url", `${error.message}. Add --allow-private to permit it`);
+  });
   const id = newId("whk");
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
@@ -88,14 +93,6 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup =
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };
-  });
-}
-
-/** Accepts a name that does not resolve in three seconds, because it may do so later. */
-async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
-  await withTimeout(resolveAddresses(url, false, lookup), 3000).catch((error: unknown) => {
-    if (!(error instanceof RefusedAddress)) return;
-    throw invalidField("url", `${error.message}. Add --allow-private to permit it`);
   });
 }
 

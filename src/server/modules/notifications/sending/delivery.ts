@@ -72,23 +72,19 @@ export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
   deps: ChannelDeps & { db: Database },
 ): { stop(): Promise<void> } {
-  const { allowPrivatePush: allowPrivate, pushProviders } = config;
-  const { fcm, apns } = pushProviders;
+  const { allowPrivatePush: allowPrivate, publicUrl, mailFrom } = config;
+  const { fcm, apns } = config.pushProviders;
   const { now } = deps;
   const readKeys = () => ensureVapidKeys(deps);
+  const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
+  // The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail.
+  const contact = publicUrl?.startsWith("https://") ? publicUrl : ((from && `mailto:${from.address}`) ?? undefined);
   const providers = {
-    web: createWebPush({ readKeys, now, allowPrivate, contact: contactOf(config) }),
+    web: createWebPush({ readKeys, now, allowPrivate, contact }),
     ...(fcm && { android: createFcmProvider(fcm, { now }) }),
     ...(apns && { ios: createApnsProvider(apns, { now }) }),
   };
   return createPushEngine({ ...deps, providers }).start(deps.db, "push notifications stay queued");
-}
-
-/** The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail. */
-function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom">): string | undefined {
-  if (publicUrl?.startsWith("https://")) return publicUrl;
-  const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
-  return from === null ? undefined : `mailto:${from.address}`;
 }
 
 const attemptMs = 10_000;
