@@ -1,6 +1,7 @@
 import { chooseLanguage } from "../../values/choose-language.ts";
 import type { tenants } from "../tenants/table.ts";
 import { type AnyMailKind, mailKinds } from "./kinds.ts";
+import layout from "./layout.txt" with { type: "text" };
 import ar from "./templates/ar.json";
 import de from "./templates/de.json";
 import en from "./templates/en.json";
@@ -79,28 +80,15 @@ function renderHtml({ lines, language, templates, subject, address, values }: Co
       ? `<p style="margin:24px 0;text-align:center"><bdi dir="ltr" style="${codeStyle}">${escapeHtml(values.code as string)}</bdi></p>`
       : `<p style="margin:0 0 16px">${fill(escapeHtml(line), values, show)}</p>`,
   );
-  return `<!doctype html>
-<html lang="${language}" dir="${direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(subject)}</title>
-</head>
-<body style="margin:0;padding:24px 12px;background:#f4f5f6">
-<div lang="${language}" dir="${direction}" style="${boxStyle};text-align:${direction === "rtl" ? "right" : "left"}">
-<div style="margin:0 0 24px;font-size:20px;font-weight:bold">${linked}</div>
-${body.join("\n")}
-<p style="margin:24px 0 0;padding:16px 0 0;border-top:1px solid #d8dbde;font-size:13px;color:#5b6168">${fill(escapeHtml(templates.footer), values, show)}</p>
-</div>
-</body>
-</html>
-`;
+  const parts = {
+    ...{ language, direction, align: direction === "rtl" ? "right" : "left", header: linked },
+    subject: escapeHtml(subject),
+    body: body.join("\n"),
+    footer: fill(escapeHtml(templates.footer), values, show),
+  };
+  return fill(layout, parts, (_name, value) => value);
 }
 
-const boxStyle =
-  "max-width:520px;margin:0 auto;padding:28px;background:#ffffff;border-radius:8px;color:#1f2328;" +
-  "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5";
 const codeStyle =
   "display:inline-block;padding:12px 20px;background:#f4f5f6;border-radius:6px;color:#1f2328;" +
   "font-family:Consolas,Menlo,monospace;font-size:28px;font-weight:bold;letter-spacing:4px";

@@ -36,13 +36,17 @@ export function createPost({ ca }: DeviceProviderDeps, options: BunFetchRequestI
   const connect = () => new Bun.FetchSession(ca === undefined ? {} : { tls: { ca } });
   let session = connect();
   return async (url: string, init: RequestInit & { signal: AbortSignal }): Promise<DeviceAnswer> => {
+    const used = session;
     try {
-      const answer = await session.fetch(url, { method: "POST", redirect: "manual", ...options, ...init });
+      const answer = await used.fetch(url, { method: "POST", redirect: "manual", ...options, ...init });
       const retryAfter = answer.headers.get("retry-after") ?? undefined;
       return { status: answer.status, retryAfter, text: await answer.text() };
     } catch (error) {
       // A connection without an answer in time may be dead, so it is not used again.
-      if (init.signal.aborted) session = connect();
+      if (init.signal.aborted) {
+        used.close();
+        if (session === used) session = connect();
+      }
       throw error;
     }
   };
