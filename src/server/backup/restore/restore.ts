@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { openStoreDatabase, withConfiguredDatabase } from "../../admin/open-database.ts";
+import { withConfiguredDatabase } from "../../admin/open-database.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, standbyFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
@@ -75,7 +75,11 @@ export async function applyRestore(plan: RestorePlan, config: Config, options: R
   const server = await acquireServerLock(config.dataDir);
   if (server === null) throw serverRuns(config.dataDir);
   try {
-    await auditInCopy(fetched, actor);
+    if (fetched.missing.length === 0) {
+      // In the copy, so that the restored database always contains the entry.
+      await withConfiguredDatabase({ ...config, dataDir: fetched.folder }, (db) => audit(db, actor, fetched));
+      await mergeWal(fetched.databasePath);
+    }
     const beforeSwap = async () => {
       await stopIfAborted(signal);
       saveKey();
@@ -150,18 +154,6 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Insp
   } finally {
     lock?.close();
   }
-}
-
-/** Writes the audit entry into the copy, so that the restored database always contains it. */
-async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> {
-  if (fetched.missing.length > 0) return;
-  const db = await openStoreDatabase({ dataDir: fetched.folder });
-  try {
-    await audit(db, actor, fetched);
-  } finally {
-    await db.close();
-  }
-  await mergeWal(fetched.databasePath);
 }
 
 /** An earlier schema may lack the table. */
