@@ -8,7 +8,7 @@ import { signUps } from "../sign-up/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import type { MailRecipient } from "./outbox.ts";
-import { greetingName, type MailStore, oneLine, type RenderedMail } from "./render.ts";
+import { greetingName, type MailStore, oneLine, type renderMail } from "./render.ts";
 
 const found = {
   ...pick(tenants, "title", "domain", "url", "logo", "language"),
@@ -32,7 +32,7 @@ export function composeMail(mail: {
   from: FromAddress;
   store: MailStore;
   to: { email: string; name: string | null };
-  rendered: RenderedMail;
+  rendered: ReturnType<typeof renderMail>;
   at: number;
 }): SendMailOptions {
   const { id, from, store, to, rendered, at } = mail;

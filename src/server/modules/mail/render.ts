@@ -17,8 +17,6 @@ export const mailTemplates: Record<string, MailTemplates> = { ar, de, en, es, fr
 
 export type MailStore = Pick<typeof tenants.$inferSelect, "title" | "domain" | "url" | "logo" | "language">;
 
-export type RenderedMail = ReturnType<typeof renderMail>;
-
 interface RenderInput {
   kind: AnyMailKind;
   store: MailStore;
