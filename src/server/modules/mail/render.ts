@@ -1,6 +1,6 @@
 import { chooseLanguage } from "../../values/choose-language.ts";
 import type { tenants } from "../tenants/table.ts";
-import { type AnyMailKind, mailKinds } from "./kinds.ts";
+import type { AnyMailKind } from "./kinds.ts";
 import layout from "./layout.txt" with { type: "text" };
 import ar from "./templates/ar.json";
 import de from "./templates/de.json";
@@ -36,11 +36,7 @@ export function renderMail({ kind, store, name, languages, values }: RenderInput
   const language = chooseLanguage([...languages, store.language], mailTemplates);
   const templates = mailTemplates[language] ?? en;
   const { subject, paragraphs } = templates[kind];
-  const all: Record<string, string> = { store: oneLine(store.title), name: greetingName(name) };
-  for (const needed of mailKinds[kind]) {
-    if (values[needed] === undefined) throw new TypeError(`A ${kind} mail needs a value for ${needed}.`);
-    all[needed] = values[needed];
-  }
+  const all = { ...values, store: oneLine(store.title), name: greetingName(name) };
   const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
   const lines = [greeting, ...paragraphs];
   const content = { lines, language, templates, subject, address: storeAddress(store), values: all };
