@@ -7,7 +7,7 @@ import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { copyWithFiller } from "./large-database.ts";
-import { command, makeDir, openCli } from "./run-bodega.ts";
+import { command, makeDir, openCli, runProgram } from "./run-bodega.ts";
 
 const s3 = startS3Server();
 const { dataDir, environment, json } = openCli();
@@ -21,14 +21,8 @@ afterEach(() => {
   s3.calls.length = 0;
 });
 
-async function run(args: string[], env: Record<string, string> = {}, from = dataDir) {
-  const child = Bun.spawn([...command, "db", ...args], {
-    env: { ...environment(), BODEGA_DATA_DIR: from, ...s3.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { code, stdout, stderr };
-}
+const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
+  runProgram([...command, "db", ...args], { env: environment({ BODEGA_DATA_DIR: from, ...s3.env, ...env }) });
 
 test("a backup becomes one object, --keep removes older ones of this database, and it is restored from there", async () => {
   s3.objects.set("shops/one/notes.txt", Buffer.from("mine"));

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { command, makeDir, openCli } from "./run-bodega.ts";
+import { command, makeDir, openCli, runProgram } from "./run-bodega.ts";
 
 const { dataDir, environment, json, run } = openCli();
 const dir = makeDir();
@@ -22,13 +22,8 @@ beforeAll(async () => {
 /** Candidates that bash offers for the last of these words, cut as bash cuts them. */
 async function complete(words: string[], env: Record<string, string | undefined> = environment()): Promise<string[]> {
   const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bodega; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const child = Bun.spawn(["bash", "-c", program, script, join(dir, "bodega"), ...words], {
-    env,
-    cwd: makeDir(),
-    stdin: "ignore",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const line = ["bash", "-c", program, script, join(dir, "bodega"), ...words];
+  const { stdout, stderr } = await runProgram(line, { env });
   expect(stderr).toBe("");
   return stdout.split("\n").filter((word) => word !== "");
 }

@@ -5,7 +5,7 @@ import { planSecretFile } from "../../src/cli/secrets/secrets.ts";
 import { failureOf } from "../support/failure.ts";
 import { readContents } from "./database-contents.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
-import { command, makeDir } from "./run-bodega.ts";
+import { command, makeDir, runProgram } from "./run-bodega.ts";
 
 const copyShop = usePreparedShop();
 
@@ -20,17 +20,8 @@ const makers: [string, (shop: PreparedShop) => string[]][] = [
 ];
 
 /** Runs a command whose standard output goes where a shell sends it, such as `>&-`. */
-async function runWith(script: string, line: string[], shop: PreparedShop) {
-  const child = Bun.spawn(["bash", "-c", script, "bash", ...command, ...line], {
-    env: shop.env,
-    cwd: shop.dir,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { code, stdout, stderr };
-}
+const runWith = (script: string, line: string[], { env, dir }: PreparedShop) =>
+  runProgram(["bash", "-c", script, "bash", ...command, ...line], { env, cwd: dir });
 
 describe.each(makers)("bodega %s", (_name, lineOf) => {
   test("says when the secret could not be written", async () => {

@@ -14,7 +14,7 @@ import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { readGuarded } from "../../src/server/values/csv-injection.ts";
 import { vault } from "../support/app.ts";
 import type { OrderReply } from "../support/orders.ts";
-import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { command, makeDir, openCli, runAtTerminal, runProgram, stripEscapes } from "./run-bodega.ts";
 
 type OrderRecord = Omit<OrderReply, "id"> & { order_id: string; customer_email: string | null };
 
@@ -332,16 +332,9 @@ describe("an export of a thousand orders", () => {
   });
 
   test("to a closed pipe stops without an error", async () => {
-    const child = Bun.spawn(
-      ["sh", "-c", '{ "$@"; echo "code $?" >&2; } | head -n 1', "sh", ...command, "order", "export", "-n", "many"],
-      {
-        env: environment(),
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      },
-    );
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    const line = [...command, "order", "export", "-n", "many"];
+    const script = '{ "$@"; echo "code $?" >&2; } | head -n 1';
+    const { stdout, stderr } = await runProgram(["sh", "-c", script, "sh", ...line], { env: environment() });
     expect(stdout).toStartWith("order_id,number,");
     expect(stderr).toBe("code 0\n");
   });

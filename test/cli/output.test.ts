@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findReason } from "../../src/cli/framework/report-error.ts";
 import { escapeControls, escapeJson, layOutTable, truncateText } from "../../src/cli/terminal/text.ts";
-import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { command, makeDir, openCli, runAtTerminal, runProgram } from "./run-bodega.ts";
 
 const { json, run, environment } = openCli();
 const title = "Крамниця 商店 👩‍👩‍👧 with a title that is much too long for the terminal it is shown on";
@@ -141,14 +141,7 @@ test("JSON is one line in a pipe, and indented at a terminal", async () => {
 
 test("a closed pipe is not an error", async () => {
   const script = `${command.map((word) => `'${word}'`).join(" ")} --help | true; exit "\${PIPESTATUS[0]}"`;
-  const child = Bun.spawn(["bash", "-c", script], {
-    env: environment(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  expect(await child.stderr.text()).toBe("");
-  expect(await child.exited).toBe(0);
+  expect(await runProgram(["bash", "-c", script], { env: environment() })).toMatchObject({ code: 0, stderr: "" });
 });
 
 // Linux only: a file that is always full.

@@ -6,7 +6,7 @@ import { type Serving, watchServer } from "../support/serving.ts";
 import { type Outcome, runHere } from "./run-here.ts";
 
 interface RunOptions {
-  env?: Record<string, string>;
+  env?: Record<string, string | undefined>;
   cwd?: string;
   /** Standard input; empty unless given. */
   input?: string | Uint8Array;
@@ -33,6 +33,14 @@ export function makeDir(): string {
 /** The program with one more migration, as its next version may have it. */
 export const nextVersion = [process.execPath, "--preload", join(import.meta.dir, "next-version.ts"), source];
 
+/** Runs a program, such as a shell that calls this one. */
+export async function runProgram(words: string[], { env, cwd = makeDir(), input }: RunOptions): Promise<Outcome> {
+  const stdin = input === undefined ? "ignore" : Buffer.from(input);
+  const child = Bun.spawn(words, { env, cwd, stdin, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, stdout, stderr };
+}
+
 interface ServeOptions {
   env: Record<string, string | undefined>;
   cwd?: string;
@@ -55,23 +63,14 @@ export function useServers(whenDone = afterAll) {
 
 /** Runs commands on one data directory, without a terminal and with an empty environment. */
 export function openCli(dataDir = join(makeDir(), "data"), program = command) {
-  const environment = (env: Record<string, string> = {}) => ({
+  const environment = (env: Record<string, string | undefined> = {}) => ({
     PATH: process.env.PATH,
     BODEGA_DATA_DIR: dataDir,
     ...env,
   });
 
-  async function run(args: string[], { env, cwd, input }: RunOptions = {}): Promise<Outcome> {
-    const child = Bun.spawn([...program, ...args], {
-      env: environment(env),
-      cwd: cwd ?? makeDir(),
-      stdin: input === undefined ? "ignore" : Buffer.from(input),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    return { code, stdout, stderr };
-  }
+  const run = (args: string[], { env, ...options }: RunOptions = {}) =>
+    runProgram([...program, ...args], { env: environment(env), ...options });
 
   // Only the answer is checked, so the program runs within this process, unless it is another version or starts itself
   // again, as a backup does.
