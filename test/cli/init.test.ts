@@ -17,14 +17,7 @@ interface InitReply {
   key: Record<string, unknown> | null;
   made: string[];
   kept: string[];
-  unit: { path: string; text: string; written: boolean } | null;
   [name: string]: unknown;
-}
-
-interface CliError {
-  code: number;
-  message: string;
-  details?: { field: string }[];
 }
 
 const ctrlC = "\u0003";
@@ -37,22 +30,12 @@ const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com",
 function openNew() {
   const cli = openCli();
   const here = (line: string[], env = {}) => runHere(line, { env: cli.environment(env) });
-  /** In this process, which is enough to test the output. */
-  async function json<T = Record<string, unknown>>(...line: string[]): Promise<T> {
-    const { code, stdout, stderr } = await here([...line, "--json"]);
-    if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
-    return JSON.parse(stdout) as T;
-  }
-  async function failure(...line: string[]) {
-    const { code, stderr } = await here([...line, "--json"]);
-    return { code, error: (JSON.parse(stderr) as { error: CliError }).error };
-  }
-  const init = (...flags: string[]) => json<InitReply>("init", ...flags);
+  const init = (...flags: string[]) => cli.json<InitReply>("init", ...flags);
   const atTerminal = async (steps: Steps, ...flags: string[]) => {
     const { code, screen } = await runAtTerminal(["init", ...flags], steps, { env: cli.environment() });
     return { code, screen: stripEscapes(screen) };
   };
-  return { ...cli, here, json, failure, init, atTerminal, isUntouched: () => !existsSync(cli.dataDir) };
+  return { ...cli, here, init, atTerminal, isUntouched: () => !existsSync(cli.dataDir) };
 }
 
 const storeSteps: Steps = [

@@ -57,9 +57,8 @@ export async function planShop(given: InitArgs, console: Console) {
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
   const from = readSender(args, console);
-  if (path === undefined) return {};
   // Without a terminal, one error names all missing flags.
-  if (from === undefined && !console.canAsk) return {};
+  if (path === undefined || (from === undefined && !console.canAsk)) return {};
   if (from === undefined) throw invalidFlag("--mail-from", "is required with --smtp-url-file");
   // A quote would end the quoted value in bodega.env.
   const url = readSecretFile(path, "--smtp-url-file").trim().replaceAll("'", "%27");
@@ -77,8 +76,8 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config, b
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
   const tenants = isNew ? [] : await withContext(flags, console, (ctx) => listTenants(ctx));
   const existing = tenants.map(({ namespace }) => namespace);
-  const readShop = (namespace: string | undefined): Shop | Promise<Shop> =>
-    namespace !== undefined && existing.includes(namespace)
+  const readShop = (namespace = ""): Shop | Promise<Shop> =>
+    existing.includes(namespace)
       ? withContext(flags, console, (ctx) => findShop(ctx, namespace))
       : { store: null, owner: null, key: null };
   // The running server's flags may differ from the settings.
