@@ -63,30 +63,22 @@ export default defineCommand({
     setPriority(lowPriority);
     const actor: Actor = process.connected ? { kind: "server" } : { kind: "terminal", account: accountName() };
     const options = { location, keep, includeKey: args["include-key"], version: buildInfo.version, actor };
-    const report = await showProgress(console, (onStep, signal) =>
-      makeBackup(config, { ...options, stdout: process.stdout, onStep, signal }),
-    );
+    const stop = new AbortController();
+    const cancel = () => stop.abort(new CancelledError());
+    console.onInterrupt(cancel);
+    // The server that started it is stopping or has ended.
+    process.once("disconnect", cancel);
+    const report = await withProgress(console, 2 * halfway, (show) => {
+      const onStep = (now: BackupStep) => {
+        show(percentOf(now), now.step === "waiting" ? "waiting for another backup" : now.step);
+        if (now.step !== "waiting" || console.screen) return;
+        void info(console, "Waiting until another backup of this data directory ends.");
+      };
+      return makeBackup(config, { ...options, stdout: process.stdout, onStep, signal: stop.signal });
+    });
     await printReport(console, report, isStdout);
   },
 });
-
-async function showProgress(
-  console: Console,
-  work: (onStep: (step: BackupStep) => void, signal: AbortSignal) => Promise<BackupReport>,
-): Promise<BackupReport> {
-  const stop = new AbortController();
-  const cancel = () => stop.abort(new CancelledError());
-  console.onInterrupt(cancel);
-  // The server that started it is stopping or has ended.
-  process.once("disconnect", cancel);
-  return withProgress(console, 2 * halfway, (show) =>
-    work((now) => {
-      show(percentOf(now), now.step === "waiting" ? "waiting for another backup" : now.step);
-      if (now.step !== "waiting" || console.screen) return;
-      void info(console, "Waiting until another backup of this data directory ends.");
-    }, stop.signal),
-  );
-}
 
 function percentOf({ step, done = 0, total = 0 }: BackupStep): number {
   const share = total > 0 ? Math.min(1, done / total) * halfway : 0;

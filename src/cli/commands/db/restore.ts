@@ -100,11 +100,7 @@ export default defineCommand({
   },
 });
 
-interface Origin extends Values {
-  source: BackupLocation;
-  config: Config;
-  folder: string;
-}
+type Origin = Values & { source: BackupLocation; config: Config; folder: string };
 
 /** Reads and verifies the backup or replica, in a temporary directory. */
 async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {

@@ -139,8 +139,10 @@ type Imported = ImportResult & MigrationReport & { file: string };
 async function printImport(console: Console, { file, ...result }: Imported, isDryRun: boolean): Promise<number> {
   const { changes, errors, errors_omitted, stopped, last_line, source, left_out, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : Math.min(counts.failed, 1);
-  if (console.json) await printRecord(console, { ...result, dry_run: isDryRun });
-  if (console.json) return code;
+  if (console.json) {
+    await printRecord(console, { ...result, dry_run: isDryRun });
+    return code;
+  }
   const isVerbose = !console.quiet;
   const lines = [...describeRows(result, file, isDryRun && isVerbose), ...(isVerbose ? describeLeftOut(result) : [])];
   await console.writeError(lines.map((line) => `${escapeControls(line)}\n`).join(""));

@@ -23,16 +23,6 @@ async function deliverSigningSecret(
   await deliverSecret(console, args["save-secret-to"], shape, () => withTenant(args, console, make));
 }
 
-/** Asks before a change of a webhook, of which `{webhook}` is the id and URL. Returns its id. */
-async function confirmChange(args: StoreArgs & { webhook_id: string }, console: Console, question: string) {
-  const { webhook_id: id, url } = await webhook.withRecord(args, console, (await service()).getWebhook);
-  await confirmAction(
-    console,
-    question.replace("{webhook}", () => `webhook ${id} to ${url}`),
-  );
-  return id;
-}
-
 export const addCommand = defineCommand({
   description: "Add a webhook that receives a store's events",
   args: {
@@ -129,12 +119,9 @@ export const rotateCommand = defineCommand({
   ],
   done: "Replaced the secret of webhook {url}.",
   async run(args, console) {
-    const { rotateWebhook } = await service();
-    const id = await confirmChange(
-      args,
-      console,
-      "Replace the secret of {webhook}? The receiver must use the new one.",
-    );
+    const { getWebhook, rotateWebhook } = await service();
+    const { webhook_id: id, url } = await webhook.withRecord(args, console, getWebhook);
+    await confirmAction(console, `Replace the secret of webhook ${id} to ${url}? The receiver must use the new one.`);
     await deliverSigningSecret(args, console, (ctx) => rotateWebhook(ctx, id));
   },
 });
@@ -145,8 +132,9 @@ export const removeCommand = defineCommand({
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   done: "Removed webhook {url}.",
   async run(args, console) {
-    const { removeWebhook } = await service();
-    const id = await confirmChange(args, console, "Remove {webhook}? Its queued deliveries are dropped.");
+    const { getWebhook, removeWebhook } = await service();
+    const { webhook_id: id, url } = await webhook.withRecord(args, console, getWebhook);
+    await confirmAction(console, `Remove webhook ${id} to ${url}? Its queued deliveries are dropped.`);
     await printRecord(console, await withTenant(args, console, (ctx) => removeWebhook(ctx, id)));
   },
 });
