@@ -89,8 +89,8 @@ describe("a compiled statement", () => {
     const tasks = sqliteTable("tasks", { isDone: integer("is_done", { mode: "boolean" }) });
     const fields = { isDone: tasks.isDone };
     const [first, second] = [1, 2].map((limit) => statement((q) => q.select(fields).from(tasks).limit(limit)));
-    expect(second?.sql).toBe(first?.sql);
-    expect([first?.decoders.length, second?.decoders.length]).toEqual([1, 1]);
+    expect(second?.compiled.sql).toBe(first?.compiled.sql as string);
+    expect([first?.compiled.decoders.length, second?.compiled.decoders.length]).toEqual([1, 1]);
   });
 });
 

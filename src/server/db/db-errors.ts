@@ -20,14 +20,7 @@ const networkText =
   /fetch failed|unable to connect|connection (?:was )?(?:closed|reset|refused)|socket|HTTP status \d+|timed out|tcp connect/i;
 const networkCodes =
   /^(?:SERVER_ERROR|HRANA_\w+|STREAM_EXPIRED|TRANSACTION_\w+|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|E[A-Z_]+)$/;
-const networkNames = new Set([
-  "TimeoutError",
-  "AbortError",
-  "ClosedError",
-  "WebSocketError",
-  "HttpServerError",
-  "ProtoError",
-]);
+const networkNames = /^(?:Timeout|Abort|Closed|WebSocket|HttpServer|Proto)Error$/;
 
 interface CodedError extends Error {
   code?: string;
@@ -125,7 +118,7 @@ function baseCode(error: CodedError): string | undefined {
 }
 
 function isNetworkError(error: CodedError): boolean {
-  if (networkNames.has(error.name)) return true;
+  if (networkNames.test(error.name)) return true;
   if (typeof error.code === "string" && networkCodes.test(error.code)) return true;
   return baseCode(error) === undefined && networkText.test(error.message);
 }
@@ -162,4 +155,17 @@ function remedyFor(message: string, { databaseUrl }: Place, command: CommandLine
   if (/not a database|damaged/.test(message)) return damageRemedy("file", command);
   if (/busy/.test(message)) return "Another program has locked the file. Stop it, or wait.";
   return `Check the disk, and that this account can read and write the file: ${command("doctor")}`;
+}
+
+/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: mapped. */
+export async function retryWhileBusy<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw mapServerError(error);
+    }
+    await Bun.sleep(1 + Math.random() * 9);
+  }
 }

@@ -55,11 +55,13 @@ const assertForeignKeys = `UPDATE __bodega_migrations
 export async function migrate(db: Database, known = migrations, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };
   // Another process could migrate a file between the backup and the first statement.
-  const lock = db instanceof FileDatabase ? await lockMigration(db.path) : undefined;
+  const path = db instanceof FileDatabase ? join(dirname(db.path), "migration.lock") : undefined;
+  const lock = path && (await lockFile(path, lockTimeoutMs));
+  if (lock === null) throw alreadyMigrating();
   try {
     return await migrateLocked(db, known, now);
   } finally {
-    lock?.close();
+    if (lock) lock.close();
   }
 }
 
@@ -88,12 +90,6 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
   return { applied: pending.map(({ name }) => name) };
 }
 
-async function lockMigration(path: string): Promise<FileLock> {
-  const lock = await lockFile(join(dirname(path), "migration.lock"), lockTimeoutMs);
-  if (!lock) throw alreadyMigrating();
-  return lock;
-}
-
 function alreadyMigrating(cause?: unknown): AppError {
   return unavailable("Another process is migrating the database. Try again when it has finished.", { cause });
 }
@@ -103,7 +99,7 @@ function alreadyMigrating(cause?: unknown): AppError {
  * `isKnown` is false for one that this program lacks or has in another form.
  */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = migrations) {
-  const applied = await readApplied(async (sql) => (await db.execute(sql)).rows);
+  const applied = await appliedIn(db);
   const { newer, altered } = compareMigrations(applied.values(), steps);
   const names = [...steps.map(({ name }) => name), ...newer];
   const isKnown = (name: string) => !newer.includes(name) && !altered.includes(name);
@@ -111,10 +107,7 @@ export async function migrationStatus(db: Database, steps: readonly Migration[] 
 }
 
 async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
-  const { pending, newer, altered } = compareMigrations(
-    (await readApplied(async (sql) => (await db.execute(sql)).rows)).values(),
-    steps,
-  );
+  const { pending, newer, altered } = compareMigrations((await appliedIn(db)).values(), steps);
   if (newer[0] !== undefined) {
     throw unavailable(
       `This build of Bodega does not know migration ${newer[0]} of the database. Run a newer one, or restore an older backup.`,
@@ -137,6 +130,8 @@ export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash
     altered: names.filter((name) => known.has(name) && known.get(name) !== hashes.get(name)),
   };
 }
+
+const appliedIn = (db: Executor) => readApplied(async (sql) => (await db.execute(sql)).rows);
 
 export async function readApplied(query: (sql: string) => Promise<Row[]>): Promise<Map<string, Applied>> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";

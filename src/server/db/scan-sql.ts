@@ -43,19 +43,10 @@ function countParams(found: readonly string[]): number {
   return params.reduce((count, token) => (token === "?" ? count + 1 : Math.max(count, Number(token.slice(1)))), 0);
 }
 
-/** Whether a statement that begins with WITH changes rows. */
+/** Whether a statement that begins with WITH changes rows. No such word can be in one that only reads. */
 function hasChange(found: readonly string[]): boolean {
-  let depth = 0;
-  let previous = "";
-  for (const token of found) {
-    if (token === "(") depth++;
-    else if (token === ")") depth--;
-    if (!word.test(token)) continue;
-    const upper = token.toUpperCase();
-    if (depth === 0 && (changes.has(upper) || (upper === "INTO" && previous === "REPLACE"))) return true;
-    previous = upper;
-  }
-  return false;
+  const words = found.map((token) => token.toUpperCase());
+  return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));
 }
 
 function isReading(sql: string, verb: string, changes: () => boolean): boolean {

@@ -17,7 +17,8 @@ interface Compiled {
 }
 
 /** A query compiled once to SQL text. `Row` is the type of its rows. */
-export interface Statement<Row> extends Compiled {
+export interface Statement<Row> {
+  readonly compiled: Compiled;
   /** Never set. It only carries the type of the rows. */
   readonly row?: Row;
 }
@@ -49,22 +50,16 @@ export function statement<Query extends BuiltQuery>(query: (q: Builder) => Query
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): Statement<Row>;
 export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Statement<unknown> {
   let compiled: Compiled | undefined;
-  const compile = () => {
+  const compile = (): Compiled => {
     const built = typeof query === "function" ? query(builder) : query;
     const decoders = typeof query === "function" ? nameColumns(built) : [];
     const { sql, params } = dialect.sqlToQuery(built.getSQL());
-    compiled = { sql, slots: params.map(slotOf), decoders };
-    return compiled;
+    return { sql, slots: params.map(slotOf), decoders };
   };
   return {
-    get sql() {
-      return (compiled ?? compile()).sql;
-    },
-    get slots() {
-      return (compiled ?? compile()).slots;
-    },
-    get decoders() {
-      return (compiled ?? compile()).decoders;
+    get compiled() {
+      compiled ??= compile();
+      return compiled;
     },
   };
 }
@@ -78,7 +73,7 @@ export function compiledOnce<Row>(name: string, compile: () => Statement<Row>): 
 
 /** The statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */
 export function bind(stmt: Statement<unknown>, params: Params = {}): { sql: string; args: InValue[] } {
-  const { slots } = stmt;
+  const { sql, slots } = stmt.compiled;
   const args: InValue[] = new Array(slots.length);
   for (let i = 0; i < slots.length; i++) {
     const slot = slots[i] as Slot;
@@ -86,11 +81,11 @@ export function bind(stmt: Statement<unknown>, params: Params = {}): { sql: stri
     if (value === undefined) throw new TypeError(`No value for ${"name" in slot ? slot.name : "a parameter"}.`);
     args[i] = value as InValue;
   }
-  return { sql: stmt.sql, args };
+  return { sql, args };
 }
 
 /** The rows of a statement in the result of a batch. */
-export function rowsOf<Row>({ decoders }: Statement<Row>, result: Result | undefined): Row[] {
+export function rowsOf<Row>({ compiled: { decoders } }: Statement<Row>, result: Result | undefined): Row[] {
   const rows = (result?.rows ?? []) as Record<string, unknown>[];
   return (decoders.length === 0 ? rows : rows.map((row) => decode(row, decoders))) as Row[];
 }
@@ -104,8 +99,9 @@ export async function all<Row>(executor: Executor, stmt: Statement<Row>, params?
 export function get<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row | undefined> {
   const bound = bind(stmt, params);
   const first = executor.first?.(bound) ?? executor.execute(bound).then(({ rows }) => rows[0]);
-  if (stmt.decoders.length === 0) return first as Promise<Row | undefined>;
-  return first.then((row) => row && (decode(row, stmt.decoders) as Row));
+  const { decoders } = stmt.compiled;
+  if (decoders.length === 0) return first as Promise<Row | undefined>;
+  return first.then((row) => row && (decode(row, decoders) as Row));
 }
 
 /** Runs a write. Returns the number of rows that it changed. */

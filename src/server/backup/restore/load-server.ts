@@ -1,8 +1,8 @@
 import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../../db/bind-args.ts";
 import { buildSchema } from "../../db/build-schema.ts";
+import { retryWhileBusy } from "../../db/db-errors.ts";
 import { migrations, restoreMarker } from "../../db/migrate.ts";
-import { retryWhileBusy } from "../../db/server/retry-while-busy.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, unavailable } from "../../errors.ts";
 import {

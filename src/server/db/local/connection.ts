@@ -12,10 +12,9 @@ const generationSize = 128;
 const openingTimeoutMs = 5000;
 /** A discarded engine keeps its file descriptors until garbage collection, so few may be opened. */
 const minReopenMs = 1000;
-const dataVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES", "PRAGMA"];
-const controlVerbs = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
-const keptVerbs = new Set([...dataVerbs, ...controlVerbs]);
 const returningVerbs = new Set(["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]);
+const controlVerbs = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+const keptVerbs = new Set([...returningVerbs, ...controlVerbs, "SELECT", "VALUES", "PRAGMA"]);
 
 interface Kept {
   shape: SqlShape;

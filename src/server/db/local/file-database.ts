@@ -46,9 +46,8 @@ export class FileDatabase implements Database {
   readonly #emptier: WalTruncator;
   readonly #options: FileDatabaseOptions;
   readonly #fairness: LockFairness;
-  readonly #isFileInPlace: () => boolean;
-  readonly #isWalInPlace: () => boolean;
-  readonly #isWalIndexInPlace: () => boolean;
+  /** Whether the file, its WAL and the WAL's index are in place. */
+  readonly #inPlace: Record<"file" | "wal" | "index", () => boolean>;
   #isClosed = false;
 
   /** Opens the file, creating it where needed. Errors: unavailable when it cannot be opened. */
@@ -59,9 +58,7 @@ export class FileDatabase implements Database {
     this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB, isInPlace });
     this.reader = new Reader(libsql, path, { deadlineMs: options.lockDeadlineMs ?? 5000, isInPlace });
     this.reserve = new BallastFile(path);
-    this.#isFileInPlace = watchFile(path);
-    this.#isWalInPlace = watchFile(`${path}-wal`);
-    this.#isWalIndexInPlace = watchFile(`${path}-shm`);
+    this.#inPlace = { file: watchFile(path), wal: watchFile(`${path}-wal`), index: watchFile(`${path}-shm`) };
     this.#fairness = new LockFairness(`${path}-turns`);
     const requireFile = () => {
       if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
@@ -156,12 +153,12 @@ export class FileDatabase implements Database {
   }
 
   isInPlace(): boolean {
-    return this.#isFileInPlace() && this.#isWalInPlace() && this.#isWalIndexInPlace();
+    return this.#inPlace.file() && this.#inPlace.wal() && this.#inPlace.index();
   }
 
   quarantineWal(): string | undefined {
     // If another database file has this name by then, SQLite would write the WAL into it.
-    if (this.#isFileInPlace() || !this.#isWalInPlace() || !existsSync(`${this.path}-wal`)) return undefined;
+    if (this.#inPlace.file() || !this.#inPlace.wal() || !existsSync(`${this.path}-wal`)) return undefined;
     const aside = `${this.path}-wal.orphaned-${Date.now()}`;
     renameSync(`${this.path}-wal`, aside);
     rmSync(`${this.path}-shm`, { force: true });

@@ -3,7 +3,7 @@ import type { InArgs, InStatement, Row } from "@libsql/core/api";
 import { atTurnEnd } from "../../concurrency/event-loop.ts";
 import { MiB } from "../../values/units.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
-import { isBusy } from "../db-errors.ts";
+import { isBusy, retryWhileBusy } from "../db-errors.ts";
 import type { Result } from "../session.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import type { Libsql } from "./load-libsql.ts";
@@ -83,19 +83,7 @@ export class Reader {
     try {
       return Promise.resolve(work());
     } catch (error) {
-      return isBusy(error) ? this.#readLater(work) : Promise.reject(error);
-    }
-  }
-
-  async #readLater<T>(work: () => T): Promise<T> {
-    const deadline = performance.now() + this.#deadlineMs;
-    for (;;) {
-      await Bun.sleep(1 + Math.random() * 4);
-      try {
-        return work();
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error;
-      }
+      return isBusy(error) ? retryWhileBusy(async () => work(), this.#deadlineMs) : Promise.reject(error);
     }
   }
 }

@@ -1,12 +1,12 @@
 import type { Client, InStatement } from "@libsql/core/api";
 import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
+import { retryWhileBusy } from "../db-errors.ts";
 import type { GroupOptions } from "../group-commit/group.ts";
 import { WriteQueue } from "../group-commit/write-queue.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { type ServerAddress, ServerConnection } from "./connection.ts";
-import { retryWhileBusy } from "./retry-while-busy.ts";
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { bindForServer } from "./statements.ts";

@@ -11,14 +11,11 @@ import { languageChain } from "../catalogue/products/translation.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { selectId } from "../users/guards.ts";
 import { orderAmounts } from "./amounts.ts";
+import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./buyers.ts";
 import { type CheckedOrder, checkOrder, ownOnly, subjectOf } from "./input.ts";
-import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./limits.ts";
-import type { OrderInput } from "./model.ts";
+import { expiryMs, type OrderInput } from "./model.ts";
 import { insertEvent, selectOrder } from "./statements.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
-
-/** Unpaid orders expire after this time. */
-export const expiryMs = 60 * 60_000;
 
 const nextNumber = statement(sql`
   insert into ${orderNumbers} (tenant_id, last) values (${param("tenantId")}, 1)
@@ -170,7 +167,7 @@ type NewLine = Record<"id" | "productId" | "title" | "options", string> &
 
 const insertLine = statement(sql`
   insert into ${orderLines} (tenant_id, order_id, position, id, product_id, variant_id, title, variant_title, sku, options,
-    image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted) values `).sql;
+    image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted) values `);
 const marks = `(${Array(18).fill("?")})`;
 
 /** Returns the statement that inserts all lines: one per number of lines, because JSON paths are slow on a server. */
@@ -181,5 +178,5 @@ function insertLines({ tenantId, id }: Record<"tenantId" | "id", string>, lines:
     const { priceMinor, quantity, subtotal, discount, tax, total } = line;
     return [tenantId, id, position, ...texts, priceMinor, quantity, subtotal, discount, tax, total, isCounted];
   });
-  return { sql: insertLine + lines.map(() => marks).join(), args };
+  return { sql: insertLine.compiled.sql + lines.map(() => marks).join(), args };
 }

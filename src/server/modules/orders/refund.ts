@@ -10,11 +10,11 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock } from "../catalogue/products/stock.ts";
 import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { commitTransition, returnSpentPoints } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
 import type { RefundInput } from "./model.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectState } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
+import { commitTransition, returnSpentPoints } from "./transition.ts";
 
 // Changes nothing if the order has another state or version.
 const isPaid = inArray(orders.paymentStatus, ["paid", "partially_refunded"]);

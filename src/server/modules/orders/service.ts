@@ -9,20 +9,13 @@ import { requireText } from "../../values/fields.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
+import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { workThrough } from "../tenants/work.ts";
-import {
-  type ChangedOrder,
-  changedColumns,
-  commitTransition,
-  type OrderChange,
-  releaseOrder,
-} from "./commit-transition.ts";
-import { expiryMs } from "./create.ts";
 import { ownOnly, requireStore } from "./input.ts";
-import type { PaymentInput } from "./model.ts";
+import { expiryMs, type PaymentInput } from "./model.ts";
 import { bumpVersion, orderStateError, requireOrderId, selectOrder, selectState, visible } from "./statements.ts";
 import { orders } from "./table.ts";
+import { type ChangedOrder, changedColumns, commitTransition, type OrderChange, releaseOrder } from "./transition.ts";
 
 /** Builds an update of an order in the right state and version. `required` continues `Only …` in an error. */
 function transition(from: "pending" | "paid", required: string, set: SQLiteUpdateSetSource<typeof orders>) {

@@ -14,7 +14,7 @@ import { consumeLimit, type RateLimit } from "../rate-limits/service.ts";
 import { issueToken, ownTokenOf, spendToken } from "../tokens/service.ts";
 import { requireSignedIn } from "../two-factor/enrolment.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
-import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
+import { writeColumns } from "../users/change.ts";
 import { changePasswordHash, findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
@@ -88,12 +88,8 @@ async function writeOwn(
   const { id } = user;
   const { ifMatch } = guard;
   const values = { tenantId: tx.tenant.id, id, ...guard };
-  const changed = await writeColumns(tx, columns, { name: "own", condition: ownRow, values });
-  if (changed) {
-    await endVoidCodes(tx, user, columns);
-    await recordChanges(tx, user, columns, changed);
-    return changed;
-  }
+  const changed = await writeColumns(tx, user, columns, { name: "own", condition: ownRow, values });
+  if (changed) return changed;
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
   if (now?.status !== "active") throw tokenExpired();
   throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
@@ -144,13 +140,11 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
     {
       prepare: async () => true,
       async act(tx) {
-        const changed = await writeColumns(tx, columns, { name: "waiting", condition: waitingRow, values });
+        const changed = await writeColumns(tx, user, columns, { name: "waiting", condition: waitingRow, values });
         if (!changed) throw tokenExpired();
         if (address.emailKey !== user.emailKey) {
           await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
         }
-        await endVoidCodes(tx, user, columns);
-        await recordChanges(tx, user, columns, changed);
         return changed;
       },
       refused: (tx) =>

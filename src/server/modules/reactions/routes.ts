@@ -1,18 +1,42 @@
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../errors.ts";
 import { defineRoute, publicAccess, type Route, reply } from "../../http/route.ts";
-import { VisitorInput, VisitorQuery } from "../visitors/actor.ts";
-import {
-  AddedReaction,
-  Reaction,
-  ReactionInput,
-  type ReactionKind,
-  ReactionQuery,
-  ReactionState,
-  ReactionStates,
-  ReactionsQuery,
-} from "./model.ts";
-import { getReactions, listReactions, react, unreact } from "./service.ts";
+import { listParts } from "../../pagination/list-query.ts";
+import { closed, input, output, timestamp } from "../../values/schema.ts";
+import { namedList, resourceIds, resourceParts } from "../resources/registry.ts";
+import { newVisitor, VisitorInput, VisitorQuery, visitorPart } from "../visitors/actor.ts";
+import { getReactions, listReactions, type ReactionKind, react, unreact } from "./service.ts";
+
+const ReactionInput = input("ReactionInput", { ...resourceParts, ...visitorPart });
+
+const ReactionQuery = closed({ ...resourceParts, ...visitorPart });
+
+const { fields: _, ...pageParts } = listParts;
+
+const ReactionsQuery = closed({
+  resource_type: Type.Optional(resourceParts.resource_type),
+  resource_id: Type.Optional(
+    Type.Array(resourceParts.resource_id, {
+      ...resourceIds,
+      description: `${resourceIds.description} Default: all likes or bookmarks of the caller, newest first.`,
+    }),
+  ),
+  ...visitorPart,
+  ...pageParts,
+});
+
+const state = {
+  active: Type.Boolean({ description: "Whether the caller likes the resource or has bookmarked it." }),
+  count: Type.Integer({ minimum: 0, description: "Number of users and visitors who like or have bookmarked it." }),
+};
+
+const ReactionState = output("ReactionState", state);
+
+const ReactionStates = namedList("ResourceReactionState", state);
+
+const AddedReaction = output("AddedReaction", { ...state, visitor: newVisitor });
+
+const Reaction = output("Reaction", { ...resourceParts, created_at: timestamp });
 
 function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
   const path = `/${kind}s/` as const;

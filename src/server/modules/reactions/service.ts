@@ -19,11 +19,14 @@ import {
 import { resourceCounts } from "../resources/table.ts";
 import { users } from "../users/table.ts";
 import { findActor, refuseSubject, requireActor } from "../visitors/actor.ts";
-import type { AddedReaction, ReactionKind, ReactionState, ReactionsQuery } from "./model.ts";
 import { reactions } from "./table.ts";
 
 /** Maximum number of likes, and of bookmarks, of one visitor or user; keeps their lists fast. */
 const maxOfActor = 10_000;
+
+export type ReactionKind = "like" | "bookmark";
+/** Whether the caller reacted to a resource, and how many users and visitors did. */
+type State = { active: boolean; count: number };
 
 interface ReactionTarget {
   /** Required, although the schema of GET says optional. */
@@ -74,7 +77,7 @@ const removeReaction = statement(sql`
   delete from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
 /** Likes or bookmarks a resource. Errors: validationFailed, tooManyRequests, notFound, wrongState. */
-export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
+export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget) {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   await countPublicWrite(ctx, actor);
@@ -92,7 +95,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
 }
 
 /** Removes a like or bookmark, even of a hidden resource. Errors: validationFailed, tooManyRequests, notFound. */
-export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
+export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   // A new visitor has no reactions.
@@ -108,7 +111,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   return toReply(state);
 }
 
-async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
+async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
   const resource = readTarget(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
   const state = await get(ctx.db, selectStates[resource.kind], values);
@@ -146,7 +149,7 @@ function valuesOf({ tenant, actor }: Ctx, kind: ReactionKind, resource: Resource
   return { tenantId: tenant.id, kind, ...of, actor: id, isUser };
 }
 
-function toReply({ isActive: active, count }: { isActive: boolean; count: number }): ReactionState {
+function toReply({ isActive: active, count }: { isActive: boolean; count: number }): State {
   return { active, count };
 }
 
@@ -179,6 +182,8 @@ const readPage = keysetList({
   sorts: { created_at: sql`created_at` },
   id: sql`resource_id`,
 });
+
+type ReactionsQuery = Parameters<typeof readPage>[1] & { [Name in "resource_type" | "visitor"]?: string | undefined };
 
 export async function listReactions(ctx: Ctx, kind: ReactionKind, query: ReactionsQuery, subject?: string) {
   refuseSubject(subject);

@@ -5,8 +5,8 @@ import type { Ctx, WorkCtx } from "../../context.ts";
 import { all, bind, ofUser, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
+import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { workThrough } from "../tenants/work.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 /** Prefixes of sources, so that customers, the store and the program cannot use up each other's. */

@@ -27,7 +27,8 @@ import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findSignInUser, hasImportedHashes, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
-import type { LoginInput, LoginSession } from "./model.ts";
+
+type LoginInput = { email: string } & { [Name in "password" | "code" | "otp" | "visitor"]?: string | undefined };
 
 /** Login calls per address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
@@ -45,7 +46,7 @@ const recordLogin = statement(sql`update ${users} set last_login_at = ${param("a
  * and `otp` is missing or empty (not counted as a failure); invalidLogin; tooManyAttempts with `retryAfter` after three
  * failures for the email or 30 calls from the address; unavailable when too many passwords wait.
  */
-export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
+export async function login(ctx: Ctx, input: LoginInput) {
   // An invalid address is treated like an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   const proof = readProof(ctx, input, key);
@@ -161,15 +162,11 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Whether a user is active and unchanged since the proof was verified. */
-function isUnchanged(now: SignInUser, user: SignInUser): boolean {
-  return now.id === user.id && now.role === user.role && now.status === "active" && isSamePassword(now, user);
-}
-
-/** Whether a user still has the verified password. Another login may have replaced its imported hash. */
-function isSamePassword(now: SignInUser, { passwordHash, passwordChangedAt }: SignInUser): boolean {
+/** Whether a user is active and unchanged since the proof. Another login may have replaced an imported hash. */
+function isUnchanged(now: SignInUser, { id, role, passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
-  return now.passwordHash === passwordHash || isReplaced;
+  const isSamePassword = now.passwordHash === passwordHash || isReplaced;
+  return now.id === id && now.role === role && now.status === "active" && isSamePassword;
 }
 
 /** Replaces an imported hash. Called after the login, or the time would reveal that the password was right. */

@@ -1,18 +1,57 @@
+import { Type } from "@sinclair/typebox";
 import { app, defineRoute, noAuth, ownToken, reply, replyAfter, token } from "../../http/route.ts";
+import { closed, input, output, text, timestamp } from "../../values/schema.ts";
 import { changeOwnPassword } from "../profile/service.ts";
-import { Accepted } from "../sign-up/model.ts";
+import { Accepted } from "../sign-up/routes.ts";
+import { Store } from "../tenants/model.ts";
 import { endOwnToken, ownTokenOf, refreshSession } from "../tokens/service.ts";
+import { newPassword } from "../users/model.ts";
 import { login, mailLoginCode } from "./login.ts";
-import {
-  LoginCodeRequest,
-  LoginInput,
-  LoginQuery,
-  LoginSession,
-  OwnTokenInput,
-  PasswordChange,
-  RevokedSession,
-  Session,
-} from "./model.ts";
+
+const password = Type.String({ minLength: 1, maxLength: 1024 });
+
+const LoginInput = input("LoginInput", {
+  email: Type.String({ minLength: 1, maxLength: 320, description: "Upper and lower case are not distinguished." }),
+  password: Type.Optional(Type.String({ ...password, description: "Required without `code`." })),
+  code: Type.Optional(
+    text(64, "Instead of `password`: the six digits that `POST /auth/code/` mailed, as a string.", {
+      examples: ["012345"],
+    }),
+  ),
+  otp: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing.",
+    }),
+  ),
+  visitor: Type.Optional(
+    Type.String({
+      description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
+    }),
+  ),
+});
+
+const LoginCodeRequest = input("LoginCodeRequest", { email: text(320) });
+
+const PasswordChange = input("PasswordChange", { current_password: password, password: newPassword });
+
+const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
+
+/** Has no fields: `user_id` and `token` may be in the body instead of the query. */
+const OwnTokenInput = closed({});
+
+const session = {
+  user_id: Type.String({ description: "`usr_…`" }),
+  token: Type.String({ description: "`v2.…`; returned only once." }),
+  expires_at: timestamp,
+};
+
+const Session = output("Session", session);
+
+const LoginSession = output("LoginSession", { ...session, store: Store });
+
+const RevokedSession = output("RevokedSession", { revoked: Type.Literal(true) });
 
 const own = { tag: "Authentication", access: [ownToken], body: OwnTokenInput, errors: [] } as const;
 

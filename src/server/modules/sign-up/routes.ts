@@ -1,6 +1,48 @@
+import { Type } from "@sinclair/typebox";
 import { app, defineRoute, reply, replyAfter } from "../../http/route.ts";
-import { Accepted, ResendVerification, SignUp, SignUpReply, SignUpVerification, Verified } from "./model.ts";
+import { input, line, oneOf, output, text } from "../../values/schema.ts";
+import { newPassword } from "../users/model.ts";
+import { visitorPart } from "../visitors/actor.ts";
 import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
+
+const email = text(320);
+const newEmail = text(320, undefined, { form: { format: "email" } });
+const code = text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
+  examples: ["012345"],
+});
+
+const SignUp = input("SignUp", {
+  email: newEmail,
+  password: newPassword,
+  name: Type.Optional(line(200)),
+  visitor: Type.Optional(
+    Type.String({
+      ...visitorPart.visitor,
+      description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
+    }),
+  ),
+});
+
+/** The reply does not depend on whether a user has the address. */
+const SignUpReply = output("SignUpReply", {
+  accepted: Type.Literal(true),
+  next: oneOf(["verify", "login"], {
+    description: "`verify`: the account exists once the mailed code is verified. `login`: the account exists now.",
+  }),
+});
+
+const SignUpVerification = input("SignUpVerification", {
+  email,
+  code,
+  password: text(1024, "The password of the sign-up."),
+});
+
+const Verified = output("Verified", { verified: Type.Literal(true) });
+
+const ResendVerification = input("ResendVerification", { email });
+export const Accepted = output("Accepted", { accepted: Type.Literal(true) });
+
+export const EmailCode = input("EmailCode", { code });
 
 const customers = { tag: "Users", access: [app("customers:sign-up")], secret: true } as const;
 

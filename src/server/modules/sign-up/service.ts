@@ -16,7 +16,6 @@ import { findSignInUser } from "../users/credentials.ts";
 import { userColumns } from "../users/input.ts";
 import { addUser } from "../users/service.ts";
 import { findVisitor } from "../visitors/actor.ts";
-import type { SignUp, SignUpVerification } from "./model.ts";
 import { signUps } from "./table.ts";
 
 /** Sign-ups, and verifications with a right code, per client address and store. Each hashes a password. */
@@ -26,6 +25,7 @@ const mailsToAddress: RateLimit = { name: "sign-up-mails-day", max: 10, windowMs
 const mailsOfStore: RateLimit = { name: "sign-up-mails-store", max: 300, windowMs: 3_600_000 };
 const keptMs = 3 * 86_400_000;
 
+type SignUp = Record<"email" | "password", string> & { [Name in "name" | "visitor" | "lang"]?: string | undefined };
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
 
 const { tenantId, client, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
@@ -51,7 +51,7 @@ export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("befo
  * @throws forbidden with `off`; validationFailed, weakPassword; tooManyAttempts after 30 calls from the address;
  * tooManyRequests after the store sent 300 mails about sign-ups within an hour.
  */
-export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefined }): Promise<"verify" | "login"> {
+export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login"> {
   const { tenant } = ctx;
   if (tenant.signUp === "off") throw forbidden("Customers cannot sign up in this store.");
   requireStrongPassword("password", input.password);
@@ -123,7 +123,10 @@ async function createCustomer(
  * somebody else may have signed up with the same address.
  * @throws resetCodeInvalid for a wrong, used or expired code, or a wrong password; tooManyAttempts.
  */
-export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVerification): Promise<void> {
+export async function verifySignUp(
+  ctx: Ctx,
+  { email, code, password }: Record<"email" | "code" | "password", string>,
+): Promise<void> {
   const key = emailKey(email);
   if (key === null) throw resetCodeInvalid();
   const which = { tenantId: ctx.tenant.id, emailKey: key };

@@ -1,11 +1,11 @@
 import { eq, sql } from "drizzle-orm";
-import type { Ctx, SystemCtx } from "../../context.ts";
+import type { Ctx, SystemCtx, Tenant, WorkCtx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { jsonOf } from "../../db/selection.ts";
 import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { type AppError, conflict, storeNotFound, wrongState } from "../../errors.ts";
+import { AppError, conflict, storeNotFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
@@ -13,8 +13,6 @@ import { products } from "../catalogue/products/table.ts";
 import { changeTypes, type TypeChanges } from "../resources/registry.ts";
 import { resourceTypes } from "../resources/table.ts";
 import {
-  currencySign,
-  parseCurrency,
   parseNamespace,
   parsePointValue,
   readFields,
@@ -47,12 +45,6 @@ type TenantRow = NonNullable<(typeof selectTenants)["row"]>;
 /** A tenant as the terminal shows it; limits as in `Tenant`, other values as in `TenantInput`. */
 export type TenantDetails = ReturnType<typeof toDetails>;
 export type TenantRecord = ReturnType<typeof toRecord>;
-
-/** The names of changed fields, without their values, which may be confidential. */
-function changedFields(before: TenantDetails, after: TenantDetails): string[] {
-  const names = Object.keys(after) as (keyof TenantDetails)[];
-  return names.filter((name) => name !== "updated_at" && String(before[name]) !== String(after[name]));
-}
 
 /** Converts stored values (thousandths of a rate, minor units) to those that people read. */
 function toDetails(row: TenantRow) {
@@ -93,14 +85,13 @@ const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
   const { title = namespace, language = "en" } = input;
-  const currency = parseCurrency(input.currency ?? "EUR");
-  const sign = input.currencySign ?? currencySign(currency);
-  const given = readFields({ ...input, title, language, currency, currencySign: sign });
-  if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, currency);
+  const given = readFields({ ...input, title, language, currency: input.currency ?? "EUR" });
+  if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, given.currency);
   return inTransaction(ctx, async (tx) => {
     try {
       const now = toTimestamp(ctx.now());
-      const row = { ...given, id: newId("tnt"), namespace, createdAt: now, updatedAt: now };
+      const currencySign = given.currencySign as string;
+      const row = { ...given, currencySign, id: newId("tnt"), namespace, createdAt: now, updatedAt: now };
       const insert = statement((q) => q.insert(tenants).values(row));
       await run(tx.db, insert);
     } catch (error) {
@@ -133,7 +124,9 @@ export async function onlyNamespace(db: Session): Promise<string | undefined> {
 }
 
 export async function getTenant(ctx: SystemCtx, namespace: string) {
-  return toDetails(await requireRow(ctx, namespace));
+  const row = await get(ctx.db, selectTenant, { namespace });
+  if (!row) throw await noSuchTenant(ctx, namespace);
+  return toDetails(row);
 }
 
 export async function getStore({ db, tenant }: Ctx): Promise<Store> {
@@ -147,12 +140,6 @@ export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: str
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();
   return { json: row.json, state: row.json };
-}
-
-async function requireRow(ctx: SystemCtx, namespace: string) {
-  const row = await get(ctx.db, selectTenant, { namespace });
-  if (!row) throw await noSuchTenant(ctx, namespace);
-  return row;
 }
 
 export async function requireTenant(ctx: SystemCtx, namespace: string) {
@@ -169,7 +156,7 @@ export async function updateTenant(
 ) {
   const given = readFields(patch);
   return inTransaction(ctx, async (tx) => {
-    const before = await requireRow(tx, namespace);
+    const before = await getTenant(tx, namespace);
     const currency = String(given.currency ?? before.currency);
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
     // In another currency, the old number would have another value.
@@ -182,7 +169,10 @@ export async function updateTenant(
     }
     if (types) await changeTypes(tx, namespace, types);
     const after = await getTenant(tx, namespace);
-    const fields = changedFields(toDetails(before), after);
+    // Without the values, which may be confidential.
+    const fields = (Object.keys(after) as (keyof TenantDetails)[]).filter(
+      (name) => name !== "updated_at" && String(before[name]) !== String(after[name]),
+    );
     await recordAudit(tx, { event: "tenant.updated", namespace, details: { fields } });
     return after;
   });
@@ -215,4 +205,27 @@ async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError
   const rows = await all(ctx.db, selectNamespaces, { most: maxCompared });
   const names = rows.map((row) => row.namespace);
   return unknownName("store", namespace, names);
+}
+
+/**
+ * Runs `work` for each row, and returns how often it returned true. A failing row does not stop the others.
+ * @throws unavailable at once; the first error of a row if no row succeeded.
+ */
+export async function workThrough<Row extends { tenant: string }>(
+  ctx: WorkCtx,
+  rows: readonly Row[],
+  work: (ctx: WorkCtx & { tenant: Tenant }, row: Row) => Promise<boolean>,
+): Promise<number> {
+  let done = 0;
+  let failure: unknown;
+  for (const row of rows) {
+    try {
+      if (await work({ ...ctx, tenant: JSON.parse(row.tenant) as Tenant }, row)) done += 1;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "unavailable") throw error;
+      failure ??= error;
+    }
+  }
+  if (done === 0 && failure !== undefined) throw failure;
+  return done;
 }

@@ -33,14 +33,12 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     }
     const endsOwner = (columns.role !== undefined && columns.role !== "owner") || columns.status === "disabled";
     const values = guardValues(tx, id, ifMatch, endsOwner);
-    const user = await writeColumns(tx, columns, { name: "managed", condition: guardedUser, values });
+    const user = await writeColumns(tx, before, columns, { name: "managed", condition: guardedUser, values });
     if (!user) throw explainRefusal(before, ifMatch);
     if (before.status === "active" && columns.status === "disabled") {
       await revokeTokens(tx, id, "revoked");
       await detachDevices(tx, id);
     }
-    await endVoidCodes(tx, before, columns);
-    await recordChanges(tx, before, columns, user);
     return user;
   });
 }
@@ -51,16 +49,20 @@ interface Guard {
   values: Params;
 }
 
-/** Writes columns; undefined if the guard refuses. A new address is not verified. Errors: conflict, validationFailed. */
-export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
+/**
+ * Writes columns, ends void codes and records the change. Returns undefined if the guard refuses. A new address is
+ * unverified unless the columns say otherwise. Errors: conflict for a taken address, validationFailed for metadata.
+ */
+export async function writeColumns(tx: Ctx, before: SignInUser, columns: UserColumns, guard: Guard) {
   const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
   const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
-  try {
-    const stmt = compiledOnce(`update user ${guard.name} ${names.join(" ")}`, () => compileUpdate(names, guard));
-    return (await get(tx.db, stmt, values))?.user;
-  } catch (error) {
+  const stmt = compiledOnce(`update user ${guard.name} ${names.join(" ")}`, () => compileUpdate(names, guard));
+  const written = await get(tx.db, stmt, values).catch(async (error) => {
     throw await explainUserConflict(tx, error, columns.emailKey);
-  }
+  });
+  if (!written) return undefined;
+  await recordChanges(tx, before, columns, written.user);
+  return written.user;
 }
 
 function compileUpdate(names: (keyof UserColumns)[], { condition }: Guard) {
@@ -86,13 +88,17 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/** Records the names of changed fields in the audit log; values only of roles. */
-export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
+/** Ends the codes of an old or new address, or of a disabled user; audits the changed fields, with values of roles. */
+async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
   const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
-  if (isMoved) await recordAudit(tx, { event: "user.email_changed", subject: id });
+  if (isMoved || status === "disabled") await endCodes(tx, before.emailKey);
+  if (isMoved) {
+    await endCodes(tx, emailKey);
+    await recordAudit(tx, { event: "user.email_changed", subject: id });
+  }
   if (role !== undefined && role !== before.role) {
     await recordAudit(tx, { event: "user.role_changed", subject: id, details: { from: before.role, to: role } });
   }
@@ -102,13 +108,6 @@ export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserCo
   const fields = Object.keys(others).map((name) => users[name as keyof UserColumns].name);
   if (!isMoved && email !== undefined && email !== before.email) fields.push("email");
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
-}
-
-/** Deletes the codes of an old or new address, or of a disabled user. */
-export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, status }: UserColumns): Promise<void> {
-  const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
-  if (isMoved || status === "disabled") await endCodes(tx, before.emailKey);
-  if (isMoved) await endCodes(tx, emailKey);
 }
 
 export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {

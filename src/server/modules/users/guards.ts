@@ -47,7 +47,7 @@ export function isLastOwner(error: unknown): boolean {
 }
 
 /** Refuses texts that cannot be an id, for example with NUL, before they reach the database. */
-export function requireUserId(id: string): void {
+function requireUserId(id: string): void {
   if (!isId("usr", id)) throw notFound("user", id);
 }
 

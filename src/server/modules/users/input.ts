@@ -67,22 +67,16 @@ function addressesText(addresses: readonly Address[]): string {
   return JSON.stringify(checked);
 }
 
+const addressLines = { name: 200, line1: 200, line2: 200, city: 200, region: 200, postal_code: 32 };
+
 /** Returns a validated postal address with its fields in a fixed order. Errors: validationFailed. */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
-  const nameOf = (name: string) => `${field}.${name}`;
-  const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {
-    const value = address[name];
-    return value === undefined ? {} : { [name]: requireText(nameOf(name), value, most) };
-  };
-  if (!isCountry(address.country)) throw invalidField(nameOf("country"), `must be ${countryExpects}`);
-  return {
-    ...line("name", 200),
-    line1: requireText(nameOf("line1"), address.line1, 200),
-    ...line("line2", 200),
-    city: requireText(nameOf("city"), address.city, 200),
-    ...line("region", 200),
-    ...line("postal_code", 32),
-    country: address.country,
-    ...(address.phone !== undefined && { phone: phoneNumber(nameOf("phone"), address.phone) }),
-  };
+  const { line1, city, country, phone } = address;
+  const lines = Object.entries(addressLines).flatMap(([name, most]) => {
+    const value = address[name as keyof typeof addressLines];
+    return value === undefined ? [] : [[name, requireText(`${field}.${name}`, value, most)]];
+  });
+  if (!isCountry(country)) throw invalidField(`${field}.country`, `must be ${countryExpects}`);
+  const checked = { line1, city, ...Object.fromEntries(lines), country };
+  return phone === undefined ? checked : { ...checked, phone: phoneNumber(`${field}.phone`, phone) };
 }

@@ -1,18 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
 import { countryExpects, countryPattern } from "../../values/country.ts";
-import {
-  closed,
-  deleted,
-  input,
-  line,
-  nullable,
-  oneOf,
-  output,
-  patch,
-  textUpTo,
-  timestamp,
-} from "../../values/schema.ts";
+import { closed, input, line, nullable, oneOf, output, patch, textUpTo, timestamp } from "../../values/schema.ts";
 
 const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -126,8 +115,6 @@ export const User = output("User", {
   updated_at: timestamp,
 });
 export type User = Static<typeof User>;
-
-export const DeletedUser = deleted("DeletedUser");
 
 export const userFields = Object.keys(User.properties);
 

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, replyDeleted, replyFields, replyRecord, staff } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
-import { IdParams } from "../../values/schema.ts";
+import { deleted, IdParams } from "../../values/schema.ts";
 import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
-import { DeletedUser, User, UserInput, UserListQuery, UserPatch, userFields } from "./model.ts";
+import { User, UserInput, UserListQuery, UserPatch, userFields } from "./model.ts";
 import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 
 const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
@@ -51,7 +51,7 @@ export const userRoutes = [
     ...writers,
     summary: "Delete a user",
     params: IdParams,
-    reply: { data: DeletedUser },
+    reply: { data: deleted("DeletedUser") },
     errors: ["wrongState"],
     conditional: true,
     handle: ({ ctx, params, ifMatch }) => replyDeleted(params.id, deleteUser(ctx, params.id, ifMatch)),

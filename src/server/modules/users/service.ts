@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { byId, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
-import { newId, toTimestamp } from "../../values/stamps.ts";
+import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
@@ -11,15 +11,7 @@ import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { revokeTokens } from "../tokens/service.ts";
 import { explainUserConflict, recordUserEvent, userJson } from "./change.ts";
 import { changePasswordHash, type SignInUser } from "./credentials.ts";
-import {
-  explainRefusal,
-  guardedUser,
-  guardValues,
-  isSelf,
-  requireManageable,
-  requireStoredUser,
-  requireUserId,
-} from "./guards.ts";
+import { explainRefusal, guardedUser, guardValues, isSelf, requireManageable, requireStoredUser } from "./guards.ts";
 import { userColumns } from "./input.ts";
 import type { User, UserInput } from "./model.ts";
 import { users } from "./table.ts";
@@ -71,8 +63,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
 }
 
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
-  requireUserId(id);
-  const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });
+  const row = isId("usr", id) ? await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("user", id);
   return row.user;
 }

@@ -1,7 +1,40 @@
+import { Type } from "@sinclair/typebox";
 import { defineRoute, publicAccess, reply } from "../../http/route.ts";
-import { VisitorQuery } from "../visitors/actor.ts";
-import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
-import { getManyViews, getViews, recordView } from "./service.ts";
+import { closed, input, output, whole } from "../../values/schema.ts";
+import { namedList, resourceIds, resourceParts } from "../resources/registry.ts";
+import { VisitorQuery, visitorPart } from "../visitors/actor.ts";
+import { getManyViews, getViews, recordView, usualDays } from "./service.ts";
+
+const ViewInput = input("ViewInput", { ...resourceParts, ...visitorPart });
+
+const ViewsQuery = closed({
+  resource_type: resourceParts.resource_type,
+  resource_id: resourceIds,
+  ...visitorPart,
+  days: Type.Optional(
+    whole(1, 366, "Number of days in the series of one resource, including today.", { default: usualDays }),
+  ),
+});
+
+const state = {
+  active: Type.Boolean({ description: "Whether the caller's view counts today; false for bots." }),
+  count: Type.Integer({ minimum: 0, description: "Number of all views. New views are added within a second." }),
+};
+
+const ViewState = output("ViewState", state);
+
+const Views = output("Views", {
+  ...state,
+  days: Type.Array(
+    output("ViewsOfDay", {
+      day: Type.String({ format: "date", description: "Day in UTC." }),
+      count: Type.Integer({ minimum: 0 }),
+    }),
+    { description: "Views by day, oldest first. Days without views have the count 0." },
+  ),
+});
+
+const ViewStates = namedList("ResourceViewState", state);
 
 const open = { tag: "Views", access: [publicAccess] } as const;
 

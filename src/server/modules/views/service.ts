@@ -1,4 +1,3 @@
-import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import { list } from "isbot";
 import type { Ctx } from "../../context.ts";
@@ -20,7 +19,6 @@ import {
 import { resourceCounts } from "../resources/table.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import patterns from "./bots.json" with { type: "json" };
-import { usualDays, type ViewInput, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
@@ -36,14 +34,18 @@ const selectDays = statement((q) =>
     .where(inRange),
 );
 
-/** The resource and the viewer of a call. The `user_id` of an app key is refused. */
-type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
+export const usualDays = 30;
+
+/** The resource and the viewer of a call. `subject`, the `user_id` of an app key, is refused. */
+type ViewRequest = Record<"resource_type" | "resource_id", string> & Viewer;
+type ManyViews = { resource_type: string; ids: readonly string[] } & Viewer;
+type Viewer = { [Name in "visitor" | "subject"]?: string | undefined };
 
 /**
  * Counts a view, once for each viewer, resource and day (UTC), within a second; views of bots do not count. Returns
  * whether it counts, and the number in the database. Errors: validationFailed, tooManyRequests, notFound, unavailable.
  */
-export async function recordView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
+export async function recordView(ctx: Ctx, input: ViewRequest) {
   const { tenant } = ctx;
   const resource = readInput(input);
   const buffer = ctx.memory?.views;
@@ -102,7 +104,7 @@ export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visi
 }
 
 /** Returns the views of a resource, in total and by day (UTC, oldest first). Errors: validationFailed, notFound. */
-export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }): Promise<Views> {
+export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }) {
   const resource = readInput(input);
   const now = ctx.now();
   const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
@@ -117,8 +119,6 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const { active, count } = state;
   return { active, count, days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })) };
 }
-
-type ManyViews = Omit<ViewRequest, "resource_id"> & { ids: readonly string[] };
 
 function readInput({ resource_type, resource_id, subject }: ViewRequest): Resource {
   refuseSubject(subject);
