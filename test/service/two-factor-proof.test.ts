@@ -10,8 +10,7 @@ import {
   renewRecoveryCodes,
 } from "../../src/server/modules/two-factor/enrolment.ts";
 import { consumeCode, isTwoFactorOn, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
-import { updateUser } from "../../src/server/modules/users/change.ts";
-import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
+import { deleteUser, setPassword, updateUser } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";

@@ -1,8 +1,7 @@
 import { expect } from "bun:test";
 import { loginFailures } from "../../../src/server/modules/passwords/failures.ts";
 import { checkLimit, countHit } from "../../../src/server/modules/rate-limits/service.ts";
-import { updateUser } from "../../../src/server/modules/users/change.ts";
-import { createUser, setPassword } from "../../../src/server/modules/users/service.ts";
+import { createUser, setPassword, updateUser } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";

@@ -2,8 +2,14 @@ import type { UserFields } from "../../../server/modules/users/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { collectPages, withTenant } from "../../context/context.ts";
 import { defineList } from "../../context/list-command.ts";
-import type { ArgValues, CommandArgs } from "../../framework/args.ts";
-import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  choiceArg,
+  limitArg,
+  requiredNamespaceArg,
+  valueArg,
+} from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, passwordNote, readSecretLine } from "../../secrets/secrets.ts";
@@ -111,7 +117,7 @@ export const showCommand = defineCommand({
 });
 
 async function updateUser(args: Parameters<typeof changeUser>[0], console: Console, patch: UserFields): Promise<void> {
-  const { updateUser } = await import("../../../server/modules/users/change.ts");
+  const { updateUser } = await import("../../../server/modules/users/service.ts");
   await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
 }
 

@@ -14,10 +14,9 @@ import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { detachDevices, revokeTokens } from "../tokens/service.ts";
 import { removeTwoFactor } from "../two-factor/service.ts";
-import { recordUserEvent } from "../users/change.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
 import type { User, UserInput } from "../users/model.ts";
-import { addUser, getUser, prepareUser } from "../users/service.ts";
+import { addUser, getUser, prepareUser, recordUserEvent } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
 /**

@@ -14,11 +14,11 @@ import { consumeLimit, type RateLimit } from "../rate-limits/service.ts";
 import { issueToken, ownTokenOf, spendToken } from "../tokens/service.ts";
 import { requireSignedIn } from "../two-factor/enrolment.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
-import { writeColumns } from "../users/change.ts";
 import { changePasswordHash, findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
+import { writeColumns } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
 /** Each change sends a mail to an address that may be a stranger's. */
@@ -51,14 +51,6 @@ export async function updateOwnProfile(
     return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedHash: null }));
   }
   if (password === undefined) throw invalidField("password", "is required to change the email");
-  return changeAddress(ctx, user, { columns, password, ifMatch });
-}
-
-function changeAddress(
-  ctx: Ctx,
-  user: SignInUser,
-  { columns, password, ifMatch }: { columns: UserColumns; password: string; ifMatch: number | null },
-): Promise<User> {
   return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async () => {
     await consumeLimit(ctx, addressChanges, user.id, "Too many changes of the email.");
     return inTransaction(ctx, async (tx) => {

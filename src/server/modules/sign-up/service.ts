@@ -13,7 +13,7 @@ import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { addressSubject, checkLimit, consumeLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
 import { findSignInUser } from "../users/credentials.ts";
-import { userColumns } from "../users/input.ts";
+import { nameKey, userColumns } from "../users/input.ts";
 import { addUser } from "../users/service.ts";
 import { findVisitor } from "../visitors/actor.ts";
 import { signUps } from "./table.ts";
@@ -56,13 +56,13 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   if (tenant.signUp === "off") throw forbidden("Customers cannot sign up in this store.");
   requireStrongPassword("password", input.password);
   const { email, emailKey } = parseEmail("email", input.email);
-  const { name = null, nameKey = null, lang = null } = userColumns({ name: input.name, lang: input.lang });
+  const { name = null, lang = null } = userColumns({ name: input.name, lang: input.lang });
   const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
   await countCall(ctx);
   const passwordHash = await hashPassword(input.password, tenant.id);
   const account = { email, name, lang, passwordHash, visitorId };
   await inTransaction(ctx, async (tx) => {
-    if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey, nameKey });
+    if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey });
     const client = clientOf(tx);
     // Without a mail, the earlier code also works for this password, because a stranger may have used up the mails.
     await mailSignUp(tx, emailKey, {
@@ -77,14 +77,14 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   return tenant.signUp === "open" ? "login" : "verify";
 }
 
-async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; nameKey: string | null }) {
-  const { email, emailKey, name, nameKey, lang } = account;
+async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }) {
+  const { email, emailKey, name, lang } = account;
   if (await findSignInUser(tx.db, tx.tenant.id, emailKey)) {
     // This text has no code; only the number of mails counts.
     await mailSignUp(tx, emailKey, { kind: "account_exists", to: { emailKey } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
-  const { id } = await createCustomer(tx, account, { emailKey, nameKey, emailVerified: false });
+  const { id } = await createCustomer(tx, account, false);
   const mail = { kind: "email_code", to: { email, name, lang } } as const;
   if ((await countHit(tx, mailsToAddress, `${tx.tenant.id}:${emailKey}`)) > 0) return;
   if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
@@ -107,12 +107,9 @@ function clientOf({ vault, client, tenant }: Ctx): string {
   return addressSubject(vault, client?.ip, tenant.id);
 }
 
-async function createCustomer(
-  tx: Ctx,
-  { email, name, lang, passwordHash, visitorId }: StoredSignUp,
-  { emailKey, nameKey, emailVerified }: { emailKey: string; nameKey: string | null; emailVerified: boolean },
-) {
-  const columns = { name, nameKey, lang, emailVerified, isUnproven: !emailVerified };
+async function createCustomer(tx: Ctx, account: StoredSignUp & { emailKey: string }, emailVerified: boolean) {
+  const { email, emailKey, name, lang, passwordHash, visitorId } = account;
+  const columns = { name, nameKey: name && nameKey(name), lang, emailVerified, isUnproven: !emailVerified };
   const user = await addUser(tx, { columns, email, emailKey, role: "customer", passwordHash });
   if (visitorId !== null) await transferReactions(tx, visitorId, user.id);
   return user;
@@ -123,10 +120,7 @@ async function createCustomer(
  * somebody else may have signed up with the same address.
  * @throws resetCodeInvalid for a wrong, used or expired code, or a wrong password; tooManyAttempts.
  */
-export async function verifySignUp(
-  ctx: Ctx,
-  { email, code, password }: Record<"email" | "code" | "password", string>,
-): Promise<void> {
+export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"email" | "code" | "password", string>) {
   const key = emailKey(email);
   if (key === null) throw resetCodeInvalid();
   const which = { tenantId: ctx.tenant.id, emailKey: key };
@@ -145,8 +139,7 @@ export async function verifySignUp(
         await run(tx.db, removeSignUps, which);
         // Staff may have created the user meanwhile.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
-        const { nameKey = null } = userColumns({ name: stored.name });
-        await createCustomer(tx, stored, { emailKey: key, nameKey, emailVerified: true });
+        await createCustomer(tx, { ...stored, emailKey: key }, true);
         return undefined;
       },
       refused: (tx) => recordAudit(tx, { event: "user.sign_up_failed", error: "resetCodeInvalid" }),

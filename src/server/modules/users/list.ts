@@ -9,10 +9,10 @@ import { requireText } from "../../values/fields.ts";
 import { isId } from "../../values/stamps.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
-import { userJson } from "./change.ts";
 import { selectId } from "./guards.ts";
 import { nameKey } from "./input.ts";
 import { type UserListQuery, userFields } from "./model.ts";
+import { userJson } from "./service.ts";
 import { users } from "./table.ts";
 
 // Ranges, because they can use an index in any script.

@@ -2,10 +2,9 @@ import { Type } from "@sinclair/typebox";
 import { app, defineRoute, replyDeleted, replyFields, replyRecord, staff } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { deleted, IdParams } from "../../values/schema.ts";
-import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
 import { User, UserInput, UserListQuery, UserPatch, userFields } from "./model.ts";
-import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
+import { addUser, deleteUser, getUser, prepareUser, updateUser } from "./service.ts";
 
 const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
 const writers = { tag: "Users", access: [app("users:write"), staff] } as const;

@@ -1,18 +1,23 @@
-import type { Ctx } from "../../context.ts";
-import { byId, get, run, statement } from "../../db/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { type Ctx, mayRead } from "../../context.ts";
+import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
+import { jsonOf } from "../../db/selection.ts";
+import { byId, compiledOnce, get, type Params, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { forbidden, invalidField, notFound } from "../../errors.ts";
+import { conflict, fieldError, forbidden, invalidField, notFound } from "../../errors.ts";
+import { mergedMetadataTooLarge } from "../../values/fields.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
+import { recordEvent } from "../events/service.ts";
 import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword, parsePasswordHash } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
-import { revokeTokens } from "../tokens/service.ts";
-import { explainUserConflict, recordUserEvent, userJson } from "./change.ts";
-import { changePasswordHash, type SignInUser } from "./credentials.ts";
+import { detachDevices, revokeTokens } from "../tokens/service.ts";
+import { twoFactor } from "../two-factor/table.ts";
+import { changePasswordHash, findSignInUser, type SignInUser } from "./credentials.ts";
 import { explainRefusal, guardedUser, guardValues, isSelf, requireManageable, requireStoredUser } from "./guards.ts";
-import { userColumns } from "./input.ts";
+import { type UserColumns, type UserFields, userColumns } from "./input.ts";
 import type { User, UserInput } from "./model.ts";
 import { users } from "./table.ts";
 
@@ -110,3 +115,110 @@ function preparePassword(password: string, tenantId?: string): Promise<string> {
   requireStrongPassword("password", password);
   return hashPassword(password, tenantId);
 }
+
+/**
+ * Changes the given fields; `metadata` is merged (RFC 7396).
+ * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and
+ * status; preconditionFailed; wrongState for the last active owner; conflict for a taken address; validationFailed.
+ */
+export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
+  const columns = userColumns(patch);
+  return inTransaction(ctx, async (tx) => {
+    const before = await requireStoredUser(tx, id);
+    if (columns.role !== undefined) requireManageable(tx, columns.role);
+    if (isSelf(tx, id) && (columns.role !== undefined || columns.status !== undefined)) {
+      throw forbidden("You cannot change your own role or status.");
+    }
+    const endsOwner = (columns.role !== undefined && columns.role !== "owner") || columns.status === "disabled";
+    const values = guardValues(tx, id, ifMatch, endsOwner);
+    const user = await writeColumns(tx, before, columns, { name: "managed", condition: guardedUser, values });
+    if (!user) throw explainRefusal(before, ifMatch);
+    if (before.status === "active" && columns.status === "disabled") {
+      await revokeTokens(tx, id, "revoked");
+      await detachDevices(tx, id);
+    }
+    return user;
+  });
+}
+
+interface Guard {
+  name: "managed" | "own" | "waiting";
+  condition: SQL;
+  values: Params;
+}
+
+/**
+ * Writes columns, ends void codes and records the change. Returns undefined if the guard refuses. A new address is
+ * unverified unless the columns say otherwise. Errors: conflict for a taken address, validationFailed for metadata.
+ */
+export async function writeColumns(tx: Ctx, before: SignInUser, columns: UserColumns, guard: Guard) {
+  const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
+  const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
+  const stmt = compiledOnce(`update user ${guard.name} ${names.join(" ")}`, () => compileUpdate(names, guard));
+  const written = await get(tx.db, stmt, values).catch(async (error) => {
+    throw await explainUserConflict(tx, error, columns.emailKey);
+  });
+  if (!written) return undefined;
+  await recordChanges(tx, before, columns, written.user);
+  return written.user;
+}
+
+function compileUpdate(names: (keyof UserColumns)[], { condition }: Guard) {
+  const isSame = sql`email_key = ${param("emailKey")}`;
+  const changes = {
+    ...(names.includes("emailKey") && {
+      pendingEmail: sql`iif(${isSame}, pending_email, null)`,
+      emailVerified: sql`iif(${isSame}, email_verified, 0)`,
+    }),
+    ...params(...names),
+    ...(names.includes("metadata") && { metadata: sql`json_patch(metadata, ${param("metadata")})` }),
+    updatedAt: param("now"),
+    version: sql`version + 1`,
+  };
+  return statement((q) => q.update(users).set(changes).where(condition).returning({ user: userJson }));
+}
+
+export function recordUserEvent(
+  tx: Ctx,
+  type: "user.created" | "user.updated" | "user.deleted",
+  { id, version, role, status }: Pick<User, "id" | "version" | "role" | "status">,
+): Promise<void> {
+  return recordEvent(tx, { type, subject: id, data: { version, role, status } });
+}
+
+/** Ends the codes of an old or new address, or of a disabled user; audits the changed fields, with values of roles. */
+async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
+  const { id } = after;
+  await recordUserEvent(tx, "user.updated", after);
+  const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
+  const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
+  if (isMoved || status === "disabled") await endCodes(tx, before.emailKey);
+  if (isMoved) {
+    await endCodes(tx, emailKey);
+    await recordAudit(tx, { event: "user.email_changed", subject: id });
+  }
+  if (role !== undefined && role !== before.role) {
+    await recordAudit(tx, { event: "user.role_changed", subject: id, details: { from: before.role, to: role } });
+  }
+  if (status !== undefined && status !== before.status) {
+    await recordAudit(tx, { event: status === "disabled" ? "user.disabled" : "user.enabled", subject: id });
+  }
+  const fields = Object.keys(others).map((name) => users[name as keyof UserColumns].name);
+  if (!isMoved && email !== undefined && email !== before.email) fields.push("email");
+  if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
+}
+
+export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {
+  if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
+  if (!isUniqueViolation(error, "users.email_key")) return error;
+  const other = mayRead(tx, "users:read") ? await findSignInUser(tx.db, tx.tenant.id, emailKey) : undefined;
+  return fieldError(conflict, "email", "belongs to another user", { id: other?.id, cause: error });
+}
+
+/** A user, in the order of the API's fields; for statements on the table without an alias. */
+export const userJson = jsonOf<User>(sql`json_object(
+  'id', id, 'email', email, 'pending_email', pending_email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
+  'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),
+  'metadata', json(metadata), 'two_factor_enabled', json(iif(exists (
+    select 1 from ${twoFactor} f where f.user_id = ${users}.id and f.confirmed_at is not null), 'true', 'false')),
+  'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
