@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { systemPages } from "../../src/server/api/description/pages.ts";
+import { systemPages } from "../../src/server/api/description/responses.ts";
 import type { IssuedKey } from "../support/binary.ts";
 import type { ApiReply, CallOptions } from "../support/client.ts";
 import { findInFiles } from "../support/find-in-files.ts";

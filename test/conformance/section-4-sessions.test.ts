@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { systemPages } from "../../src/server/api/description/pages.ts";
+import { systemPages } from "../../src/server/api/description/responses.ts";
 import { type ServedShop, type Session, useServedShops } from "../support/served-shop.ts";
 
 const { startServedShop } = useServedShops();

@@ -20,12 +20,7 @@ import { hasScope } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
 import { addressGroup } from "../values/ip-prefix.ts";
 import { LruCache } from "../values/lru-cache.ts";
-import {
-  type AppCredentials,
-  type RequestCredentials,
-  type TokenCredentials,
-  tokenCredentialsOf,
-} from "./credentials.ts";
+import { type RequestCredentials, type TokenCredentials, tokenCredentialsOf } from "./credentials.ts";
 
 export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
 
@@ -185,9 +180,9 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   throw notAuthenticated("No credentials were sent.");
 }
 
-function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Attempt) {
+function verifyApp(deps: AuthDeps, { appSecret }: { appSecret: string }, { key, tenant, origin }: Attempt) {
   const now = deps.now();
-  const hash = Bun.SHA256.hash(sent.appSecret) as Uint8Array;
+  const hash = Bun.SHA256.hash(appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const isValid = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
   // One reply for all of these, so that it does not reveal which part was right.

@@ -24,13 +24,8 @@ export function popCommonParams(body: Record<string, unknown> | undefined, own?:
   return common;
 }
 
-export interface AppCredentials {
-  appId: string;
-  appSecret: string;
-}
-
 /** Credentials or their error, which is thrown only after the store was checked. Null if none were sent. */
-type KeyCredentials = { value: AppCredentials } | { error: AppError } | null;
+type KeyCredentials = { value: { appId: string; appSecret: string } } | { error: AppError } | null;
 
 /** Parses `Authorization: Bearer <id>:<secret>`. User ids begin with `usr_`. */
 function readBearer(authorization: string | null) {

@@ -15,13 +15,7 @@ import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import { checkCall, parseQuery } from "./check-input.ts";
-import {
-  bodyMayCarryCredentials,
-  extractCredentials,
-  popCommonParams,
-  type RequestCredentials,
-  requireNamespace,
-} from "./credentials.ts";
+import { bodyMayCarryCredentials, extractCredentials, popCommonParams, requireNamespace } from "./credentials.ts";
 import { allowOrigin, clientOf, requestIdOf } from "./headers.ts";
 import { actsForVisitors, bodyLimitsOf, countRefusal } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
@@ -47,7 +41,7 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
 interface Found {
   /** `clientIpOf` may return the address that a server sent for its customer. */
   deps: PipelineDeps;
-  sent?: RequestCredentials;
+  sent?: ReturnType<typeof extractCredentials>;
   body?: Body | undefined;
   known?: ResolvedCredentials;
   tenant?: Tenant;
@@ -98,9 +92,10 @@ export async function answerRoute(
 /** Runs the steps in the order of the specification, and records their results in `found`. */
 async function answer(found: Found, incoming: RouteRequest, sources: Sources): Promise<Response> {
   const { request, requestId, route } = incoming;
-  const { sent, query, namespace, known, tenant } = await identify(found, incoming, sources);
-  const actor = await admit(found, incoming, { sent, namespace, tenant, key: known.key });
-  let { common } = sent;
+  const identified = await identify(found, incoming, sources);
+  const { query, namespace, tenant } = identified;
+  const actor = await admit(found, incoming, identified);
+  let { common } = identified.sent;
   if (found.body === undefined && route.method !== "GET") {
     found.body = await sources.receive(namespace);
     common = { ...popCommonParams(found.body.value, route.ownField), ...common };
@@ -149,14 +144,11 @@ function countAttempt(deps: PipelineDeps, { request, requestId }: RouteRequest, 
 async function admit(
   found: Found,
   incoming: RouteRequest,
-  {
-    namespace,
-    ...claim
-  }: { sent: RequestCredentials; namespace: string; tenant: Tenant; key: ResolvedCredentials["key"] },
+  { namespace, known: { key }, sent, tenant }: Awaited<ReturnType<typeof identify>>,
 ): Promise<Actor> {
   const { request, requestId, route } = incoming;
   const isCounted = isAttempt(route);
-  const attempt = { request, requestId, origin: request.headers.get("origin"), isCounted, ...claim };
+  const attempt = { request, requestId, origin: request.headers.get("origin"), isCounted, sent, tenant, key };
   if (isCounted || actsForVisitors(route)) {
     const address = forwardedAddress(found.deps, attempt);
     if (address !== null) found.deps = { ...found.deps, clientIpOf: () => address };

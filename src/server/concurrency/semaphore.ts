@@ -38,22 +38,21 @@ export class Semaphore {
     const members = this.#parties.get(party) ?? new Map<string, Waiter[]>();
     const queue = members.get(member) ?? [];
     if (this.waiting >= this.limits.maxWaiting && !this.#makeRoom(queue)) return Promise.reject(this.#fullError());
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = { start: resolve, refuse: reject, timer: undefined };
-      const { maxWaitMs } = this.limits;
-      if (maxWaitMs !== undefined) {
-        waiter.timer = setTimeout(() => {
-          queue.splice(queue.indexOf(waiter), 1);
-          if (queue.length === 0) members.delete(member);
-          if (members.size === 0) this.#parties.delete(party);
-          this.waiting--;
-          reject(this.#fullError());
-        }, maxWaitMs);
-      }
-      this.#parties.set(party, members.set(member, queue));
-      queue.push(waiter);
-      this.waiting++;
-    });
+    const { promise, resolve: start, reject: refuse } = Promise.withResolvers<void>();
+    const waiter: Waiter = { start, refuse, timer: undefined };
+    const leave = () => {
+      queue.splice(queue.indexOf(waiter), 1);
+      if (queue.length === 0) members.delete(member);
+      if (members.size === 0) this.#parties.delete(party);
+      this.waiting--;
+      refuse(this.#fullError());
+    };
+    const { maxWaitMs } = this.limits;
+    if (maxWaitMs !== undefined) waiter.timer = setTimeout(leave, maxWaitMs);
+    this.#parties.set(party, members.set(member, queue));
+    queue.push(waiter);
+    this.waiting++;
+    return promise;
   }
 
   /** Passes the permit to the next member of the next party. Both then go to the end of their queues. */

@@ -1,17 +1,5 @@
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  lchownSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import fs from "node:fs";
 import { join } from "node:path";
 import { errnoOf, unavailable, wrongState } from "../errors.ts";
 import { attempt } from "../values/attempt.ts";
@@ -20,8 +8,8 @@ import { quoteWord } from "../values/shell-quote.ts";
 /** Creates the data directory, readable by its owner only and ignored by git. Throws unavailable. */
 export function makeDataDir(dir: string): void {
   try {
-    const isNew = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
-    if (isNew) attempt(() => writeFileSync(join(dir, ".gitignore"), "*\n"));
+    const isNew = fs.mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
+    if (isNew) attempt(() => fs.writeFileSync(join(dir, ".gitignore"), "*\n"));
   } catch (cause) {
     throw unavailable(`The data directory ${dir} cannot be created (${errnoOf(cause)}).`, { cause });
   }
@@ -29,12 +17,12 @@ export function makeDataDir(dir: string): void {
 
 /** With a libSQL server there may be no data directory. */
 export function workingDir(dataDir: string): { cwd?: string } {
-  return existsSync(dataDir) ? { cwd: dataDir } : {};
+  return fs.existsSync(dataDir) ? { cwd: dataDir } : {};
 }
 
 /** Ignores errors: a file that cannot be removed cannot be written either, and that error is reported. */
 export function removeIfPossible(path: string): void {
-  attempt(() => rmSync(path, { recursive: true, force: true }));
+  attempt(() => fs.rmSync(path, { recursive: true, force: true }));
 }
 
 /** Writes to a temporary name and renames it, so that nobody reads half. `isNew` keeps a file. Throws unavailable. */
@@ -42,10 +30,10 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   makeDataDir(dataDir);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
-    writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
+    fs.writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
     chownLike(temporary, dataDir);
-    if (isNew) linkSync(temporary, path);
-    else renameSync(temporary, path);
+    if (isNew) fs.linkSync(temporary, path);
+    else fs.renameSync(temporary, path);
   } catch (cause) {
     throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
   } finally {
@@ -56,7 +44,7 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
 /** Resolves links, because the WAL and locks must be beside the file itself: two directories may link to one file. */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
-  return existsSync(path) ? realpathSync(path) : path;
+  return fs.existsSync(path) ? fs.realpathSync(path) : path;
 }
 
 export function standbyFile(dataDir: string): string {
@@ -70,14 +58,14 @@ export function copyFile(dataDir: string): string {
 
 /** Throws wrongState for a data directory with a standby's copy instead of a database. */
 export function refuseStandby(dataDir: string): void {
-  if (!existsSync(standbyFile(dataDir))) return;
+  if (!fs.existsSync(standbyFile(dataDir))) return;
   const remedy = `To make it the server: bodega standby promote --data-dir ${quoteWord(dataDir)}`;
   throw wrongState(`${dataDir} is the directory of a standby, which only its server changes.`, { remedy });
 }
 
 export function restrictFile(path: string, mode = 0o600): void {
   // The WAL may not exist yet, and a file of another owner keeps its mode.
-  attempt(() => chmodSync(path, mode));
+  attempt(() => fs.chmodSync(path, mode));
 }
 
 /** Gives a file that root has created to the owner of `like`, so that a server of that account can open it. */
@@ -85,8 +73,8 @@ export function chownLike(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   // The file may not exist yet, or the file system may have no owners.
   attempt(() => {
-    const { uid, gid } = statSync(like);
+    const { uid, gid } = fs.statSync(like);
     // A file of another owner stays as it is, and a link is not followed.
-    if (uid !== 0 && lstatSync(path).uid === 0) lchownSync(path, uid, gid);
+    if (uid !== 0 && fs.lstatSync(path).uid === 0) fs.lchownSync(path, uid, gid);
   });
 }

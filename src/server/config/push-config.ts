@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { attempt } from "../values/attempt.ts";
-import { type Environment, invalidOption, onOrOff, parseUrl, readVariable } from "./environment.ts";
+import { type Environment, invalidOption, matching, onOrOff, parseUrl, readVariable } from "./environment.ts";
 
 export type PushPlatform = "web" | "ios" | "android";
 
@@ -71,10 +71,9 @@ function readApns(env: Environment) {
     throw invalidOption("BODEGA_APNS_KEY", `must be the content of the key's .p8 file, because ${given} is set`);
   }
   const part = (name: keyof typeof apnsForms): string => {
-    const value = readVariable(env, name);
     const { form, text } = apnsForms[name];
+    const value = matching({ value: readVariable(env, name), source: name }, form, `must be ${text}`);
     if (value === undefined) throw invalidOption(name, `must be ${text}, because BODEGA_APNS_KEY is set`);
-    if (!form.test(value)) throw invalidOption(name, `must be ${text}`);
     return value;
   };
   // Variables that hold one line only often contain line ends as \n.
@@ -82,13 +81,8 @@ function readApns(env: Environment) {
   if (parsed?.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
     throw invalidOption("BODEGA_APNS_KEY", "must be the content of the key's .p8 file");
   }
-  return {
-    key: toPem(parsed),
-    keyId: part("BODEGA_APNS_KEY_ID"),
-    teamId: part("BODEGA_APNS_TEAM_ID"),
-    topic: part("BODEGA_APNS_TOPIC"),
-    isSandbox,
-  };
+  const [keyId, teamId] = [part("BODEGA_APNS_KEY_ID"), part("BODEGA_APNS_TEAM_ID")];
+  return { key: toPem(parsed), keyId, teamId, topic: part("BODEGA_APNS_TOPIC"), isSandbox };
 }
 
 function toPem(key: KeyObject): string {

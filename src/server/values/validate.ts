@@ -44,12 +44,10 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
-    const branch =
-      error.type === ValueErrorType.Union
-        ? error.errors
-            .map((branchErrors) => [...branchErrors])
-            .find((inner) => inner.length > 0 && inner.every(({ path }) => path.length > error.path.length))
-        : undefined;
+    const isInside = ({ path }: ValueError) => path.length > error.path.length;
+    // Only a union has branches.
+    const branches = error.errors.map((branch) => [...branch]);
+    const branch = branches.find((inner) => inner.length > 0 && inner.every(isInside));
     if (branch) yield* deepErrors(branch);
     else yield error;
   }
