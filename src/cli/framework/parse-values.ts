@@ -1,5 +1,4 @@
-import { readTime } from "../../server/values/stamps.ts";
-import { parseDuration as readDuration } from "../../server/values/units.ts";
+import { parseDuration as readDuration, readTime } from "../../server/values/units.ts";
 import { invalidFlag, UsageError } from "../terminal/console.ts";
 
 // Each of these throws a UsageError that names the flag.

@@ -1,7 +1,8 @@
 import { type SchemaOptions, type Static, type TProperties, Type } from "@sinclair/typebox";
 import { invalidField } from "../errors.ts";
 import { closed, oneOf, textUpTo, whole } from "../values/schema.ts";
-import { readTime, toTimestamp } from "../values/stamps.ts";
+import { toTimestamp } from "../values/stamps.ts";
+import { readTime } from "../values/units.ts";
 
 export const defaultLimit = 20;
 const maxIds = 100;

@@ -28,3 +28,16 @@ export function formatDuration(ms: number, isExact = false): string {
   const count = Math.round(Math.abs(ms) / length);
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
+
+/**
+ * Reads a time of RFC 3339, or a day, which means its beginning in UTC. The seconds may be missing.
+ * @returns epoch milliseconds; undefined for any other text.
+ */
+export function readTime(text: string): number | undefined {
+  const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d))?$/;
+  const [, day, time = "00:00", fraction = "", zone = "Z"] = form.exec(text.toUpperCase()) ?? [];
+  const ms = Date.parse(`${day}T${time.padEnd(8, ":00")}.${fraction.slice(0, 3).padEnd(3, "0")}${zone}`);
+  // The engine moves an invalid day, such as 31 February, into the next month.
+  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day);
+  return isDay && !Number.isNaN(ms) ? ms : undefined;
+}
