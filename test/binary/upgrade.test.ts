@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { readServerStatus } from "../../src/server/monitoring/control-socket.ts";
+import { readServerStatus } from "../../src/server/monitoring/listeners.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { build } from "../support/executable.ts";
 import { until } from "../support/until.ts";

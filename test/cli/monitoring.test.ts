@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerActivity } from "../../src/cli/commands/top/compare-status.ts";
-import { requestServer } from "../../src/server/monitoring/control-socket.ts";
+import { requestServer } from "../../src/server/monitoring/listeners.ts";
 import type { RecentRequest } from "../../src/server/monitoring/process-monitor.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";

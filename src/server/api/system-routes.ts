@@ -2,7 +2,7 @@ import type { Elysia } from "elysia";
 import { AppError, methodNotAllowed, notAuthenticated, routeNotFound, unavailable } from "../errors.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Route } from "../http/route.ts";
-import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
+import { hasToken, metricsType } from "../monitoring/listeners.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
 import { logAnswer } from "./answer-log.ts";

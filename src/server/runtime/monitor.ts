@@ -2,8 +2,8 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { openControlSocket } from "../monitoring/control-socket.ts";
 import type { DatabaseFigures } from "../monitoring/database-figures.ts";
+import { listenForMetrics, openControlSocket } from "../monitoring/listeners.ts";
 
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/worker-registry.ts";
@@ -61,7 +61,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     /** Returns the URL of the configured listener for metrics. Throws unavailable when its port cannot be opened. */
     async open(at: string) {
       url = at;
-      listener = await openMetrics(config, log, metricsText);
+      listener = openMetrics(config, log, metricsText);
       try {
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
         if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega top shows only that one`);
@@ -80,9 +80,8 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
   };
 }
 
-async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, text: () => Promise<string>) {
+function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, text: () => Promise<string>) {
   if (!metrics) return undefined;
-  const { listenForMetrics } = await import("../monitoring/metrics/http.ts");
   const listener = listenForMetrics(metrics, { token: metricsToken, text });
   const isLoopback = ["localhost", "::1"].includes(metrics.host) || /^127\.[\d.]+$/.test(metrics.host);
   if (metricsToken === undefined && !isLoopback) {

@@ -46,7 +46,7 @@ export default defineCommand({
 /** Finds this machine's server or standby: its address, and the command that starts it. */
 async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
-  const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
+  const { readServerStatus } = await import("../../../server/monitoring/listeners.ts");
   const { readStandbyState } = await import("../../../server/replication/standby.ts");
   const standby = readStandbyState(config.dataDir);
   const start = console.command(standby === undefined ? "serve" : `standby --from ${quoteWord(standby.place)}`);

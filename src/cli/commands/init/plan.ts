@@ -5,7 +5,7 @@ import { databaseFile } from "../../../server/config/data-dir.ts";
 import { addToEnvFile } from "../../../server/config/environment.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
-import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
+import { readServerStatus } from "../../../server/monitoring/listeners.ts";
 import { requireApart, tryTarget } from "../../../server/replication/target.ts";
 import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";

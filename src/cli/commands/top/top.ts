@@ -31,7 +31,7 @@ export default defineCommand({
     const intervalMs = args.interval ?? (isLive ? 2000 : 1000);
     if (intervalMs < 1000 || intervalMs > maxIntervalMs) throw invalidFlag("--interval", "must be from 1s to 1h");
     const { dataDir } = readCliConfig(args, console);
-    const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
+    const { readServerStatus } = await import("../../../server/monitoring/listeners.ts");
     const readStatus: ReadStatus = async (signal) => {
       const status = await readServerStatus(dataDir, signal);
       if (status !== null) return status;

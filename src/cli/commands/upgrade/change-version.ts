@@ -4,7 +4,7 @@ import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
 import { notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
-import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
+import { readServerStatus } from "../../../server/monitoring/listeners.ts";
 import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";

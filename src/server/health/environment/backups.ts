@@ -10,7 +10,7 @@ import { readBirth } from "../../db/migrate.ts";
 import { get, statement } from "../../db/statement.ts";
 import type { AppError } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
-import { readServerStatus } from "../../monitoring/control-socket.ts";
+import { readServerStatus } from "../../monitoring/listeners.ts";
 import { openStorage } from "../../object-store/open-storage.ts";
 import { storageError } from "../../object-store/storage.ts";
 import { checkStart, describeShared } from "../../replication/place-health.ts";
@@ -100,8 +100,8 @@ export async function* checkReplication({ ctx, config, timeoutMs, command }: Che
   const shared = await describeShared(place, dataDir);
   if (shared) yield finding("warning", place, shared, "Use another disk, machine, or S3.");
   if (status === null && ctx) {
-    const refuse = ({ message, remedy }: AppError) =>
-      finding("error", place, message, remedy ?? "Correct this before a server starts, and check that place.");
+    const refuse = ({ message, remedy = "Correct this before a server starts, and check that place." }: AppError) =>
+      finding("error", place, message, remedy);
     const check = checkStart(await readBirth(ctx.db), config, place, timeoutMs);
     yield* await check.then(
       () => [],
@@ -133,7 +133,6 @@ export async function* checkRestoreTest({ config, now, command }: CheckSubject):
   yield finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, remedy);
 }
 
-/** Checks that a standby is close behind its server. */
 export async function* checkStandby({ config, now, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
   const known = readStandbyState(config.dataDir);
   if (known === undefined) return;

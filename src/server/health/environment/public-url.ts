@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import ipaddr from "ipaddr.js";
 import { hostOf, isPublicHost } from "../../delivery/outbound.ts";
-import { requestServer } from "../../monitoring/control-socket.ts";
+import { requestServer } from "../../monitoring/listeners.ts";
 import type { RecentRequest } from "../../monitoring/process-monitor.ts";
 import { expiryWarningDays } from "../../tls/certificate.ts";
 import { rangeMatcher } from "../../values/ip-prefix.ts";
@@ -108,7 +108,6 @@ function* describeCall(url: string, call: PublicCall, { command }: CheckSubject)
   }
 }
 
-/** Describes a code of the system or of TLS. */
 function describeFault(url: string, code: string): [message: string, remedy: string] {
   const host = new URL(url).hostname;
   if (code === "TIMEOUT")

@@ -10,7 +10,7 @@ import { AppError, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
-import { readServerStatus } from "../../monitoring/control-socket.ts";
+import { readServerStatus } from "../../monitoring/listeners.ts";
 import type { ServerStatus } from "../../monitoring/read-status.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
