@@ -71,41 +71,26 @@ async function hasBegunToStop(server: Serving): Promise<void> {
 }
 
 describe.concurrent("requests in flight are finished", () => {
-  test.each([
-    ["SIGTERM", 1],
-    ["SIGINT", 1],
-    ["SIGTERM", 2],
-  ] as const)(
-    "after %s to a server with %d worker(s), and the end is 0",
-    async (signal, workers) => {
+  const ways: [how: string, workers: number, stop: (server: Serving) => unknown][] = [
+    ["after SIGTERM to a server with one worker", 1, (server) => server.signal("SIGTERM")],
+    ["after SIGINT to a server with one worker", 1, (server) => server.signal("SIGINT")],
+    ["after SIGTERM to a server with two workers", 2, (server) => server.signal("SIGTERM")],
+    ["after Ctrl-C, which reaches the workers as well", 2, (server) => process.kill(-server.pid, "SIGINT")],
+    [
+      "after SIGTERM to every process separately, as supervisors may send it",
+      2,
+      async (server) => {
+        for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
+        await takesNoConnections(server);
+        server.signal("SIGTERM");
+      },
+    ],
+  ];
+  test.each(ways)(
+    "%s, and the end is 0",
+    async (_how, workers, stop) => {
       const { server, requests } = await serveInFlight("--workers", String(workers));
-      server.signal(signal);
-      await hasBegunToStop(server);
-      await finishAll(requests);
-      expect(await server.exited).toBe(0);
-    },
-    timeoutMs,
-  );
-
-  test(
-    "after Ctrl-C, which reaches the workers as well",
-    async () => {
-      const { server, requests } = await serveInFlight("--workers", "2");
-      process.kill(-server.pid, "SIGINT");
-      await hasBegunToStop(server);
-      await finishAll(requests);
-      expect(await server.exited).toBe(0);
-    },
-    timeoutMs,
-  );
-
-  test(
-    "after SIGTERM to every process separately, as supervisors may send it",
-    async () => {
-      const { server, requests } = await serveInFlight("--workers", "2");
-      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
-      await takesNoConnections(server);
-      server.signal("SIGTERM");
+      await stop(server);
       await hasBegunToStop(server);
       await finishAll(requests);
       expect(await server.exited).toBe(0);

@@ -160,40 +160,6 @@ describe("the queue", () => {
     return Object.assign(state, { done: hashing.run(work, party) });
   }
 
-  test("stores take turns, however many wait in one of them", async () => {
-    Object.assign(hashing.limits, { permits: 1 });
-    const order: string[] = [];
-    const run = (party: string) => hashing.run(async () => void order.push(party), party);
-    const first = startWork("a");
-    const work = [..."aaaabbc"].map(run);
-    const late = run("c");
-    first.end();
-    await Promise.all([...work, late]);
-    expect(order.join("")).toBe("abcabcaa");
-    expect(hashing.waiting).toBe(0);
-  });
-
-  test("while it is full, another store takes the place of the latest one of the store with most waiting", async () => {
-    Object.assign(hashing.limits, { permits: 1, maxWaiting: 4 });
-    const first = startWork("a");
-    const outcomes: string[] = [];
-    const run = (name: string) =>
-      hashing
-        .run(async () => {}, name.slice(0, 1))
-        .then(
-          () => outcomes.push(name),
-          ({ code }) => outcomes.push(`${name} ${code}`),
-        );
-    const work = ["a1", "a2", "a3", "a4", "a5", "b1", "b2", "b3", "c1", "d1", "e1"].map(run);
-    await Bun.sleep(1);
-    // Once each store has one waiting, nobody makes room any more.
-    expect(outcomes.toSorted()).toEqual(["a2", "a3", "a4", "a5", "b2", "b3", "e1"].map((name) => `${name} 5001`));
-    expect(hashing.waiting).toBe(4);
-    first.end();
-    await Promise.all(work);
-    expect(outcomes.slice(7)).toEqual(["a1", "b1", "c1", "d1"]);
-  });
-
   test("runs as many at once as permitted, the others in order of arrival", async () => {
     Object.assign(hashing.limits, { permits: 2 });
     const work = Array.from({ length: 5 }, startWork);
@@ -207,19 +173,6 @@ describe("the queue", () => {
       await one.done;
     }
     expect(begun()).toEqual([true, true, true, true, true]);
-  });
-
-  test("refuses further ones with 5001 at once while it is full", async () => {
-    Object.assign(hashing.limits, { permits: 1, maxWaiting: 1 });
-    const [first, second] = [startWork(), startWork()];
-    const refused = await failureOf(() => verifyPassword("x", null));
-    expect(refused).toMatchObject({ code: 5001, retryAfter: 1 });
-    expect(await failureOf(() => hashPassword("x"))).toMatchObject({ code: 5001 });
-    first.end();
-    await first.done;
-    second.end();
-    await second.done;
-    expect(await verifyPassword("x", null)).toBe(false);
   });
 
   test("releases the permit of work that fails", async () => {

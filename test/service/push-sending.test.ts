@@ -1,24 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
-import { leaseMs } from "../../src/server/delivery/claim.ts";
 import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
-import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import {
   fanOut,
   purgeMessages,
   purgePushes,
   purgeRegistrations,
-  pushQueue,
 } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
 import { createBrowser, readVapid } from "../support/push-browser.ts";
-import { closePushServices, openPushes, openPushService } from "../support/pushes.ts";
+import { closePushServices, openPushes } from "../support/pushes.ts";
 import { onDatabase, onEachDatabase } from "../support/suite.ts";
-import { until } from "../support/until.ts";
 
 afterAll(closePushServices);
 
@@ -138,23 +134,6 @@ onEachDatabase((suite) => {
       expect(await sender.runUntilIdle()).toBe(0);
     },
   );
-
-  test("two concurrent engines send each message once", async () => {
-    const { service, register, queue, openSender, deliveries, clock } = await openPushes(suite);
-    const browsers = Array.from({ length: 12 }, () => service.subscribe());
-    for (const { subscription } of browsers) await register({ target: subscription });
-    await queue();
-    await queue();
-    const senders = [openSender(), openSender()];
-    // Deliveries without a permit at an unknown service are retried soon.
-    for (let round = 0; round < 3; round++) {
-      await Promise.all(senders.map((sender) => sender.runUntilIdle()));
-      clock.advance(2000);
-    }
-    expect(service.received).toHaveLength(24);
-    for (const { messages } of browsers) expect(new Set(messages().map(({ tag }) => tag)).size).toBe(2);
-    expect((await deliveries()).every((row) => row.status === "sent")).toBe(true);
-  });
 });
 
 onDatabase("file", (suite) => {
@@ -315,24 +294,6 @@ onDatabase("file", (suite) => {
 
 describe("with services that do not answer", () => {
   onDatabase("file", (suite) => {
-    test("a hanging push service does not delay others", async () => {
-      const hanging = await openPushService(() => {});
-      const { service, register, queue, sender, deliveries, clock } = await openPushes(suite);
-      for (let n = 0; n < 40; n++) await register({ target: hanging.subscribe().subscription, isProven: true });
-      const browser = service.subscribe();
-      await register({ target: browser.subscription, isProven: true });
-      await queue();
-      await sender.poll();
-      await until("as many as may hang at once", () => hanging.received.length === pushPolicy.untrusted.receiver);
-      clock.advance(2000);
-      await sender.poll();
-      const isSent = async () => (await deliveries()).some((row) => row.status === "sent");
-      await until("the message of the browser that answers", isSent);
-      expect(browser.messages()).toHaveLength(1);
-      expect(hanging.received).toHaveLength(pushPolicy.untrusted.receiver);
-      await sender.stop(0);
-    });
-
     test("orders go first, then messages, then registrations that never received a message", async () => {
       const sent: string[] = [];
       const provider: PushProvider = {
@@ -357,33 +318,6 @@ describe("with services that do not answer", () => {
 });
 
 onDatabase("file", (suite) => {
-  test("deliveries of a killed process are sent by another after the lease", async () => {
-    const { service, register, queue, sender, rows, clock, deliveries } = await openPushes(suite);
-    await register({ target: service.subscribe().subscription });
-    await queue();
-    const ctx = { db: suite.app.db, now: clock.now };
-    await fanOut(ctx);
-    const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
-      "select tenant_id from push_deliveries",
-    );
-    expect(await pushQueue.claim(ctx, { tenantId, max: 8 })).toMatchObject([{ attempts: 1, kind: "message" }]);
-    expect(await sender.runUntilIdle()).toBe(0);
-    clock.advance(leaseMs);
-    expect(await sender.runUntilIdle()).toBe(1);
-    expect(await deliveries()).toMatchObject([{ status: "sent", attempts: 2 }]);
-  });
-
-  test("an engine that stops releases interrupted deliveries, and their attempts do not count", async () => {
-    const hanging = await openPushService(() => {});
-    const { register, queue, sender, deliveries } = await openPushes(suite);
-    await register({ target: hanging.subscribe().subscription });
-    await queue();
-    await sender.poll();
-    await until("the attempt", () => hanging.received.length === 1);
-    await sender.stop(0);
-    expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, leased_until: null }]);
-  });
-
   test("a message to ten thousand devices is fanned out in batches, once for each", async () => {
     const { queue, rows, ctx, clock } = await openPushes(suite);
     const now = new Date(clock.now()).toISOString();

@@ -85,17 +85,6 @@ onEachDatabase((suite) => {
     expect(notices).toEqual([expect.stringContaining("events stay queued"), expect.stringContaining("failed: 503")]);
   });
 
-  test("several senders in several processes send each event once", async () => {
-    const { record, openSender, receiver, deliveries } = await openHook(suite);
-    const again = await suite.database.openAgain();
-    const senders = [openSender(), openSender(), openSender({ db: again })];
-    for (let i = 0; i < 12; i++) await record();
-    await Promise.all(senders.map((sender) => sender.runUntilIdle()));
-    await until("everything is sent", async () => (await deliveries()).every((one) => one.status === "delivered"));
-    expect(receiver.received).toHaveLength(12);
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12);
-  });
-
   test("a delivery that was sent but not recorded is sent again after its lease", async () => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
