@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
@@ -8,7 +8,7 @@ import type { Report } from "../../src/server/health/doctor.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const cli = openCli();
-const { json, run, failure } = cli;
+const { json, run } = cli;
 const path = join(cli.dataDir, "bodega.db");
 
 beforeAll(async () => {
@@ -57,18 +57,6 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
     ["file", "error", false],
   ]);
   expect((await checkFile("", "-q")).stdout).toMatch(/^\/\S+bodega\.db\n$/);
-});
-
-test("a directory without a database is exit code 3, and no database is created", async () => {
-  const dir = join(makeDir(), "nothing");
-  const { code, error } = await failure("db", "check", "--data-dir", dir);
-  expect({ code, error: error.code }).toEqual({ code: 3, error: 5301 });
-  expect(existsSync(dir)).toBe(false);
-});
-
-test("a database server that does not answer is exit code 4", async () => {
-  const { code, error } = await failure("db", "check", "--database-url", "http://127.0.0.1:1");
-  expect({ code, error: error.code }).toEqual({ code: 4, error: 5001 });
 });
 
 test("a terminal shows the running check, and ctrl-C ends it with 130 while it reads", async () => {

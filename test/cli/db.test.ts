@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { nextVersion, openCli } from "./run-bodega.ts";
@@ -32,20 +32,6 @@ test("eight commands on a new directory make one sound database", async () => {
   const outcomes = await Promise.all(names.map((name) => run(["tenant", "create", name])));
   expect(outcomes.map(({ code, stderr }) => (code === 0 ? "" : stderr))).toEqual(names.map(() => ""));
   expect((await json<{ namespace: string }[]>("tenant", "list")).map(({ namespace }) => namespace)).toEqual(names);
-});
-
-test("help, version and completion touch no data directory", async () => {
-  const { run, dataDir } = openCli();
-  for (const line of [
-    ["--help"],
-    ["version"],
-    ["completion", "bash"],
-    ["tenant", "create", "-h"],
-    ["tenant", "show"],
-  ]) {
-    await run(line);
-  }
-  expect(existsSync(dataDir)).toBe(false);
 });
 
 describe("a schema of another version is not changed", () => {

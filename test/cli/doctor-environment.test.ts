@@ -397,14 +397,6 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
   expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
 });
 
-test("an invalid setting and an invalid flag are exit code 2", async () => {
-  const shop = copyShop();
-  writeSettings(shop, "BODEGA_PORT=none");
-  const { code, stderr } = await runHere(["doctor"], shop);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("BODEGA_PORT must be") });
-  expect((await runHere(["doctor", "--public-url", "nowhere"], copyShop())).code).toBe(2);
-});
-
 test("a server that does not answer is a warning, and no server is a note", async () => {
   const shop = copyShop();
   const find = async () => pick((await runDoctor(shop)).findings, { check: "server" });

@@ -12,7 +12,6 @@ import { startTestApp } from "../support/app.ts";
 import { canTest, openTestDatabase } from "../support/backend.ts";
 import { createShop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { inNextVersion } from "../support/next-migration.ts";
 import { actOn, makeOrder } from "../support/orders.ts";
 
 const options = { deps: { now: Date.now, timeoutMs: 5000, command: (words: string) => `bodega ${words}` } };
@@ -177,20 +176,6 @@ test("tables, indexes and triggers that are missing, altered or foreign are each
     "warning: schema: The index diary_by_day of diary was not created by a migration.",
     "warning: schema: The table diary was not created by a migration.",
   ]);
-});
-
-test("newer, altered and pending migrations are reported", async () => {
-  const { dataDir } = makeDataDir();
-  await tamper(dataDir, "update __bodega_migrations set hash = 'x' where name = '0000_initial'");
-  expect(await findingsOf(dataDir)).toEqual([expect.stringContaining("Migration 0000_initial")]);
-  await tamper(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', 'x')");
-  expect(await findingsOf(dataDir)).toEqual([
-    expect.stringContaining("newer version of this program migrated the database (9999_later)"),
-    expect.stringContaining("Migration 0000_initial"),
-  ]);
-  await tamper(dataDir, "delete from __bodega_migrations where name = '9999_later'");
-  const found = await inNextVersion(() => findingsOf(dataDir));
-  expect(found).toContainEqual(expect.stringContaining("must be applied to the database, from 0001_next"));
 });
 
 test("the database of another program has only that finding", async () => {

@@ -53,28 +53,7 @@ describe("slugs", () => {
   }
 
   test("the slug of any title is empty or valid", () => {
-    const pieces = [
-      "a",
-      "Z",
-      "é",
-      "ß",
-      "İ",
-      "ǅ",
-      "灯",
-      "ि",
-      "💡",
-      "-",
-      "_",
-      " ",
-      "\0",
-      "\u0301",
-      "\ud800",
-      "5",
-      "½",
-      "ﬀ",
-      "ª",
-      "Ω",
-    ];
+    const pieces = ["\0", "\u0301", "\ud800", ..."aZéßİǅ灯ि💡-_ 5½ﬀªΩ"];
     const invalid: unknown[] = [];
     let at = 7;
     for (let n = 0; n < 20_000; n++) {
@@ -104,11 +83,7 @@ describe("slugs", () => {
       "a-",
       "a--b",
       "a b",
-      "A",
-      "a/b",
-      "a.b",
-      "a%20",
-      "..",
+      ..."A a/b a.b a%20 ..".split(" "),
       "a\n",
       "É",
       "a".repeat(121),
@@ -121,25 +96,14 @@ describe("slugs", () => {
 
 describe("currencies", () => {
   test("have the decimals of ISO 4217", () => {
-    const digits = {
-      EUR: 2,
-      USD: 2,
-      JPY: 0,
-      KRW: 0,
-      VND: 0,
-      ISK: 0,
-      CLP: 0,
-      XAF: 0,
-      KWD: 3,
-      BHD: 3,
-      TND: 3,
-      IQD: 3,
-      RSD: 2,
-      HUF: 2,
-      IDR: 2,
-      CLF: 4,
-    };
-    for (const [code, count] of Object.entries(digits)) expect([code, currencyDigits(code)]).toEqual([code, count]);
+    for (const [count, codes] of [
+      [0, "JPY KRW VND ISK CLP XAF"],
+      [2, "EUR USD RSD HUF IDR"],
+      [3, "KWD BHD TND IQD"],
+      [4, "CLF"],
+    ] as const) {
+      for (const code of codes.split(" ")) expect([code, currencyDigits(code)]).toEqual([code, count]);
+    }
   });
 
   test("are accepted in any case and stored in capitals; invalid codes are refused", () => {
@@ -229,19 +193,10 @@ describe("scopes", () => {
       "products:read",
       "products:write",
     ]);
-    for (const scopes of [
-      [],
-      [""],
-      ["products"],
-      ["prod:*"],
-      [":*"],
-      ["PRODUCTS:*"],
-      ["PRODUCTS:READ"],
-      ["*", "x"],
-      ["__proto__"],
-    ]) {
-      expectRefused("scopes", () => parseScopes(scopes));
+    for (const scopes of ["", "products", "prod:*", ":*", "PRODUCTS:*", "PRODUCTS:READ", "*,x", "__proto__"]) {
+      expectRefused("scopes", () => parseScopes(scopes.split(",")));
     }
+    expectRefused("scopes", () => parseScopes([]));
   });
 
   test("of a family expand to its scopes, and to no others", () => {

@@ -33,14 +33,8 @@ test("below /var/lib the unit has its own account with minimal permissions", () 
   expect(askSystemd(unit)).toBe("");
   expect(unit).toContain("\nExecStart=/usr/bin/env serve --data-dir /var/lib/bodega\n");
   for (const line of [
-    "DynamicUser=yes",
-    "StateDirectory=bodega",
-    "ProtectSystem=strict",
-    "ProtectHome=yes",
-    "PrivateUsers=yes",
-    "NoNewPrivileges=yes",
-    "CapabilityBoundingSet=",
-    "SystemCallFilter=@system-service",
+    ..."DynamicUser=yes StateDirectory=bodega ProtectSystem=strict ProtectHome=yes PrivateUsers=yes".split(" "),
+    ..."NoNewPrivileges=yes CapabilityBoundingSet= SystemCallFilter=@system-service".split(" "),
   ]) {
     expect(unit.split("\n")).toContain(line);
   }
@@ -148,14 +142,7 @@ test.each([
 });
 
 test("systemd manages only a directory directly below /var/lib", () => {
-  const names = [
-    "/var/lib/bodega",
-    "/var/lib/my-shop.1",
-    "/var/lib/a/b",
-    "/var/lib/private",
-    "/var/lib/",
-    "/srv/bodega",
-  ];
+  const names = "/var/lib/bodega /var/lib/my-shop.1 /var/lib/a/b /var/lib/private /var/lib/ /srv/bodega".split(" ");
   expect(names.map(stateDirectoryOf)).toEqual(["bodega", "my-shop.1", undefined, undefined, undefined, undefined]);
 });
 
