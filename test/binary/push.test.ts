@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { certificate } from "../support/certificate.ts";
-import { findInFiles } from "../support/find-in-files.ts";
 import { readVapid } from "../support/push-browser.ts";
 import { type PushService, type Subscriber, startPushService } from "../support/push-service.ts";
 import type { Serving } from "../support/serving.ts";
@@ -95,14 +94,4 @@ test("a message sent from the terminal while no server runs is delivered once by
   await until("the delivery noted", async () => (await list()).deliveries.sent === 1);
   expect(service.received).toHaveLength(1);
   expect(browser.messages().at(-1)).toMatchObject({ title: "News", body: "Lamps", tag: sent.message_id });
-});
-
-test("neither the log nor the data directory contains an endpoint or its keys", async () => {
-  const { credentials } = await register();
-  await payOrder(credentials);
-  await until("the message", () => browser.messages().length > 0);
-  await server.end();
-  const secrets = [service.origin, browser.path, browser.keys.p256dh, browser.keys.auth];
-  expect(secrets.filter((secret) => server.log().includes(secret))).toEqual([]);
-  expect(findInFiles(join(binary.dir, "bodega-data"), secrets)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { consumeCode, isTwoFactorOn, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
-import { drawQrCode, makeSecret, matchStep, otpauthUri } from "../../src/server/modules/two-factor/totp.ts";
+import { drawQrCode, matchStep, otpauthUri } from "../../src/server/modules/two-factor/totp.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type Account, openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -90,13 +90,6 @@ onDatabase("file", (suite) => {
     for (const code of codes) expect(await spend(ctx, account.id, code)).toBe(false);
   });
 
-  test("of many concurrent calls with one recovery code, one is accepted", async () => {
-    const { ctx, account, codes } = await enrolled();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => spend(ctx, account.id, codes[3] as string)));
-    expect(outcomes.filter(Boolean)).toHaveLength(1);
-    expect(await spend(ctx, account.id, codes[4] as string)).toBe(true);
-  });
-
   test("stored secrets and recovery codes of one user are invalid for another", async () => {
     const { ctx, account, codes } = await enrolled();
     const thief = await enrolled();
@@ -145,26 +138,6 @@ onDatabase("file", (suite) => {
     });
     expect(rows).toHaveLength(1);
   });
-
-  test("the database contains neither the secret nor a recovery code in plain text", async () => {
-    const shop = await suite.shop();
-    const account = await openAccount(shop);
-    const { secret } = await account.begin();
-    const { data } = await account.call<{ recovery_codes: string[] }>("POST /users/me/two-factor/confirm/", {
-      body: { otp: await account.code() },
-    });
-    const stored: string[] = [];
-    for (const table of ["two_factor", "recovery_codes", "audit_log", "mail_outbox"]) {
-      const { rows } = await suite.app.db.execute(`select * from ${table}`);
-      stored.push(JSON.stringify(rows));
-    }
-    const text = stored.join("\n").toLowerCase();
-    for (const code of data.recovery_codes) {
-      expect(text).not.toContain(code);
-      expect(text).not.toContain(code.replace("-", ""));
-    }
-    expect(text).not.toContain(secret.toLowerCase());
-  });
 });
 
 /** `12345678901234567890` in base32: the secret of RFC 6238, appendix B. */
@@ -200,12 +173,6 @@ describe("codes", () => {
     for (const other of ["", code.slice(1), `${code}0`, `0${code}`, "abcdef", "١٢٣٤٥٦"]) {
       expect(await matchStep(secret, other, at)).toBeNull();
     }
-  });
-
-  test("secrets are 160 random bits in base32", async () => {
-    const secrets = await Promise.all(Array.from({ length: 20 }, makeSecret));
-    for (const one of secrets) expect(one).toMatch(/^[A-Z2-7]{32}$/);
-    expect(new Set(secrets).size).toBe(20);
   });
 });
 
