@@ -10,6 +10,13 @@ interface WorkerOptions extends Pick<JobOptions, "command" | "env" | "log"> {
   registry: WorkerRegistry;
 }
 
+interface StartedWorker {
+  place: number;
+  workers: Set<Subprocess>;
+  ready: PromiseWithResolvers<void>;
+  onEnd: (what: string) => void;
+}
+
 /** A worker that ends within this time of its start is replaced with a growing delay. */
 const minUptimeMs = 10_000;
 /** A supervisor that stops the group may reach a worker first; within this delay, it reaches the parent too. */
@@ -45,6 +52,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     }
   }
 
+  /** Kills the remaining workers after `graceMs` and the time for their last writes. */
   async function stop(graceMs: number): Promise<void> {
     isStopping = true;
     for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
@@ -70,26 +78,14 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     await stop(0);
     throw error;
   }
-  return {
-    /** Kills the remaining workers after `graceMs` and the time for their last writes. */
-    stop,
-  };
+  return { stop };
 }
 
 /**
  * `ready` resolves when the worker answers requests, and rejects if it ends by itself before that. A killed worker is
  * only replaced.
  */
-function startWorker(
-  config: Config,
-  options: WorkerOptions,
-  started: {
-    place: number;
-    workers: Set<Subprocess>;
-    ready: PromiseWithResolvers<void>;
-    onEnd: (what: string) => void;
-  },
-): void {
+function startWorker(config: Config, options: WorkerOptions, started: StartedWorker): void {
   const { place, workers, ready, onEnd } = started;
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {

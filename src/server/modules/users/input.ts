@@ -1,9 +1,8 @@
 import { invalidField } from "../../errors.ts";
-import { countryExpects, isCountry } from "../../values/country.ts";
 import { parseEmail } from "../../values/email.ts";
 import { metadataText, requireText } from "../../values/fields.ts";
 import { parseLanguage } from "../tenants/input.ts";
-import type { Address, UserPatch } from "./model.ts";
+import { type Address, countryExpects, isCountry, type UserPatch } from "./model.ts";
 import type { users } from "./table.ts";
 
 const maxAddresses = 20;

@@ -1,7 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
-import { countryExpects, countryPattern } from "../../values/country.ts";
 import { closed, input, line, nullable, oneOf, output, patch, textUpTo, timestamp } from "../../values/schema.ts";
+
+/** ISO 3166-1 alpha-2, as a JSON Schema pattern. */
+const countryPattern =
+  "^(" +
+  "A[DEFGILMOQRSTUWXZ]|B[ABDEFGHIJLMNOQRSTVWYZ]|C[ACDFGHIKLMNORUVWXYZ]|D[EJKMOZ]|E[CEGHRST]|F[IJKMOR]|" +
+  "G[ABDEFGHILMNPQRSTUWY]|H[KMNRTU]|I[DELMNOQRST]|J[EMOP]|K[EGHIMNPRWYZ]|L[ABCIKRSTUVY]|" +
+  "M[ACDEFGHKLMNOPQRSTUVWXYZ]|N[ACEFGILOPRUZ]|OM|P[AEFGHKLMNRSTWY]|QA|R[EOSUW]|S[ABCDEGHIJKLMNORSTVXYZ]|" +
+  "T[CDFGHJKLMNORTVWZ]|U[AGMSYZ]|V[ACEGINU]|W[FS]|Y[ET]|Z[AMW]" +
+  ")$";
+export const countryExpects = "a two-letter country code, such as DE";
+
+const countryForm = new RegExp(countryPattern);
+
+export function isCountry(code: string): boolean {
+  return countryForm.test(code);
+}
 
 const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
