@@ -910,11 +910,11 @@ export interface components {
             data: components["schemas"]["Category"];
         };
         CategoryInput: {
-            title: string;
             /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
             parent_id?: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
+            title: string;
             description?: string | null;
             /**
              * Format: int64

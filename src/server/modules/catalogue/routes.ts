@@ -17,6 +17,7 @@ import { ProductListQuery, readableFields } from "./list/model.ts";
 import {
   DeletedProduct,
   DeletedVariant,
+  maxVariants,
   Product,
   ProductInput,
   ProductParams,
@@ -34,7 +35,6 @@ import {
   patchProduct,
   replaceProduct,
 } from "./products/service.ts";
-import { maxVariants } from "./variants/variant-input.ts";
 import {
   addVariant,
   deleteVariant,

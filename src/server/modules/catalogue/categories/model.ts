@@ -1,20 +1,26 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../../pagination/list-query.ts";
-import { closed, deleted, nullable, output, patch, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
+import {
+  closed,
+  deleted,
+  input,
+  nullable,
+  output,
+  patch,
+  text,
+  textUpTo,
+  timestamp,
+  whole,
+} from "../../../values/schema.ts";
 import { ProductPatch, productTexts, translations } from "../products/model.ts";
 
 /** The maximum number of levels, and of categories in a store. */
 export const limits = { depth: 8, categories: 2000 } as const;
 
 const { title, slug, description } = productTexts;
-const parent = nullable(
-  text(
-    120,
-    `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`,
-  ),
-);
+const above = `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`;
 const fields = {
-  parent_id: parent,
+  parent_id: nullable(text(120, above)),
   slug,
   title,
   description: nullable(description),
@@ -24,18 +30,12 @@ const fields = {
     description: "Customers and the keys of pages see published categories below published ones only.",
   }),
 };
-const { title: _, ...optional } = fields;
+const optional = Type.Partial(Type.Object({ ...fields, translations })).properties;
 
-export const CategoryInput = Type.Composite(
-  [Type.Object({ title }), Type.Partial(Type.Object({ ...optional, translations }))],
-  { $id: "CategoryInput", additionalProperties: false },
-);
+export const CategoryInput = input("CategoryInput", { ...optional, title });
 export type CategoryInput = Static<typeof CategoryInput>;
 
-export const CategoryPatch = patch("CategoryPatch", {
-  ...fields,
-  translations: ProductPatch.properties.translations,
-});
+export const CategoryPatch = patch("CategoryPatch", { ...fields, translations: ProductPatch.properties.translations });
 export type CategoryPatch = Static<typeof CategoryPatch>;
 
 export const Category = output("Category", {

@@ -16,15 +16,10 @@ import { explainConflicts, unknownCategory } from "../products/resolve.ts";
 import { slugFrom } from "../products/slug.ts";
 import { products, productsToIndex } from "../products/table.ts";
 import { languageChain, localizedJson, localizedLanguage } from "../products/translation.ts";
+import type { WriteOptions } from "../products/update.ts";
 import { freeSlug, ownLanguageError, textValues, tooManyLanguagesError, updateStatement } from "../products/update.ts";
-import {
-  type Category,
-  type CategoryInput,
-  type CategoryListQuery,
-  type CategoryPatch,
-  categoryFields,
-  limits,
-} from "./model.ts";
+import type { Category, CategoryInput, CategoryListQuery, CategoryPatch } from "./model.ts";
+import { categoryFields, limits } from "./model.ts";
 import { categories, isVisible } from "./table.ts";
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
@@ -130,12 +125,8 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
   });
 }
 
-export async function updateCategory(
-  ctx: Ctx,
-  named: string,
-  patch: CategoryPatch,
-  { lang, ifMatch }: { lang?: string | undefined; ifMatch: number | null },
-): Promise<RenderedProduct> {
+export async function updateCategory(ctx: Ctx, named: string, patch: CategoryPatch, options: WriteOptions) {
+  const { lang, ifMatch } = options;
   return inTransaction(ctx, async (tx) => {
     const { id, lang: own } = await requireVersion(tx, named, ifMatch);
     const columns = await categoryColumns(tx, id, patch);

@@ -18,12 +18,13 @@ type Match = [tags: string[], categoryIds: string[], price: number, variants: st
 type Counted = { query: ProductListQuery; words: SearchWord[] | undefined; lang: string | undefined };
 type Count = (ctx: Ctx, matches: readonly Match[], list: Counted) => Promise<object[]> | object[];
 
+/** Each facet, the beginning of the names of its own filters, and how its values are counted. */
 const facets = {
-  tags: { own: (name: string) => name === "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
-  categories: { own: (name: string) => name === "category", count: countCategories },
-  options: { own: (name: string) => name === "option", count: countOptions },
-  price: { own: (name: string) => name.startsWith("price["), count: countPrices },
-} satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
+  tags: { own: "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
+  categories: { own: "category", count: countCategories },
+  options: { own: "option", count: countOptions },
+  price: { own: "price[", count: countPrices },
+} satisfies Record<string, { own: string; count: Count }>;
 export type Facet = keyof typeof facets;
 
 export const facetNames = Object.keys(facets);
@@ -35,7 +36,8 @@ export async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Prom
   const result: Record<string, object> = {};
   for (const name of new Set(names)) {
     const { own, count } = facets[name];
-    const rest = Object.fromEntries(Object.entries(list.query).filter(([filter]) => !own(filter))) as ProductListQuery;
+    const others = Object.entries(list.query).filter(([filter]) => !filter.startsWith(own));
+    const rest = Object.fromEntries(others) as ProductListQuery;
     const key = JSON.stringify(rest);
     const filters = scans.has(key) ? null : await readFilters(ctx, rest, list.words);
     const scan = () => filters && scanMatches(ctx, { ...filters, hasOptions }, "facets");

@@ -27,11 +27,7 @@ export type ProductFilters = Partial<
 >;
 
 /** Returns null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
-export async function readFilters(
-  ctx: Ctx,
-  query: ProductListQuery,
-  words: SearchWord[] | undefined,
-): Promise<ProductFilters | null> {
+export async function readFilters(ctx: Ctx, query: ProductListQuery, words: SearchWord[] | undefined) {
   // Most lists have no range, and checking each by name would take a tenth of the page's time.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   const status = readStatus(ctx, query);

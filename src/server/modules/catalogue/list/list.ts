@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { yieldToEventLoop } from "../../../concurrency/event-loop.ts";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { invalidField } from "../../../errors.ts";
-import { decodeCursor, type ListPage, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
+import { decodeCursor, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseNames } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import { readCatalogueState } from "../../events/service.ts";
@@ -22,11 +22,7 @@ export type ProductDocument = Static<typeof Product>;
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
 /** `language` in the reply has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden. */
-export async function listProducts(
-  ctx: Ctx,
-  query: ProductListQuery,
-  lang?: string,
-): Promise<ListPage & { language?: string; state?: string }> {
+export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string) {
   const { q, cursor, limit = defaultLimit, include_total: isTotalAsked = false } = query;
   const fields = parseFields(query.fields, readableFields(ctx));
   const { key, descending, sort } = readSort(query);

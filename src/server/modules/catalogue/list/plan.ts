@@ -5,16 +5,8 @@ import { get, param, statement } from "../../../db/statement.ts";
 import { productCounts } from "../products/table.ts";
 import { type BatchRow, batchStatement, measureStatement, rowsOf, scanStatement, sizes } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";
-import {
-  type FilterColumn,
-  hasOrder,
-  type ListPlan,
-  type PageRow,
-  pageStatement,
-  ranges,
-  type Source,
-  sortColumns,
-} from "./page-statement.ts";
+import type { FilterColumn, ListPlan, PageRow, Source } from "./page-statement.ts";
+import { hasOrder, pageStatement, ranges, sortColumns } from "./page-statement.ts";
 import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
@@ -189,12 +181,7 @@ function filteredColumns(filters: ProductFilters, sorted: string | undefined): F
   return columns;
 }
 
-async function rarestColumn(
-  ctx: Ctx,
-  filters: ProductFilters,
-  columns: FilterColumn[],
-  max: number,
-): Promise<FilterColumn | undefined> {
+async function rarestColumn(ctx: Ctx, filters: ProductFilters, columns: FilterColumn[], max: number) {
   let fewest = max + 1;
   let rarest: FilterColumn | undefined;
   for (const column of columns) {

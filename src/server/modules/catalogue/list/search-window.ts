@@ -24,6 +24,8 @@ interface SearchWindow {
   scanCursor: string | null;
 }
 
+type NextWindow = Partial<SearchWindow> | undefined;
+
 const selectSpans = (descending: boolean, isContinued: boolean) =>
   compiledOnce(`spans ${descending} ${isContinued}`, () => {
     const after = sql`and rowid ${sql.raw(descending ? "<" : ">")} cast(${param("after")} as integer)`;
@@ -48,11 +50,7 @@ async function readSpans(ctx: Ctx, expressions: readonly string[], { descending,
 }
 
 /** Returns the next window of a search (see README.md); empty without a search, undefined if nothing follows. */
-export async function nextWindow(
-  ctx: Ctx,
-  filters: ProductFilters,
-  options: WindowOptions,
-): Promise<Partial<SearchWindow> | undefined> {
+export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: WindowOptions): Promise<NextWindow> {
   if (filters.terms === undefined) return {};
   const { descending, after, size, isRanked = false } = options;
   const isInTitles = isRanked && (after === undefined || after > firstTitlePosition);

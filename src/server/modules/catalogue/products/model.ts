@@ -20,6 +20,7 @@ import { maxShownStock } from "./rendering.ts";
 export const maxStock = 1_000_000_000_000;
 export const maxTitle = 300;
 export const maxCategories = 50;
+export const maxVariants = 100;
 
 const amount = (description: string, example: number) => Type.Number({ minimum: 0, description, examples: [example] });
 const stocked = {
@@ -127,7 +128,10 @@ export type ProductReplacement = Static<typeof ProductReplacement>;
 export const ProductInput = input("ProductInput", {
   ...ProductReplacement.properties,
   variants: Type.Optional(
-    Type.Array(VariantInput, { maxItems: 100, description: "Forms in which the product is sold, such as sizes." }),
+    Type.Array(VariantInput, {
+      maxItems: maxVariants,
+      description: "Forms in which the product is sold, such as sizes.",
+    }),
   ),
 });
 export type ProductInput = Static<typeof ProductInput>;

@@ -1,22 +1,12 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import {
-  bind,
-  get,
-  isVersion,
-  notDeleted,
-  ofStoreNotDeleted,
-  param,
-  params,
-  rowsOf,
-  statement,
-} from "../../../db/statement.ts";
+import { bind, get, isVersion, notDeleted, param, params, rowsOf, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../../errors.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { bindEvent, recordEvent } from "../../events/service.ts";
 import { parseLanguage } from "../../tenants/input.ts";
-import { insertVariants, variantRows, withDeferredSummaries } from "../variants/variant-input.ts";
+import { insertVariants, newVariants, variantRows, withDeferredSummaries } from "../variants/variant-input.ts";
 import { deletion, priceColumns, productPrice } from "../variants/variants.ts";
 import { withSizes } from "./images.ts";
 import { productColumns } from "./input.ts";
@@ -27,14 +17,8 @@ import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, localizedJson, localizedLanguage } from "./translation.ts";
-import {
-  freeSlug,
-  ownLanguageError,
-  type ProductChange,
-  selectCurrent,
-  updateProduct,
-  variantFieldError,
-} from "./update.ts";
+import type { ProductChange, WriteOptions } from "./update.ts";
+import { freeSlug, ownLanguageError, selectCurrent, updateProduct, variantFieldError } from "./update.ts";
 
 const isTranslated = sql<number>`translations <> '{}'`;
 const reads = forEachAudience((audience) => {
@@ -67,13 +51,12 @@ const deletable = and(notDeleted(products), isVersion(products));
 const deleteProductRow = statement((q) =>
   q.update(products).set(deletion).where(deletable).returning({ version, hasVariants }),
 );
-const ofProduct = and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")));
+const ofProduct = sql`tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`;
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
 // Returns the variants that follow the product's price and had another one.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
-  where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
-    and not has_own_price and ${priceColumns} is not ${productPrice}
+  where ${ofProduct} and not has_own_price and ${priceColumns} is not ${productPrice}
   returning id`);
 
 /** The columns of fields that a new product, or a PUT, omits. */
@@ -120,7 +103,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     }
     return inTransaction(ctx, async (tx) => {
       await tx.db.batch(statements);
-      await tx.db.batch(withDeferredSummaries([insertVariants(tx, id, variants)]));
+      await tx.db.batch(withDeferredSummaries([bind(insertVariants, newVariants(tx, id, variants))]));
       return getProduct(tx, id, language);
     });
   });
@@ -170,8 +153,6 @@ export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | n
   });
 }
 
-type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
-
 async function write(ctx: Ctx, named: string, given: ProductChange, fields?: string[]) {
   const id = await findProductId(ctx, named);
   const change = { ...given, columns: await resolveCategories(ctx, given.columns) };
@@ -185,7 +166,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     const data = { version: updated.version, fields };
     await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.isShown === 1 });
     if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
-      const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, now });
+      const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, id, now });
       const [, followed] = await tx.db.batch(withDeferredSummaries([follow]));
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);

@@ -32,6 +32,7 @@ type ItemRow = StockItem &
   Record<"isCounted" | "needsVariant" | "allowsBackorder", number> & { options: string; available: number | null };
 export type OrderedItem = Omit<ItemRow, "isCounted"> & { isCounted: boolean; quantity: number };
 
+type MovedItem = StockItem & { quantity: number };
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit";
 
 type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
@@ -170,12 +171,7 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason,
  * opposite `release`; `commit` removes sold stock, `restock` adds refunded stock. These two increase each product's
  * version.
  */
-export function moveStock(
-  tx: StockCtx,
-  kind: keyof typeof moves,
-  items: (StockItem & { quantity: number })[],
-  reason: StockReason,
-): InStatement[] {
+export function moveStock(tx: StockCtx, kind: keyof typeof moves, items: MovedItem[], reason: StockReason) {
   const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   const moved = items.flatMap((item) => [
     bind(moves[kind][kindOf(item)], { ...values, ...item }),

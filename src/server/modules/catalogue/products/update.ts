@@ -17,6 +17,8 @@ export interface ProductChange {
   ifMatch: number | null;
 }
 
+export type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
+
 type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number>;
 
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {

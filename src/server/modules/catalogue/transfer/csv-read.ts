@@ -1,17 +1,9 @@
 import { CsvError, parse } from "csv-parse";
 import { validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
-import {
-  checkRow,
-  type Fields,
-  findBadText,
-  type ImportItem,
-  maxRecordLength,
-  type Row,
-  type RowError,
-  unreadableItem,
-} from "./import-item.ts";
-import { columnsOf, type MigrationReport, newReport, readShop, type ShopFormat } from "./migration/shop-table.ts";
+import type { Fields, ImportItem, Row, RowError } from "./import-item.ts";
+import { checkRow, findBadText, maxRecordLength, unreadableItem } from "./import-item.ts";
+import { columnsOf, newReport, readShop, type ShopFormat } from "./migration/shop-table.ts";
 import { shopify } from "./migration/shopify.ts";
 import { wooCommerce } from "./migration/woocommerce.ts";
 
@@ -22,11 +14,7 @@ const delimiters = [",", ";", "\t"] as const;
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
 /** Reads a CSV file. Reports what it omits from a shop's export. Errors: validationFailed for a bad header. */
-export async function* readCsv(
-  text: AsyncIterable<string>,
-  delimiter?: string,
-  report: MigrationReport = newReport(),
-): AsyncGenerator<ImportItem> {
+export async function* readCsv(text: AsyncIterable<string>, delimiter?: string, report = newReport()) {
   const [header, whole] = await peekHeader(text);
   const separator = delimiter ?? detectDelimiter(header);
   const rows = readRows(whole, separator);
@@ -34,11 +22,14 @@ export async function* readCsv(
     const { value: names } = await rows.next();
     if (!names) throw validationFailed("The file is empty. Its first line must name the columns.");
     const bad = findBadText(names.cells, names.line);
-    if (bad) return yield unreadableItem(bad, true);
+    if (bad) {
+      yield unreadableItem(bad, true);
+      return;
+    }
     const isOf = (one: ShopFormat) => one.needs.every((name) => columnsOf(names, one).includes(name));
     const shop = [shopify, wooCommerce].find(isOf);
-    if (shop) return yield* readShop(names, rows, shop, report);
-    yield* groupRows({ columns: readHeader(names.cells), decimalComma: separator === ";" }, rows);
+    if (shop) yield* readShop(names, rows, shop, report);
+    else yield* groupRows({ columns: readHeader(names.cells), decimalComma: separator === ";" }, rows);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     yield unreadableItem({ line: Number(error.line), message: explainCsv(error) }, true);

@@ -48,28 +48,19 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
     refuseOwnStock(fields.stock, item, existing);
     delete fields.stock;
   }
-  if (existing) return changeProduct(tx, item, { existing, fields, lang });
-  const { id, title } = await addProduct(tx, item, fields, lang);
-  claim("row", `id:${id}`);
-  return { title, fields: null };
-}
-
-async function addProduct(tx: Ctx, item: ImportItem, fields: Fields, lang: string | undefined) {
+  if (existing && lang !== undefined && lang !== existing.lang)
+    throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);
+  if (existing) return changeProduct(tx, item, existing, fields);
   requireCurrency(item.document.currency, tx.tenant.currency);
   const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
   const input = variants.length > 0 ? { ...fields, variants } : fields;
   const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
-  return JSON.parse(json) as { id: string; title: string };
+  const { id, title } = JSON.parse(json) as ExistingProduct;
+  claim("row", `id:${id}`);
+  return { title, fields: null };
 }
 
-async function changeProduct(
-  tx: Ctx,
-  item: ImportItem,
-  { existing, fields, lang }: { existing: ExistingProduct; fields: Fields; lang: string | undefined },
-): Promise<ImportOutcome> {
-  if (lang !== undefined && lang !== existing.lang) {
-    throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);
-  }
+async function changeProduct(tx: Ctx, item: ImportItem, existing: ExistingProduct, fields: Fields) {
   // The row was found by a SKU that only its variants show.
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
   const changes = findChanges(existing, fields, item.isCsv);
@@ -80,7 +71,7 @@ async function changeProduct(
     await setProductFields(tx, existing.id, validate(ProductFields, changes, "row"), existing.lang);
   }
   changed.push(...(await importVariants(tx, existing, item)));
-  return changed.length === 0 ? "unchanged" : { title: existing.title, fields: changed };
+  return changed.length === 0 ? ("unchanged" as const) : { title: existing.title, fields: changed };
 }
 
 /** Finds a product by id, by SKU, by the SKU of a variant, or by slug. */

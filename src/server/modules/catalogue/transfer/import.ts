@@ -45,11 +45,7 @@ export class ImportFailure extends Error {
 }
 
 /** Writes each product completely or not at all. Errors: ImportFailure, validationFailed for a header. */
-export async function importProducts(
-  ctx: Ctx,
-  items: AsyncIterable<ImportItem>,
-  options: ImportOptions,
-): Promise<ImportResult> {
+export async function importProducts(ctx: Ctx, items: AsyncIterable<ImportItem>, options: ImportOptions) {
   const result = newResult();
   const lines: KeyLines = new Map();
   try {
@@ -62,9 +58,11 @@ export async function importProducts(
     return result;
   } catch (error) {
     // When the signal aborts, reading the file throws.
-    if (options.signal?.aborted && (error as Error).name === "AbortError") return { ...result, stopped: "interrupted" };
+    const isAborted = options.signal?.aborted && (error as Error).name === "AbortError";
+    result.stopped = isAborted ? "interrupted" : "failure";
+    if (isAborted) return result;
     if (result.last_line === 0 && error instanceof AppError) throw error;
-    throw new ImportFailure({ ...result, stopped: "failure" }, error);
+    throw new ImportFailure(result, error);
   }
 }
 
@@ -80,12 +78,8 @@ async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<Impo
 }
 
 /** Imports items in one transaction until its time limit. Returns the number of imported items. */
-async function importBatch(
-  ctx: Ctx,
-  items: ImportItem[],
-  result: ImportResult,
-  { lines, onError, isDryRun, signal, onProgress }: ImportOptions & { lines: KeyLines },
-) {
+async function importBatch(ctx: Ctx, items: ImportItem[], result: ImportResult, options: BatchOptions) {
+  const { lines, onError, isDryRun, signal, onProgress } = options;
   if (signal?.aborted) {
     result.stopped = "interrupted";
     return 0;
@@ -124,6 +118,7 @@ function recordOutcome(result: ImportResult, line: number, outcome: ImportOutcom
 
 /** The lines of the keys that identify products. A second product with the same key would change the first. */
 type KeyLines = Map<string, number>;
+type BatchOptions = ImportOptions & { lines: KeyLines };
 
 async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowError[]> {
   if (item.faults.length > 0) return item.faults;

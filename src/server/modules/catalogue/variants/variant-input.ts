@@ -7,7 +7,7 @@ import { requireText } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { withSizes } from "../products/images.ts";
 import { soldColumns } from "../products/input.ts";
-import { maxTitle, type VariantInput } from "../products/model.ts";
+import { maxTitle, maxVariants, type VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { products, productVariants, staleSummaries } from "../products/table.ts";
 
@@ -68,10 +68,8 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   return { sku: null, stock: null, images: "[]", ...given };
 }
 
-export const maxVariants = 100;
-
-// Variants without a price get the product's price and currency. The statement also checks the maximum number.
-export const insertRows = statement<Rendered>(sql`
+// Variants without a price get the product's price and currency. None is inserted if they would be too many.
+export const insertVariants = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, images, position, created_at,
     updated_at)
@@ -103,8 +101,8 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
-/** The statement that inserts variants of a product: none if it then had more than `maxVariants`. */
-export function insertVariants(tx: Ctx, productId: string, variants: readonly VariantColumns[]) {
+/** The values of `insertVariants`. */
+export function newVariants(tx: Ctx, productId: string, variants: readonly VariantColumns[]) {
   const rows = JSON.stringify(variants.map((row) => ({ id: newId("var"), ...row })));
-  return bind(insertRows, { tenantId: tx.tenant.id, productId, rows, now: toTimestamp(tx.now()) });
+  return { tenantId: tx.tenant.id, productId, rows, now: toTimestamp(tx.now()) };
 }

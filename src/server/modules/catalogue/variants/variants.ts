@@ -1,43 +1,26 @@
 import type { InStatement } from "@libsql/core/api";
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import {
-  bind,
-  compiledOnce,
-  get,
-  isVersion,
-  ofStoreNotDeleted,
-  param,
-  rowsOf,
-  type Statement,
-  statement,
-} from "../../../db/statement.ts";
+import { bind, compiledOnce, get, isVersion, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { compileEvent } from "../../events/service.ts";
 import { withSizes } from "../products/images.ts";
 import { columnName, columnsOf } from "../products/input.ts";
-import type { VariantInput } from "../products/model.ts";
-import {
-  audienceOf,
-  forEachAudience,
-  isChangeShown,
-  type Rendered,
-  stockVersion,
-  variantViews,
-} from "../products/rendering.ts";
+import { maxVariants, type VariantInput } from "../products/model.ts";
+import type { Rendered } from "../products/rendering.ts";
+import { audienceOf, forEachAudience, isChangeShown, stockVersion, variantViews } from "../products/rendering.ts";
 import { explainConflicts, findProductId } from "../products/resolve.ts";
 import { hideVersion, stockChanged, touchProduct } from "../products/stock.ts";
 import { products, productVariants } from "../products/table.ts";
+import type { VariantColumns } from "./variant-input.ts";
 import {
   completeVariant,
   inheritedPriceError,
-  insertRows,
   insertVariants,
-  maxVariants,
+  newVariants,
   titleFrom,
-  type VariantColumns,
   variantColumns,
 } from "./variant-input.ts";
 
@@ -59,7 +42,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 type PriceChange = "own" | "product" | "same";
 
 /** Updates the row only if it has the version `ifMatch`, and a compare-at price only together with an own price. */
-function compileUpdate(names: Name[], price: PriceChange): Statement<Rendered> {
+function compileUpdate(names: Name[], price: PriceChange) {
   const given = names.filter((name) => price === "own" || !ofPrice.includes(name));
   const changes = given.map(
     (name) => sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`,
@@ -134,8 +117,8 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   const ids = { tenantId: ctx.tenant.id, productId: await findProductId(ctx, named), variantId: newId("var") };
   const row = { id: ids.variantId, ...completeVariant(variantColumns(ctx, input)) };
   return inTransaction(ctx, async (tx) => {
-    const insert = insertVariants(tx, ids.productId, [row]);
-    const [variant] = await explainConflicts(tx, row, async () => rowsOf(insertRows, await tx.db.execute(insert)));
+    const values = newVariants(tx, ids.productId, [row]);
+    const variant = await explainConflicts(tx, row, () => get(tx.db, insertVariants, values));
     if (variant) {
       await finishWrite(tx, touchProduct, { ...ids, now: toTimestamp(tx.now()) }, row.stock !== null);
       return variant;
@@ -187,7 +170,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
 }
 
 /** Updates the product by `touch`, and records its event and, if stock was edited, that of the variant. */
-async function finishWrite(tx: Ctx, touch: Statement<unknown>, values: Written, isStockEdited: boolean) {
+async function finishWrite(tx: Ctx, touch: typeof touchProduct, values: Written, isStockEdited: boolean) {
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (isStockEdited) statements.push(stockChanged(tx, values, "edit", values.now));
   await tx.db.batch(statements);
@@ -199,11 +182,8 @@ async function failedWriteError(tx: Ctx, ids: VariantIds, ifMatch: number | null
   return ifMatch !== null && ifMatch !== variant.version ? preconditionFailed() : inheritedPriceError();
 }
 
-async function findIds(
-  ctx: Ctx,
-  { productId: named, variantId }: VariantIds,
-): Promise<VariantIds & { tenantId: string }> {
-  const productId = await findProductId(ctx, named);
+async function findIds(ctx: Ctx, { variantId, ...named }: VariantIds) {
+  const productId = await findProductId(ctx, named.productId);
   if (!isId("var", variantId)) throw notFound("variant", variantId);
   return { tenantId: ctx.tenant.id, productId, variantId };
 }

@@ -62,12 +62,7 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
 }
 
 /** Yields another system's products. The file is read first, because rows of a product can be anywhere. */
-export async function* readShop(
-  header: Row,
-  rows: AsyncIterable<Row>,
-  format: ShopFormat,
-  report: MigrationReport,
-): AsyncGenerator<ImportItem> {
+export async function* readShop(header: Row, rows: AsyncIterable<Row>, format: ShopFormat, report: MigrationReport) {
   report.source = format.source;
   const table = openTable(header, format, report);
   const groups = new Map<string, { rows: Row[]; faults: RowError[] }>();
