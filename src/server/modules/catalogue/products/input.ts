@@ -7,7 +7,7 @@ import { currencyDigits, parseLanguage } from "../../tenants/input.ts";
 import { imagesText } from "./images.ts";
 import { maxStock, maxTitle, type ProductPatch, type VariantInput } from "./model.ts";
 import { isSlug } from "./slug.ts";
-import type { products } from "./table.ts";
+import type { products, productVariants } from "./table.ts";
 
 export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
@@ -15,6 +15,11 @@ export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
 /** Booleans are 0 or 1, because libsql cannot bind booleans. */
 export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: number }>;
+
+/** If the price is null, or missing in a new variant, then price, compare-at price and currency are the product's. */
+export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
+  priceMinor?: number | null;
+};
 
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns = soldColumns(ctx, input) as ProductColumns;
@@ -32,22 +37,21 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
 
 type SoldInput = Pick<VariantInput, "title" | "sku" | "price" | "compare_at_price" | "stock" | "images">;
 
-/** The columns that products and variants have in common. A price of null becomes the product's. */
-export function soldColumns(ctx: Ctx, input: SoldInput, prefix = "") {
+/** The columns that products and variants have in common. */
+export function soldColumns(ctx: Ctx, input: SoldInput, prefix = ""): VariantColumns {
   const { title, sku, price, compare_at_price: before, stock, images } = input;
   const { currency } = ctx.tenant;
   const digits = currencyDigits(currency);
+  const columns: VariantColumns = typeof price === "number" ? { currency, currencyDigits: digits } : {};
   const minor = (field: string, amount: number | null) =>
     amount === null ? null : parseMoney(prefix + field, amount, digits);
-  return {
-    ...(title !== undefined && { title: requireText(`${prefix}title`, title, maxTitle) }),
-    ...(sku !== undefined && { sku: sku === null ? null : requireText(`${prefix}sku`, normalizeSku(sku), 100) }),
-    ...(price !== undefined && { priceMinor: minor("price", price) }),
-    ...(typeof price === "number" && { currency, currencyDigits: digits }),
-    ...(before !== undefined && { compareAtMinor: minor("compare_at_price", before) }),
-    ...(stock !== undefined && { stock: stock === null ? null : requireWhole(`${prefix}stock`, stock, 0, maxStock) }),
-    ...(images !== undefined && { images: imagesText(ctx, images, `${prefix}images`) }),
-  };
+  if (title !== undefined) columns.title = requireText(`${prefix}title`, title, maxTitle);
+  if (sku !== undefined) columns.sku = sku === null ? null : requireText(`${prefix}sku`, normalizeSku(sku), 100);
+  if (price !== undefined) columns.priceMinor = minor("price", price);
+  if (before !== undefined) columns.compareAtMinor = minor("compare_at_price", before);
+  if (stock !== undefined) columns.stock = stock === null ? null : requireWhole(`${prefix}stock`, stock, 0, maxStock);
+  if (images !== undefined) columns.images = imagesText(ctx, images, `${prefix}images`);
+  return columns;
 }
 
 export function columnsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {

@@ -6,7 +6,7 @@ import { type AppError, conflict, fieldError, invalidField } from "../../../erro
 import { requireText } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { withSizes } from "../products/images.ts";
-import { soldColumns } from "../products/input.ts";
+import { soldColumns, type VariantColumns } from "../products/input.ts";
 import { maxTitle, maxVariants, type VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { products, productVariants, staleSummaries } from "../products/table.ts";
@@ -24,19 +24,13 @@ export function withDeferredSummaries(statements: InStatement[]): InStatement[] 
 
 const maxOptions = 10;
 
-/** If the price is null, or missing in a new variant, then price, compare-at price and currency are the product's. */
-export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
-  priceMinor?: number | null;
-};
-
 export function variantColumns(ctx: Ctx, input: VariantInput, prefix = ""): VariantColumns {
   const { options, price, compare_at_price: before, position } = input;
   if (price === null && typeof before === "number") throw inheritedPriceError(prefix);
-  return {
-    ...soldColumns(ctx, input, prefix),
-    ...(options !== undefined && optionColumns(`${prefix}options`, options)),
-    ...(position !== undefined && { position }),
-  };
+  const columns = soldColumns(ctx, input, prefix);
+  if (options !== undefined) Object.assign(columns, optionColumns(`${prefix}options`, options));
+  if (position !== undefined) columns.position = position;
+  return columns;
 }
 
 function optionColumns(field: string, options: Record<string, string>): { options: string; optionsKey: string } {

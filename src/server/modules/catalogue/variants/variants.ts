@@ -7,14 +7,13 @@ import { type AppError, notFound, preconditionFailed, wrongState } from "../../.
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { compileEvent } from "../../events/service.ts";
 import { withSizes } from "../products/images.ts";
-import { columnName, columnsOf } from "../products/input.ts";
+import { columnName, columnsOf, type VariantColumns } from "../products/input.ts";
 import { maxVariants, type VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { audienceOf, forEachAudience, isChangeShown, stockVersion, variantViews } from "../products/rendering.ts";
 import { explainConflicts, findProductId } from "../products/resolve.ts";
 import { hideVersion, stockChanged, touchProduct } from "../products/stock.ts";
 import { products, productVariants } from "../products/table.ts";
-import type { VariantColumns } from "./variant-input.ts";
 import {
   completeVariant,
   inheritedPriceError,
