@@ -1,7 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../../db/bind-args.ts";
 import { buildSchema } from "../../db/build-schema.ts";
-import { retryWhileBusy } from "../../db/db-errors.ts";
 import { migrations, restoreMarker } from "../../db/migrate.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, unavailable } from "../../errors.ts";
@@ -84,8 +83,6 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   return statements;
 }
 
-const busyDeadlineMs = 30_000;
-
 const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.schema = 'main'
   AND l.name NOT LIKE 'sqlite%' AND l.name NOT LIKE 'libsql%'`;
 // The audit entries of a deleted store also count as data.
@@ -136,7 +133,7 @@ async function beginLoading(db: Database, target: Awaited<ReturnType<typeof insp
   const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
   const write = async (statements: InStatement[]) => {
     try {
-      await retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
+      await db.migrate(statements);
     } catch (error) {
       if (!/(CHECK|UNIQUE) constraint failed|already exists|no such table/.test(String(error))) throw error;
       const remedy = "Stop all servers and other restores of this database and try again.";

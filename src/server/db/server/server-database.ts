@@ -40,7 +40,6 @@ export class ServerDatabase implements Database {
   readonly #reads: SharedReads;
   readonly #writer: ServerWriter;
   #copyClient: Client | undefined;
-  #asking: Promise<boolean> | undefined;
 
   constructor(address: ServerAddress, connectForCopies: () => Client, options: Omit<ServerOptions, "readToken">) {
     const { lockDeadlineMs, beforeCommit } = options;
@@ -86,19 +85,17 @@ export class ServerDatabase implements Database {
   }
 
   /** Whether a write is on the server's disk when it is acknowledged. Errors: unavailable. */
-  isDurable(): Promise<boolean> {
-    // Further writes wait behind this, so callers share one question.
-    this.#asking ??= this.queue
-      .exclusive(() => this.#writer.readDurability())
-      .finally(() => {
-        this.#asking = undefined;
-      });
-    return this.#asking;
+  async isDurable(): Promise<boolean> {
+    await this.checkWrites();
+    return this.#writer.isDurable;
   }
 
   async checkWrites(): Promise<void> {
-    const { isDurable, durabilityReadAt } = this.#writer;
-    if (!isDurable || performance.now() - durabilityReadAt > durabilityMs) await this.isDurable();
+    const since = performance.now() - durabilityMs;
+    if (this.#writer.isDurableSince(since)) return;
+    // Writes wait behind the question, so callers that come together ask once.
+    const askedAt = performance.now();
+    await this.queue.exclusive(() => this.#writer.readDurability(askedAt));
   }
 
   get warning(): string | undefined {

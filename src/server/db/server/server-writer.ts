@@ -40,7 +40,7 @@ export class ServerWriter implements Writer {
   inTransaction = false;
   /** Whether the server writes to its disk before it answers. Each group asks. */
   isDurable = true;
-  durabilityReadAt = Number.NEGATIVE_INFINITY;
+  #durabilityReadAt = Number.NEGATIVE_INFINITY;
   readonly #connection: ServerConnection;
   readonly #lockDeadlineMs: number;
   /** New at each start, so that group numbers never repeat. */
@@ -128,16 +128,20 @@ export class ServerWriter implements Writer {
     if (isBegun) await this.#runKept([control("ROLLBACK")]).catch(() => this.#connection.close());
   }
 
+  isDurableSince(since: number): boolean {
+    return this.isDurable && this.#durabilityReadAt > since;
+  }
+
   /**
-   * Asks whether the server writes to its disk before it answers. A stream keeps the mode in which it was opened, so if
+   * Unless this is known since the time `since`, asks whether the server writes to its disk before it answers. A stream keeps the mode in which it was opened, so if
    * the answer is no, the next group uses a new stream. Errors: unavailable.
    */
-  async readDurability(): Promise<boolean> {
+  async readDurability(since: number): Promise<void> {
+    if (this.#durabilityReadAt >= since) return;
     try {
       const [mode] = await this.#connection.runInOrder(await this.#openStream(), [readMode], tripTimeoutMs);
       this.#noteDurability(mode);
       if (!this.isDurable) this.#connection.close();
-      return this.isDurable;
     } catch (error) {
       throw this.#lose(error);
     }
@@ -231,7 +235,7 @@ export class ServerWriter implements Writer {
   #noteDurability(mode: Outcome): void {
     if (!isResult(mode)) return;
     this.isDurable = mode.rows[0]?.synchronous === 2;
-    this.durabilityReadAt = performance.now();
+    this.#durabilityReadAt = performance.now();
   }
 
   #end(): void {
