@@ -105,28 +105,4 @@ describe("serve", () => {
     await json("tenant", "suspend", "live", "--yes");
     expect(await request()).toBe(404);
   });
-
-  test("a port in use and a data directory in use are refused", async () => {
-    const { stdout } = await start(["serve", "--json"], "\n");
-    const { port } = new URL(JSON.parse(stdout).url);
-    const samePort = await run(["serve", "--port", port, "--data-dir", makeDir()]);
-    expect(samePort).toMatchObject({ code: 1, stderr: expect.stringContaining("in use") });
-    expect(await run(["serve", "--port", "0"])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("Another server"),
-    });
-  });
-});
-
-test("demo keeps its store and the secret of its key", async () => {
-  const dir = makeDir();
-  const serveOnce = async () => {
-    const demo = await start(["demo", "--data-dir", dir, "--json"], "\n");
-    expect(await demo.stop("SIGTERM")).toBe(0);
-    const { data_dir, app_id, app_secret } = JSON.parse(demo.stdout);
-    return { data_dir, app_id, app_secret };
-  };
-  const first = await serveOnce();
-  expect(first.data_dir).toBe(dir);
-  expect(await serveOnce()).toEqual(first);
 });

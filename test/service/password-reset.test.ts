@@ -103,24 +103,6 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(true);
   });
 
-  test("two processes share the tries of a code", async () => {
-    const { ctx, code } = await sent();
-    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
-    const wrong = { email, code: otherCode(code), password: otherPassword };
-    const codes = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => codeOf(resetPassword(n % 2 ? elsewhere : ctx, wrong))),
-    );
-    expect(codes.toSorted()).toEqual([...Array(7).fill(5213), ...Array(5).fill(5216)]);
-  });
-
-  test("of two processes with the right code one changes the password", async () => {
-    const { ctx, code } = await sent();
-    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
-    const right = { email, code, password: otherPassword };
-    const outcomes = await Promise.allSettled([resetPassword(ctx, right), resetPassword(elsewhere, right)]);
-    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  });
-
   test("a purge removes codes that expired over a day ago, and changes no reply", async () => {
     const { ctx, reset } = await sent();
     const clock = createClock(ctx.now());

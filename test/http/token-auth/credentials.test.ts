@@ -116,10 +116,4 @@ onDatabase("file", (suite) => {
     expect((await ask("/own/", { auth: shop.auth })).code).toBe(5300);
     await app.stop();
   });
-
-  test("token auth: browsers may read the reply from any page", async () => {
-    const headers = { origin: "https://anywhere.example" };
-    const { headers: got } = await call(read, { query: names(), headers });
-    expect(got.get("access-control-allow-origin")).toBe("https://anywhere.example");
-  });
 });
