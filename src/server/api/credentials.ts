@@ -74,14 +74,6 @@ export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): T
   return { userId, token };
 }
 
-export interface RequestCredentials {
-  common: Common;
-  app: KeyCredentials;
-  /** The app credentials, even if the route ignores them. */
-  key: KeyCredentials;
-  user: UserCredentials;
-}
-
 /** Whether the body can contain the namespace or credentials, so that it must be read before they are checked. */
 export function bodyMayCarryCredentials(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;
@@ -94,12 +86,15 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 
+export type RequestCredentials = ReturnType<typeof extractCredentials>;
+
+/** `key` is the app credentials, even if the route ignores them. */
 export function extractCredentials(
   route: Route,
   query: Common,
   authorization: string | null,
   body: Record<string, unknown> | undefined,
-): RequestCredentials {
+) {
   const header = readBearer(authorization);
   const { user_id, token } = query;
   const common = body ? { ...popCommonParams(body, route.ownField), ...query } : query;
