@@ -151,6 +151,8 @@ test("create and update take variants, which update finds by SKU or options", as
   expect((await failure("product", "create", ...args, "--variant", "size=S,sku=TEE-S")).error.message).toBe(
     '--variant sku "TEE-S" is taken by product tee',
   );
+  const tooMany = Array.from({ length: 101 }, (_, size) => ["--variant", `size=${size}`]).flat();
+  expect((await failure("product", "create", ...args, ...tooMany)).error.message).toContain("at most 100 variants");
 });
 
 test("delete says what has the product, and restore brings it back by id, slug or SKU, or says what to change", async () => {

@@ -83,6 +83,7 @@ export const insertVariants = statement<Rendered>(sql`
 
 /** Returns the columns of a new product's variants. Errors: validationFailed, conflict for duplicates. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
+  if (inputs.length > maxVariants) throw invalidField("variants", `must be at most ${maxVariants} variants`);
   const rows = inputs.map((input, index) => {
     const prefix = `variants.${index}.`;
     return { position: index, ...completeVariant(variantColumns(ctx, input, prefix), prefix) };
