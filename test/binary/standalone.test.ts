@@ -21,14 +21,6 @@ test("it prints its version and the commit it was built from", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: expect.stringMatching(/^\w{7,}$/) });
 });
 
-test("it contains the database engine and the schema", async () => {
-  expect(await bodega.run(["db", "migrate", "-q", "--data-dir", "carried"])).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("0000_"),
-  });
-  expect(existsSync(join(bodega.dir, "carried", "bodega.db"))).toBe(true);
-});
-
 test("it contains the list of common passwords", async () => {
   await bodega.run(["tenant", "create", "demo"]);
   for (const [password, code] of [

@@ -69,20 +69,3 @@ test("a deleted user or store is not printed as active", async () => {
     expect(stdout).toMatch(/^Status +deleted$/m);
   }
 });
-
-test("an invalid value of a flag or argument names the help of the command", async () => {
-  const { env } = copyShop();
-  for (const [line, help] of [
-    [["key", "issue", "-n", "demo", "--name", "x", "--scope", "foo"], "key issue"],
-    [["tenant", "create", "My Shop"], "tenant create"],
-    [["origin", "add", "web", "-n", "demo", "a b"], "origin add"],
-    [["webhook", "add", "-n", "demo", "--url", "http://127.0.0.1/h"], "webhook add"],
-    [["serve", "--port", "99999"], "serve"],
-  ] as const) {
-    const { code, stderr } = await runHere([...line], { env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`\n {2}Help: \\S+ ${help} -h\n$`))]);
-  }
-  expect((await runHere(["user", "create", "-n", "demo", "--email", "a@example.com"], { env })).stderr).toContain(
-    "--password-stdin, --password-file, --random-password, --save-password-to, --password-hash-stdin or --no-password",
-  );
-});

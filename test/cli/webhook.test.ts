@@ -70,9 +70,6 @@ test("with --save-secret-to only that file contains the secret", async () => {
   expect(added).not.toHaveProperty("secret");
   expect(readFileSync(path, "utf8")).toMatch(/^whsec_\S{44}\n$/);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(await failure("webhook", "add", "-n", "demo", ...loopback, "--save-secret-to", path)).toMatchObject({
-    code: 4,
-  });
   await remove(added.webhook_id);
 });
 

@@ -6,7 +6,6 @@ import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock, FileLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
-import { copyDatabase } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { unavailable } from "../../src/server/errors.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -297,24 +296,4 @@ describe("several processes", () => {
       await db.execute("DELETE FROM things");
     }
   }, 30_000);
-});
-
-describe("a backup", () => {
-  test("is a complete and sound copy, private, and leaves no partial file", async () => {
-    await fill(50);
-    const target = join(dir, "copy.db");
-    await copyDatabase(join(dir, "bodega.db"), target);
-    const copy = new Connection(await loadLibsql(), target);
-    expect(copy.run("SELECT count(*) FROM things").rows[0]?.[0]).toBe(50);
-    expect(copy.run("PRAGMA integrity_check").rows[0]?.[0]).toBe("ok");
-    copy.close();
-    expect(await Bun.file(`${target}.partial`).exists()).toBe(false);
-    expect(statSync(target).mode & 0o777).toBe(0o600);
-  });
-
-  test("fails with 5001 when it cannot be written, and leaves no files", async () => {
-    const attempt = copyDatabase(join(dir, "bodega.db"), join(dir, "missing", "copy.db"));
-    await expect(attempt).rejects.toMatchObject({ code: 5001 });
-    expect(await Bun.file(join(dir, "missing", "copy.db")).exists()).toBe(false);
-  });
 });

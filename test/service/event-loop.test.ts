@@ -44,14 +44,6 @@ test("short work shares a turn until its time is used up", async () => {
   expect(turns.count).toBeLessThan(20);
 });
 
-test("a party with one caller does not wait for all callers of another", async () => {
-  await quiet();
-  const order: string[] = [];
-  const enter = (party: string) => yieldToEventLoop(party).then(() => order.push(party));
-  await Promise.all([...Array.from({ length: 20 }, () => enter("busy")), enter("calm")]);
-  expect(order.indexOf("calm")).toBeLessThan(3);
-});
-
 test("a request of a store does not wait for all of its searches", async () => {
   await quiet();
   const order: string[] = [];
