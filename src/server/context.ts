@@ -29,7 +29,6 @@ export type Actor =
   /** `tokenId` is the id of the token that authenticated the user, if any. */
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
   | { kind: "visitor" }
-  /** The program itself, while it serves. */
   | { kind: "server" }
   /** `account` is the operating system account. `endsOwners`: a person agreed to lose the last active owner. */
   | { kind: "terminal"; account?: string; endsOwners?: boolean };
@@ -51,14 +50,11 @@ export function mayRead({ actor }: { actor: Actor }, scope: Scope): boolean {
   return actor.kind === "app" ? hasScope(actor.scopes, scope) : !isCatalogOnly({ actor });
 }
 
-/** State that a server's process keeps between requests. */
 export interface ProcessMemory {
-  /** Views that wait to be written. */
   views: {
     isKnown(dedupKey: string): boolean;
     add(view: Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>): void;
   };
-  /** Public writes of the last minute. */
   writes: { count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined };
 }
 
@@ -73,9 +69,7 @@ export interface Ctx {
   now: () => number;
   /** In a request: the address, if known, and the `User-Agent`, which is never stored. */
   client?: { readonly ip: string | null; readonly userAgent?: string | null } | undefined;
-  /** State that the process keeps between requests; undefined outside a server. */
   memory?: ProcessMemory | undefined;
-  /** Configured push providers; undefined where unused. */
   push?: PushOptions | undefined;
   /** Where new pictures are stored; undefined is the database. */
   media?: MediaStore | undefined;

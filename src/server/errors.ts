@@ -38,7 +38,6 @@ export type ErrorKind = keyof typeof table;
 
 export type ErrorCode = (typeof table)[ErrorKind]["code"];
 
-/** The public message of each error, and its remedy. */
 const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
   internalError: ["Internal error.", "Try again. If the error persists, report the request_id."],
   unavailable: ["Temporarily unavailable.", "Try again shortly."],

@@ -121,9 +121,7 @@ function makePassword(): string {
 interface SecretRecord<T> {
   kind: "secret" | "password";
   secretField: keyof T & string;
-  /** The text between id and secret with `-q`. */
   separator: string;
-  /** The fields for people; by default those of the record. */
   show?(made: object): object;
 }
 

@@ -28,7 +28,6 @@ interface Export<T> {
   output: string;
   format: "csv" | "ndjson";
   mode?: number;
-  /** Written before the first page; may be empty. */
   header: string;
   noun: string;
   total?: number | undefined;

@@ -21,7 +21,6 @@ export interface ShopPlan {
 
 export interface Shop {
   store: TenantDetails | null;
-  /** The oldest active owner. */
   owner: User | null;
   /** The oldest key that is not revoked; with its secret only when it was just created. */
   key: (AppKeyDetails & { app_secret?: string }) | null;

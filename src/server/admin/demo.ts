@@ -130,7 +130,6 @@ async function fillShelves(ctx: Ctx): Promise<string> {
   return id;
 }
 
-/** Stores a picture, which already has the form of a stored upload. Returns its id. */
 async function hangPicture(ctx: Ctx, name: string): Promise<string> {
   const bytes = Buffer.from(pictures[name] as string, "base64");
   const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");

@@ -2,10 +2,8 @@ import { wrongState } from "../errors.ts";
 import template from "./systemd-unit.txt" with { type: "text" };
 
 export interface UnitOptions {
-  /** The absolute path of the program, and its first arguments. */
   command: readonly string[];
   dataDir: string;
-  /** Other directories that the server writes to. */
   folders?: readonly string[];
   settings?: Readonly<Record<string, string>>;
   /** Whether the server replicates, so that another server may take over. */

@@ -18,7 +18,6 @@ interface Answered {
   meter: RouteMeter;
   requestId: string;
   started: number;
-  /** Set only at the log level `debug`. */
   authenticatedAt?: number | undefined;
   failure: unknown;
   namespace?: string | undefined;

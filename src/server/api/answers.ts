@@ -11,7 +11,6 @@ export interface RouteRequest {
   request: Request;
   requestId: string;
   route: Route;
-  /** From the path, not yet validated. */
   params: Record<string, string>;
 }
 

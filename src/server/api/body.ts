@@ -18,7 +18,6 @@ export interface BodyLimits {
 
 type Hold = Pick<ReturnType<typeof reserveMemory>, "add">;
 
-/** Memory for request bodies that are being received. Each process has one. */
 export interface BodyMemory {
   left: number;
   held?: Map<string, number>;
@@ -215,7 +214,6 @@ function findExcess(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Returns the position of the quote that ends the text beginning at `start`. */
 function endOfText(bytes: Uint8Array, start: number): number {
   let end = start + 1;
   while (end < bytes.length && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;

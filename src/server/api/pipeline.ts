@@ -26,14 +26,12 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
-  /** Memory for uploads, reserved until they are answered. */
   uploadMemory: BodyMemory;
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;
   version: string;
   media?: MediaStore | undefined;
-  /** The server's public URL, which precedes the paths of pictures. */
   publicUrl?: string | undefined;
 }
 
@@ -195,7 +193,6 @@ function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest,
   return { db, tenant, actor, vault, requestId, now, memory, push, media, client };
 }
 
-/** Whether the store was deleted while the request ran. */
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
   // A read in this turn of the event loop could use a snapshot from before the error.
   await nextTurn();

@@ -4,7 +4,6 @@ import { allowsAnonymous, ignoresCredentials, type Route } from "../http/route.t
 import { KiB } from "../values/units.ts";
 import type { BodyLimits } from "./body.ts";
 
-/** The maximum of a public body, in bytes. */
 const publicBytes = 64 * KiB;
 
 /** Calls of `/auth/` are counted as attempts instead. */

@@ -80,7 +80,6 @@ async function readEntries(archive: Extract, databasePath: string) {
   return { manifest, hash, key };
 }
 
-/** Writes an entry to a file. Returns its SHA-256. */
 async function writeHashed(entry: AsyncIterable<unknown>, path: string): Promise<string> {
   const hasher = createHash("sha256");
   await using target = await open(path, "wx", 0o600);

@@ -4,7 +4,6 @@ import { attempt } from "../values/attempt.ts";
 export interface Manifest {
   /** Increased when older programs cannot read the archive. */
   format: 1;
-  /** RFC 3339. */
   created_at: string;
   version: string;
   source: "file" | "server";

@@ -30,7 +30,6 @@ interface ScheduledCommand {
   pollMs: number;
   /** A hanging place must not block later runs. */
   timeoutMs: number;
-  /** Describes a success, from the output of the command. */
   describe(stdout: string): { message: string; warnings: string[] };
 }
 

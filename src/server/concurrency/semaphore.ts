@@ -9,7 +9,6 @@ interface Waiter {
 /** Permits go round the parties, within a party round its members, and in order of arrival within a member. */
 export class Semaphore {
   readonly limits;
-  /** How many calls wait for a permit. */
   waiting = 0;
   #held = 0;
   /** By party and member, in the order of their turns. No list is empty. */

@@ -56,10 +56,8 @@ export function inheritConfig(config: Config, env: Environment): Environment {
 export function readDatabaseConfig(options: Options) {
   return {
     dataDir: options.dataDir,
-    /** Without it, the database is the file in the data directory. */
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: matching(options.get("BODEGA_DATABASE_AUTH_TOKEN"), /^[\x21-\x7e]+$/, tokenHint),
-    /** The file is read at each connection. */
     databaseAuthTokenFile: options.env.BODEGA_DATABASE_AUTH_TOKEN_FILE,
     /** Encrypts secrets in the database; undefined is the file `secret.key` in the data directory. */
     secret: matching(options.get("BODEGA_SECRET"), /^[\s\S]{32}/, secretHint),
@@ -121,9 +119,7 @@ function readBackupConfig(options: Options) {
   const { get } = options;
   const every = get("BODEGA_BACKUP_EVERY", "backup-every");
   return {
-    /** In milliseconds; undefined makes no backups. */
     backupEveryMs: every.value === "0" ? undefined : duration(every, 1000, maxEveryMs, everyHint),
-    /** Without it, backups go to `backups` in the data directory. */
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
     backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? 7,
     replicateTo: backupDestination(get("BODEGA_REPLICATE_TO", "replicate-to")),

@@ -3,7 +3,6 @@ import { join } from "node:path";
 // The build defines it; run from source, it does not exist.
 declare const BODEGA_COMMIT: string;
 
-/** False when Bun runs the source. */
 export const isExecutable = typeof BODEGA_COMMIT === "string";
 
 export const ownCommand = isExecutable

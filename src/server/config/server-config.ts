@@ -34,10 +34,8 @@ export function readServerConfig({ get }: Options) {
   return {
     host: nonEmpty(get("BODEGA_HOST", "host")) ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? defaultPort,
-    /** Processes that share the port; with 1 the server's own process answers. */
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
-    /** CIDR ranges whose `X-Forwarded-For` is trusted. */
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
@@ -46,7 +44,6 @@ export function readServerConfig({ get }: Options) {
     metrics: listener(get("BODEGA_METRICS", "metrics")),
     /** With a token, the server serves `/metrics` at its own address as well. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
-    /** How long the audit log keeps addresses of clients, in milliseconds. */
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
     /** Set by the program only, never read from flags or variables. */

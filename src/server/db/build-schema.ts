@@ -6,7 +6,6 @@ import { createMigrationsTable, type Migration, splitMigration } from "./migrate
 export interface SchemaObject {
   type: string;
   name: string;
-  /** The table that an index or a trigger belongs to. */
   table: string;
   sql: string;
 }

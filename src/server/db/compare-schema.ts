@@ -1,7 +1,6 @@
 import { buildSchema, type SchemaObject } from "./build-schema.ts";
 import { migrations } from "./migrate.ts";
 
-/** An object that is missing, differs, or was not created by Bodega. */
 export interface SchemaFault {
   kind: "missing" | "altered" | "foreign";
   object: SchemaObject;

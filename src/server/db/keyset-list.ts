@@ -9,12 +9,10 @@ import { get, param, type Statement, statement } from "./statement.ts";
 interface KeysetList {
   /** Cursors are valid only for lists of this name. */
   name: string;
-  /** Names for `fields`; undefined if the list has no such parameter. */
   fields?: readonly string[];
   json: SQL;
   /** SQL for the approximate size of a record in bytes, if records can have more than a few KiB. */
   bytes?: SQL;
-  /** `from …` */
   from: SQL;
   /** `from …` with the tables that `json` needs. */
   joined?: SQL;
@@ -26,7 +24,6 @@ interface KeysetList {
   sorts: Record<string, SQL>;
   /** The column that orders rows with the same sort value; null if none is needed. Default: `id`. */
   tie?: SQL | null;
-  /** The column of the cursor's id. */
   id?: SQL;
 }
 

@@ -12,7 +12,6 @@ import { loadLibsql } from "./local/load-libsql.ts";
 import { syncFile } from "./local/sync-file.ts";
 import type { Database, Executor } from "./session.ts";
 
-/** A step of the schema. `name` is its file's name without the extension. */
 export interface Migration {
   name: string;
   sql: string;
@@ -29,7 +28,6 @@ export const restoreRunning = () =>
     remedy: "Wait for it to end. If none is running, start the restore again: bodega db restore <backup>",
   });
 
-/** How long one process waits for another that migrates the same file. */
 const lockTimeoutMs = 30_000;
 
 interface Applied {
@@ -179,7 +177,6 @@ export function splitMigration(sql: string): string[] {
     .filter((text) => text !== "");
 }
 
-/** Returns the SHA-256 of a migration's SQL, in hex. */
 function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
 }

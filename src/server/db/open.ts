@@ -12,7 +12,6 @@ import type { Database } from "./session.ts";
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
 export interface DatabaseOptions {
-  /** Directory of the local files; created with mode 0700. */
   dataDir: string;
   /** A libSQL server (`http:`, `https:`, `libsql:`); without it, the file in `dataDir`. */
   url?: string | undefined;
@@ -20,7 +19,6 @@ export interface DatabaseOptions {
   readToken?: (() => string | undefined) | undefined;
   /** Work that every group of writes needs once before its COMMIT. */
   beforeCommit?: GroupOptions["beforeCommit"];
-  /** How long a write waits for the lock, in milliseconds; 5000 without it. */
   lockDeadlineMs?: number;
   /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
   hasCheckpointer?: boolean;

@@ -2,14 +2,11 @@ import type { InStatement, Row } from "@libsql/core/api";
 
 export interface Result {
   rows: Row[];
-  /** Rows inserted, updated or deleted. */
   rowsAffected: number;
 }
 
-/** `read` sees one snapshot. */
 export type BatchMode = "read" | "write";
 
-/** Something that runs SQL: the database itself or an open transaction. */
 export interface Executor {
   /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<Result>;
@@ -19,7 +16,6 @@ export interface Executor {
   first?(stmt: InStatement): Promise<Row | undefined>;
 }
 
-/** The database as services get it in `ctx.db`. */
 export interface Session extends Executor {
   /**
    * Runs `fn` in one write transaction and resolves after its COMMIT. Inside a transaction, it joins that one. `fn`
@@ -39,9 +35,7 @@ export interface Database extends Session {
   checkpoint(): Promise<boolean>;
   /** If a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. */
   checkWrites(): Promise<void>;
-  /** A warning for the operator, although the database works. */
   readonly warning?: string | undefined;
-  /** Size of the WAL in bytes; 0 without one. */
   walBytes(): number;
   /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */
   isInPlace(): boolean;

@@ -47,13 +47,11 @@ export interface Channel<Task> {
   listReady(): Promise<Source[]>;
   /** The parameters of a claim. The most urgent deliveries come first, then those that are due the longest. */
   claimParams(source: Source, max: number): Params;
-  /** Prepares an attempt, or returns why none can be made. */
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;
   /** When to try again, in epoch milliseconds; null when it should not be tried again. */
   nextAttemptAt(task: Task, answer: Answer): number | null;
   /** The final state of a delivery that is not retried; failed by default. */
   outcomeOf?(answer: Answer): DeadEnd["outcome"];
-  /** Further statements for the transaction that records an answer. */
   alsoRecord?(task: Task, answer: Answer): InStatement[];
   /** Names a delivery in the notice that it has failed; without it there is none. */
   describe?(task: Task): string;

@@ -32,7 +32,6 @@ export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now"
 
 type Outcome = { status: number | null; error: string | null };
 
-/** Final states of a delivery that did not arrive. */
 export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
 
 export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
@@ -82,7 +81,6 @@ export function createQueue<Task extends { id: string }>(
       bind(markDelivered, { id, status, error: null, now: toTimestamp(now) }),
     ended: ({ id, lease }: Claim, { outcome, status, error }: Outcome & DeadEnd, now: number) =>
       bind(markEnded, { id, lease, outcome, status, error, now: toTimestamp(now) }),
-    /** @param next epoch milliseconds. */
     postponed: ({ id, lease }: Claim, { status, error }: Outcome, next: number) =>
       bind(postpone, { id, lease, next: toTimestamp(next), status, error }),
     /** The attempt does not count. @param next epoch milliseconds. */

@@ -28,9 +28,7 @@ const maxOpenMs = 3_600_000;
 const minReceivers = 5000;
 
 const createCircuit = () => ({
-  /** Whether the last answer accepted a message quickly. */
   isTrusted: false,
-  /** Targets that failed since the last answer, while the circuit is closed. */
   failed: new Set<string>(),
   /** How often in a row the circuit was opened; 0 while it is closed. */
   openings: 0,
@@ -45,7 +43,6 @@ export class Scheduler {
   readonly #policy: SchedulerPolicy;
   readonly #now: () => number;
   readonly #asking = new Map<string, Source>();
-  /** Number of running attempts, by the name of each limit. */
   readonly #running = new Map<string, number>();
   readonly #circuits = new LruCache<ReturnType<typeof createCircuit>>(minReceivers);
 
@@ -94,7 +91,6 @@ export class Scheduler {
     };
   }
 
-  /** For how long the circuit of a receiver stays open, in milliseconds. */
   openMs(receiver: string): number {
     const openMs = (this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now();
     return openMs > maxOpenMs ? 0 : Math.max(openMs, 0);

@@ -141,7 +141,6 @@ export interface RunOptions {
   namespace?: string | undefined;
   fix?: boolean;
   skip?: string[];
-  /** Counts warnings as failures. */
   strict?: boolean;
   onProgress?: ((running: readonly string[]) => void) | undefined;
   deps: { timeoutMs: number; command: CommandLine };

@@ -11,7 +11,6 @@ export type Group = "environment" | "records" | "database";
 
 export interface Finding {
   severity: Severity;
-  /** A path, an id, an address or the name of an option. */
   subject: string;
   namespace?: string | undefined;
   /** One or two sentences that name the subject; never a secret. */
@@ -36,14 +35,12 @@ export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
 
 export interface CheckSubject {
   config: Config;
-  /** The environment of the account that runs the check. */
   env: Environment;
   /** Null if the database cannot be opened, or has another schema than this program. */
   ctx: SystemCtx | null;
   tenant: Tenant | null;
   now(): number;
   version: string;
-  /** User id of the account that runs the check; undefined on systems without user ids. */
   uid: number | undefined;
   timeoutMs: number;
   command: CommandLine;

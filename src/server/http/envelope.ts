@@ -21,7 +21,6 @@ export function successText(requestId: string, answer: Reply, headers: Record<st
   return `{"request_id":"${requestId}","data":${answer.json}${page}}`;
 }
 
-/** In characters. */
 const streamed = { from: 15_000, to: 65_536 };
 
 /**

@@ -50,11 +50,9 @@ export interface Reply {
   json: string;
   status?: number;
   page?: Page;
-  /** Sent as `ETag`. */
   version?: number;
   /** Must be read no later than the reply. */
   state?: string | undefined;
-  /** Sent as `Content-Language`. */
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;

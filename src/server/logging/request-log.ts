@@ -16,7 +16,6 @@ export interface RequestLogEntry {
   namespace?: string | undefined;
   caller?: string | undefined;
   ip?: string | null | undefined;
-  /** The site whose page sent a refused key. */
   origin?: string | undefined;
   /** The cause of a 5xx in one line, which callers do not get. */
   fault?: string | undefined;

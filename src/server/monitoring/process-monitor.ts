@@ -17,12 +17,9 @@ export interface RecentRequest {
   request_id: string;
   at: string;
   peer: string | null;
-  /** The client's address, according to the trusted proxies. */
   client: string | null;
-  /** The protocol between the server and its peer, which may be a proxy. */
   protocol: "http" | "https";
   host: string | null;
-  /** Forwarding headers of proxies that were sent; names in lower case. */
   forwarded: Record<string, string>;
 }
 
@@ -50,11 +47,9 @@ export function monitorProcess(db: Database) {
         /** Resident memory. It is 0 if no file descriptor is left, because the engine reads it from a file. */
         memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
         cpu_seconds: (user + system) / 1e6,
-        /** The longest delay of the event loop within the last ten seconds. */
         event_loop_lag_ms: round(lag.longest()),
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
-        /** How long the first waiting write has waited, in milliseconds. */
         write_wait_ms: round(queue?.waitMs ?? 0),
         /** Why it was not ready within the last seconds; null if it was, and with a database server. */
         unready,

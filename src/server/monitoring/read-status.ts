@@ -14,7 +14,6 @@ interface StatusDeps {
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
   replication: () => ReplicationStatus | undefined;
-  /** Undefined if the main process answers requests. */
   registry: WorkerRegistry | undefined;
 }
 
@@ -54,7 +53,6 @@ export async function readStatus(deps: StatusDeps) {
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),
-    /** The replica of `--replicate-to`; null without one. */
     replication: deps.replication() ?? null,
     ...database,
   };

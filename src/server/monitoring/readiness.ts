@@ -14,7 +14,6 @@ const defaultTimeoutMs = 3000;
 export interface ReadinessDeps {
   db: Database;
   isDraining: () => boolean;
-  /** Returns the free bytes on the database's disk; null if the database is elsewhere. */
   freeBytes: () => number | null;
   timeoutMs?: number;
 }

@@ -119,14 +119,12 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
 }
 
 export interface BoundedStorage extends Omit<ObjectStorage, "upload" | "head" | "read" | "get"> {
-  /** `limitMs` limits the wait for a small object. */
   get(
     name: string,
     options?: { limitMs?: number | undefined; checkSize?: (bytes: number) => void },
   ): ReturnType<ObjectStorage["get"]>;
 }
 
-/** The time limit of a call that transfers little. */
 export const smallCallMs = 5000;
 /** The slowest connection that is supported, in bytes per millisecond. */
 const slowest = 64;

@@ -18,7 +18,6 @@ export interface ObjectStorage {
   has(name: string): Promise<boolean>;
   /** Returns undefined for a missing object. `checkSize` is called before the bytes are read; its error is thrown. */
   get(name: string, checkSize?: (bytes: number) => void): Promise<Uint8Array | undefined>;
-  /** Reads the first bytes of a backup, which contain its manifest. */
   head(name: string): Promise<Uint8Array>;
   read(name: string): Promise<{ stream: Readable; bytes: number }>;
   /** Lists the names that begin with `prefix` and sort after `after`, in order. */

@@ -97,7 +97,6 @@ export function toListPage(
   };
 }
 
-/** The sort value and id of a page's last row. */
 export interface Position {
   value: string | number;
   id: string;

@@ -106,7 +106,6 @@ export function trackFailures(write: LogWriter["notice"], fails: string, works: 
       delayMs = Math.min(waitMs * 2, retryMs.most);
       return waitMs;
     },
-    /** Returns the last failure, or that a call hangs. */
     present(place: string): ReplicationStatus["failure"] {
       const since = calledAt ?? Date.now();
       const ms = Date.now() - since;

@@ -15,7 +15,6 @@ import { parseSegmentIds, prefixes, segmentName, snapshotName } from "./names.ts
 import { decompressAtMost, getObject, limitSize } from "./objects.ts";
 import { openReplica, type ReplicaTarget, writeReplicaState } from "./target.ts";
 
-/** The size of each part of a snapshot but the last, uncompressed. */
 export const partBytes = 1024 * pageBytes;
 
 export interface SnapshotHeader {
@@ -33,7 +32,6 @@ export interface SnapshotHeader {
 }
 
 interface RebuildOptions {
-  /** Epoch milliseconds; undefined rebuilds the newest state. */
   until?: number | undefined;
   onProgress: (done: number, total: number) => void;
   signal: AbortSignal;
@@ -139,7 +137,6 @@ export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) 
   return { ...(await verifyFetched(folder, { created_at: state.at, version }, undefined)), state };
 }
 
-/** How long a restore waits for a place that does not answer. */
 const timeoutMs = 5000;
 
 /** Reads the newest state of a place before its restore. The result records that the restored database continues it. */

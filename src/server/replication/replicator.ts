@@ -13,9 +13,7 @@ import { readReplicaState, writeReplicaState } from "./target.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 const ownCheckMs = 2000;
-/** The minimum time between two snapshots, unless commits were lost. */
 const snapshotMs = 3_600_000;
-/** How long a stopping server tries to send the rest. */
 const lastMs = 5000;
 
 interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {

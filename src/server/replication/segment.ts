@@ -38,7 +38,6 @@ const zstdLevel = 1;
 /** A larger transaction waits until the WAL is emptied, and is then in a snapshot. */
 const maxPages = (256 * MiB) / pageBytes;
 
-/** The limit of SQLite. */
 const maxDatabasePages = 2 ** 32 - 2;
 
 export function encodePages(changed: Map<number, Uint8Array>): Promise<Uint8Array> {

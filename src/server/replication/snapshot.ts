@@ -25,7 +25,6 @@ export class SnapshotCopy {
   readonly #file: number;
   readonly #parts: SnapshotHeader["parts"] = [];
   readonly id: ClaimedSegmentId;
-  /** The compressed size. */
   bytes = 0;
   isCopied = false;
   readonly #earlier: SnapshotHeader["parts"];

@@ -15,16 +15,13 @@ import { trackFailures } from "./place-health.ts";
 import { fetchReplica } from "./rebuild.ts";
 import type { ReplicaTarget } from "./target.ts";
 
-/** How often to look for a new snapshot, unless a segment is missing. */
 const checkMs = 5000;
 const maxRetryMs = 10_000;
 
 export interface StandbyState {
   place: string;
   url: string;
-  /** The state of the copy; null without one. */
   state: ChainState | null;
-  /** Whether a segment is being applied, which makes the copy inconsistent. */
   isApplying: boolean;
 }
 
@@ -51,7 +48,6 @@ export class Standby {
   #known: StandbyState;
   #file: FileHandle | undefined;
   #isBroken = false;
-  /** Whether segments remain that cannot be applied to the copy. */
   #isStuck = false;
   applied = 0;
   /** When the copy last contained everything; undefined without a copy. */

@@ -88,7 +88,6 @@ export class WalTail implements WalObserver {
     return true;
   }
 
-  /** Starts at the first frame of the present WAL, for a new snapshot. */
   restart(): void {
     this.#position = undefined;
     this.#held = undefined;

@@ -3,7 +3,6 @@ import { readdirSync } from "node:fs";
 import { attempt } from "../values/attempt.ts";
 
 const [solSocket, soAttachFilter, soAcceptConn] = [1, 26, 30];
-/** A filter for TCP packets, four instructions of eight bytes. */
 const filter = Uint8Array.from([
   ...[0x30, 0, 0, 0, 13, 0, 0, 0], // load the byte with the flags
   ...[0x45, 0, 0, 1, 2, 0, 0, 0], // without SYN, skip the next instruction

@@ -47,7 +47,6 @@ export function openDemoShop(config: Config, port: number | undefined) {
   const taken = server.port ?? usual;
   return {
     url: addressOf({ ...config, tls: undefined, port: taken }),
-    /** Set if another program uses the usual port. */
     portInUse: port === undefined && usual !== 0 && usual !== taken ? usual : undefined,
     present: (shop: ShopConfig) => ready.resolve(answerShop(shop)),
     stop: () => server.stop(true),

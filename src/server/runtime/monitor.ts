@@ -56,7 +56,6 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     meter: own.meter,
     recentRequests: own.recentRequests,
     metricsText,
-    /** Undefined if the main process answers requests. */
     registry,
     /** Returns the URL of the configured listener for metrics. Throws unavailable when its port cannot be opened. */
     async open(at: string) {

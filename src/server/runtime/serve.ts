@@ -28,7 +28,6 @@ import { startWorkers } from "./workers.ts";
 export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
   print: (text: string) => Promise<unknown>;
   writeLog: (text: string) => Promise<unknown>;
-  /** Runs on the migrated database before the first request. */
   prepare?: (db: Database, vault: Vault) => Promise<void>;
   onReady?: (url: string) => Promise<void>;
 }

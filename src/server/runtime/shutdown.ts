@@ -3,7 +3,6 @@ import { lastWritesMs } from "../modules/views/view-buffer.ts";
 
 /** A second signal within this time is the first one, forwarded by npm or a supervisor. */
 const echoMs = 500;
-/** How long running requests may take after a signal to stop. */
 export const graceMs = 10_000;
 /** After this additional time the process ends, even if something hangs. */
 const hardExitMs = lastWritesMs + 5000;

@@ -17,7 +17,6 @@ import type { ServerProcess } from "./serve.ts";
 import { lastLinesMs, nextStopSignal } from "./shutdown.ts";
 
 const stopCheckMs = 200;
-/** A call to the place may be running. */
 const stopMs = 30_000;
 
 /** A command creates this file to stop the standby of a directory. */

@@ -83,7 +83,6 @@ function kindOf(schema: TObject, name: string): unknown {
   return Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
 }
 
-/** Returns a text of another form unchanged. */
 function parseText(kind: unknown, text: string): unknown {
   if (kind === "Number" || kind === "Integer") return /^-?\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : text;
   if (kind === "Boolean") return text === "true" || (text === "false" ? false : text);

@@ -102,7 +102,6 @@ export default defineCommand({
 
 type Origin = Values & { source: BackupLocation; config: Config; folder: string };
 
-/** Reads and verifies the backup or replica, in a temporary directory. */
 async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   const { source, config, folder, at: until, "without-signature": isUnchecked } = origin;
   const at = until === undefined ? "" : ` --at ${new Date(until).toISOString()}`;

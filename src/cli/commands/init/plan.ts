@@ -44,7 +44,6 @@ export async function planShop(given: InitArgs, console: Console) {
   // The guide names the port, and is printed before the server listens.
   if (serve && config.port === 0) config = { ...config, port: await reservePort(config) };
   const passwordPath = owner?.isRandom ? args["save-password-to"] : undefined;
-  /** Files for new secrets; undefined for a secret that is printed. */
   const files = {
     key: key?.secretFile === undefined ? undefined : planSecretFile(key.secretFile),
     password: passwordPath === undefined ? undefined : planSecretFile(passwordPath, "--save-password-to"),
@@ -53,7 +52,6 @@ export async function planShop(given: InitArgs, console: Console) {
   return { args, config, answers, files, mail };
 }
 
-/** Returns the settings of the mail server that the flags give. */
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
   const from = readSender(args, console);
@@ -146,7 +144,6 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const setup = await beginContext({ ...args, "data-dir": dataDir }, console, (ctx) =>
     setUpShop(ctx, { namespace, store, owner: prepared, key }),
   );
-  /** New secrets that are printed because no file is given for them. */
   const secrets = {
     key: setup.made.key ? setup.key?.app_secret : undefined,
     password: setup.made.owner && owner?.isRandom ? owner.password : undefined,

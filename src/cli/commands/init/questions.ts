@@ -18,7 +18,6 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-/** Earlier answers. */
 export type Answers = Partial<Omit<ShopPlan, "owner">> & {
   owner?: { email: string; name: string } | null;
   publicUrl?: string | undefined;

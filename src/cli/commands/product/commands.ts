@@ -52,7 +52,6 @@ export async function printProduct(console: Console, { json }: { json: string })
 
 const names = "Id, slug or SKU of the product, or SKU of one of its variants";
 const load = async () => (await import("../../../server/modules/catalogue/products/resolve.ts")).resolveStockItem;
-/** A stock item is a product or a variant. */
 export const product = recordArgs("product", "product", names, load);
 
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");

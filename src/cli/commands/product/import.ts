@@ -135,7 +135,6 @@ const stopReasons = { error: "Stopped at an error", interrupted: "Interrupted", 
 
 type Imported = ImportResult & MigrationReport & { file: string };
 
-/** Prints the outcome of an import. Returns the exit code. */
 async function printImport(console: Console, { file, ...result }: Imported, isDryRun: boolean): Promise<number> {
   const { changes, errors, errors_omitted, stopped, last_line, source, left_out, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : Math.min(counts.failed, 1);

@@ -71,7 +71,6 @@ export function describeServerProcess(console: Console) {
   };
 }
 
-/** Prints with `--json` where a server listens. */
 function announce(console: Console, data_dir: string) {
   return async (url: string) => {
     if (console.json) await printJson(console, { url, data_dir });

@@ -86,7 +86,6 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
 
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
 
-/** Runs a call of the service on the store that the command names. */
 function onTenant<T>(
   args: SharedValues & { tenant: string },
   console: Console,

@@ -13,7 +13,6 @@ const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
 const maxLines = 4;
 const maxRows = 20;
-/** In narrower terminals, only the first columns of processes are shown. */
 const wideColumns = 64;
 
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {

@@ -17,7 +17,6 @@ const everyMs = 200;
 /** A migration of a large database takes minutes. */
 const readyMs = 300_000;
 
-/** The path of the previous version's executable. */
 export const previousOf = (installed: string) => `${installed}.previous`;
 
 /** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound, validationFailed. */
@@ -104,7 +103,6 @@ export function placeBeside(file: string, installed: string): string {
   }
 }
 
-/** Replaces the installed executable by renaming, and keeps it as the previous one. */
 function swapExecutable(installed: string, next: string): void {
   const aside = `${installed}.replaced`;
   fs.rmSync(aside, { force: true });
@@ -174,7 +172,6 @@ async function startServer(unit: string, { config }: Change): Promise<void> {
   }
 }
 
-/** Returns the output of `systemctl`. Errors: unavailable with its message. */
 function runSystemctl(...words: string[]): string {
   const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
   if (done?.exitCode === 0) return done.stdout.toString().trim();

@@ -72,7 +72,6 @@ const removalArgs = {
   confirm: valueArg("email", "The user's email, to confirm without a terminal"),
 } as const satisfies CommandArgs;
 
-/** Asks for the email of the user, removes them, and returns who they were. */
 async function removeUser(
   args: ArgValues<typeof removalArgs> & SharedValues,
   console: Console,

@@ -137,7 +137,6 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
   });
 }
 
-/** Moves parameters that several operations share to `shared`, the components. */
 function shareParameters(paths: Record<string, Json>, shared: Record<string, Json>): void {
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as { parameters: Json[] }[]);
   const own = operations.flatMap(({ parameters }) => parameters.filter((one) => !("$ref" in one)));

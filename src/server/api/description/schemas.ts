@@ -12,7 +12,6 @@ export class Schemas {
   readonly components: Record<string, Json>;
   readonly responses: Record<string, Json>;
 
-  /** Adds to these components of the document. */
   constructor(components: Record<"schemas" | "responses", Record<string, Json>>) {
     this.components = components.schemas;
     this.responses = components.responses;
@@ -82,7 +81,6 @@ export class Schemas {
   }
 }
 
-/** Turns a union of constants, or of a schema with null, into one schema. */
 function joined(union: Json[]): Json {
   if (union.every((one) => one.enum)) {
     return { type: union[0]?.type, enum: union.flatMap((one) => one.enum) };

@@ -97,7 +97,6 @@ async function openSource(
   }
 }
 
-/** Copies a plain database file, such as one kept before a migration. */
 async function copyPlain(path: string, target: string, { onStep, signal }: FetchOptions) {
   onStep({ step: "reading", done: 0, total: statSync(path).size });
   await pipeline(createReadStream(path), createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });

@@ -6,7 +6,6 @@ import type { Result, Session } from "../session.ts";
 import { WriteSession } from "./write-session.ts";
 import type { BeforeCommit, Writer } from "./writer.ts";
 
-/** One write: a list of statements, or a function. */
 export type Unit = { stmts: readonly InStatement[] } | { work: (tx: Session) => Promise<unknown> };
 
 export interface Job {
@@ -36,7 +35,6 @@ interface Outcome {
   isTainted: boolean;
 }
 
-/** The queue, as a group sees it. */
 interface Queue {
   /** Takes up to `most` jobs. Several at once are units of plain statements. */
   take: (most: number) => Job[];

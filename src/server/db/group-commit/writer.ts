@@ -17,9 +17,7 @@ export interface Writer {
    * @param deadline until when the first unit may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
-  /** Waits a moment before `begin` is tried again. */
   waitForLock(): Promise<void>;
-  /** Lets others write, after a group. */
   yieldLock(): Promise<void>;
   /** @param ahead the reads before the commit, if this may be the last unit of its group. */
   beginUnit(ahead: readonly InStatement[]): void;

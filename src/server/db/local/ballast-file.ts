@@ -29,12 +29,10 @@ export class BallastFile {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Bytes that `release` would free. */
   get spareBytes(): number {
     return Math.max(0, this.bytes - startBytes);
   }
 
-  /** Free bytes on the disk, without those of the file. */
   get freeBytes(): number {
     const { bavail, bsize } = statfsSync(dirname(this.path));
     return bavail * bsize;
@@ -69,7 +67,6 @@ export class BallastFile {
     if (this.freeBytes < startBytes) this.#shrinkTo(Math.floor(this.bytes / 2));
   }
 
-  /** Returns false if the file cannot be changed. */
   #shrinkTo(bytes: number): boolean {
     const file = attempt(() => openSync(this.path, constants.O_WRONLY | constants.O_NOFOLLOW));
     if (file === undefined) return false;

@@ -7,7 +7,6 @@ import { type SqlShape, shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
 
-/** Half of the maximum number of cached statements. */
 const generationSize = 128;
 const openingTimeoutMs = 5000;
 /** A discarded engine keeps its file descriptors until garbage collection, so few may be opened. */
@@ -26,7 +25,6 @@ interface Kept {
 }
 
 export interface ConnectionOptions {
-  /** Refuses every change (`query_only`). */
   readOnly?: boolean;
   /** How long a call may block the process on a lock; 0 if the caller retries. */
   busyTimeoutMs?: number;

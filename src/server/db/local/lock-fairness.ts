@@ -56,7 +56,6 @@ export class LockFairness {
     this.#stamp(Date.now() - freshMs);
   }
 
-  /** Whether another process holds the others off. */
   isHeld(): boolean {
     if (!this.#isOpen || this.#isHolding) return false;
     const aheadMs = fstatSync(this.#file).mtimeMs - Date.now();

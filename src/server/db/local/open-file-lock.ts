@@ -88,7 +88,6 @@ export function describeUsers(path: string): string {
   return [...pids].map((pid) => `${nameCommand(pid)}, pid ${pid}`).join("; ") || "another command";
 }
 
-/** The noun and verb of a process of this program. */
 function nameCommand(pid: string): string {
   const line = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? "";
   const words = line.split("\0").slice(ownCommand.length, ownCommand.length + 2);

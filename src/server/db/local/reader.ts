@@ -32,7 +32,6 @@ export class Reader {
     return this.#read(() => this.connection.first(sql, args));
   }
 
-  /** All statements on one snapshot. */
   batch(stmts: InStatement[]): Promise<Result[]> {
     const runAll = () => stmts.map((stmt) => this.connection.run(sqlOf(stmt), argsOf(stmt)));
     return this.#read(() => {

@@ -11,16 +11,13 @@ type Pair = [number, number];
 export interface WalPosition {
   /** Two numbers that change each time the WAL is emptied. */
   salts: Pair;
-  /** In bytes. */
   offset: number;
   /** The checksum of the previous frame, from which the next one is computed. */
   sums: Pair;
 }
 
 export interface Changes {
-  /** Page contents after the last of the commits, by page number. */
   pages: Map<number, Uint8Array>;
-  /** The size of the database after these commits, in pages. */
   pageCount: number;
   end: WalPosition;
 }
@@ -71,12 +68,10 @@ export class FrameReader {
     this.#position = start;
   }
 
-  /** The offset of the next frame to be read. */
   get offset(): number {
     return this.#position.offset;
   }
 
-  /** The changes of the commits read so far; undefined before the first commit. */
   get changes(): Changes | undefined {
     return this.#changes;
   }

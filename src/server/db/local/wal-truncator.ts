@@ -27,7 +27,6 @@ interface Parts {
   reader: Reader;
   fairness: LockFairness;
   isInPlace: () => boolean;
-  /** Whether the WAL holds more than its disk has room for. */
   isOverDisk: () => boolean;
 }
 

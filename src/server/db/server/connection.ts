@@ -7,9 +7,7 @@ import type { BoundValue } from "../bind-args.ts";
 import { createRowMaker, type RowMaker } from "../row.ts";
 import type { Result } from "../session.ts";
 
-/** Where a libSQL server is, and how to reach it. */
 export interface ServerAddress {
-  /** An http or https address. */
   url: string;
   /** Read at each connection, so that a token can be replaced. */
   readToken: () => string | undefined;
@@ -20,7 +18,6 @@ export interface ServerAddress {
   silentAt?: number;
 }
 
-/** A statement of a batch. */
 export interface Step {
   sql: string;
   args?: BoundValue[];
@@ -31,7 +28,6 @@ export interface Step {
 /** The result of a step; undefined if it was skipped because the one before it failed. */
 export type Outcome = Result | Error | undefined;
 
-/** A stream. It ends with its connection. */
 export interface KeptStream {
   client: Client;
   stream: Stream;

@@ -11,7 +11,6 @@ interface Call {
 export class GatheredCalls {
   readonly #send: (stmts: Bound[]) => Promise<Result[]>;
   #waiting: Call[] = [];
-  /** Resolves when no call is under way. */
   underWay: Promise<void> | undefined;
 
   constructor(send: (stmts: Bound[]) => Promise<Result[]>) {

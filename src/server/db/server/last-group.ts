@@ -3,7 +3,6 @@ import { isBusy } from "../db-errors.ts";
 import { isResult, type ServerConnection } from "./connection.ts";
 import { begin, control, readGroup } from "./statements.ts";
 
-/** The longest pause of a waiting writer, in milliseconds. */
 const maxPauseMs = 5;
 export const pause = () => Bun.sleep(1 + Math.random() * (maxPauseMs - 1));
 

@@ -11,7 +11,6 @@ import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { bindForServer } from "./statements.ts";
 
-/** For calls that read or index a whole database. */
 const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };

@@ -48,7 +48,6 @@ export class ServerWriter implements Writer {
   #group = 0;
   #lockDeadline = 0;
   #stream: KeptStream | undefined;
-  /** Statements that wait for the next message. */
   #unsent: Bound[] = [];
   /** Index of the current unit's first unsent statement; undefined once it was sent. */
   #unitAt: number | undefined;

@@ -22,7 +22,6 @@ const tripTimeoutMs = 7000;
 /** Time limit of a read that has already waited behind others. */
 const minTimeoutMs = 500;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
-/** How long reads are gathered while a trip is under way. */
 const gatherMs = 3;
 /** If a trip takes longer than this plus a millisecond per statement, its statements get trips of their own. */
 const slowMs = 15;

@@ -2,7 +2,6 @@ import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** The last group that each process committed. It shows whether a COMMIT without an answer took effect. */
 export const writeGroups = sqliteTable("write_groups", {
-  /** New at each start of a process. */
   writer: text("writer").primaryKey(),
   lastGroup: integer("last_group").notNull(),
 });

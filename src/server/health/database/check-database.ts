@@ -17,7 +17,6 @@ const firstRow = "-9223372036854775808";
 
 interface DatabaseCheckOptions {
   command: CommandLine;
-  /** Skips the checks that read the whole database. */
   isQuick: boolean;
   step(check: string, work: () => Findings): Promise<void>;
 }
@@ -57,7 +56,6 @@ async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOpt
   return reader;
 }
 
-/** Throws errors that do not show damage again. */
 function damageOf(error: unknown): string {
   const damage = describeDamage(error);
   if (damage === undefined) throw error;

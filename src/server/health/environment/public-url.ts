@@ -52,7 +52,6 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   let reply: { status: number; target: string | null; requestId: string | null } | null = null;
   /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   let fault: string | null = null;
-  /** When the certificate expires; NaN without TLS. */
   let expiresAt = Number.NaN;
   try {
     const response = await fetch(`${url}/health/live`, {

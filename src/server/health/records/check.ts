@@ -40,7 +40,6 @@ export interface Inconsistency {
 }
 
 interface Comparison {
-  /** For values that cannot be fixed. */
   remedy?: string;
   /**
    * Selects an `Inconsistency` without its namespace for each wrong value. It is one statement, so that it is correct

@@ -124,7 +124,6 @@ export const refunds = recordCheck({
       or exists (select 1 from json_each(r.lines) j where j.type <> 'object'))`,
 });
 
-/** Checks that balances and the remaining points of lots are the sums of the ledger, which is never negative. */
 export const rewards = recordCheck({
   remedy:
     "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",

@@ -108,7 +108,6 @@ export const dayCounts = recordCheck({
     where d.views is not m.views`,
 });
 
-/** Checks that counts of a resource are the numbers of its likes and bookmarks, and the sum of its daily views. */
 export const resourceTotals = recordCheck({
   select: sql`
     with compared as (
@@ -123,7 +122,6 @@ export const resourceTotals = recordCheck({
     ${differences("compared", ["likes", "bookmarks", "views"], rowOf(resourceCounts, "resource_type", "resource_id"))}`,
 });
 
-/** Checks that the likes and views of a product are the counts of its resource. */
 export const productCounts = recordCheck({
   select: differencesFrom(
     products,
@@ -136,7 +134,6 @@ export const productCounts = recordCheck({
 
 const shows = (alias: string) => sql`${inScope(alias)} and deleted_at is null and instr(images, '"media_id"')`;
 
-/** Checks that the uses of a picture are the products and variants that use it. */
 export const pictureUses = recordCheck({
   select: differencesFrom(
     media,

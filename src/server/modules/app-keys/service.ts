@@ -21,7 +21,6 @@ const newKey = { ...params("id", "tenantId", "name", "scopes", "published", "exp
 const insertKey = statement((q) => q.insert(appKeys).values(newKey));
 const newRow = { ...params("id", "tenantId", "appId", "hash"), createdAt: param("now") };
 const insertSecret = statement((q) => q.insert(appKeySecrets).values(newRow));
-/** The last use of a key, including that of removed secrets. */
 const lastUse = sql<string | null>`(select max(at) from (select ${appKeys}.last_used_at as at
   union all select s.last_used_at from ${appKeySecrets} s where s.app_id = ${appKeys}.id))`;
 const isKey = eq(id, param("appId"));
@@ -35,7 +34,6 @@ const keyFields = {
     select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`),
   ...{ enforce_origins: enforceOrigins, allow_no_origin: allowNoOrigin },
   ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUse },
-  /** Secrets that are valid or not yet purged, newest first. */
   secrets: jsonOf<
     StoredSecret[]
   >(sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,

@@ -15,7 +15,6 @@ export const appKeys = sqliteTable(
     allowNoOrigin: integer("allow_no_origin", { mode: "boolean" }).notNull().default(false),
     expiresAt: text("expires_at"),
     revokedAt: text("revoked_at"),
-    /** The last use of removed secrets. */
     lastUsedAt: text("last_used_at"),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),

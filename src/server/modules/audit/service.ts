@@ -46,7 +46,6 @@ export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number>
   return run(ctx.db, eraseOld, { before: toTimestamp(ctx.now() - keptMs) });
 }
 
-/** An audited act; actor, time and address come from the context. */
 export interface AuditEntry {
   event: AuditEvent;
   subject?: string | undefined;

@@ -14,7 +14,6 @@ export const auditLog = sqliteTable(
     namespace: text("namespace"),
     /** `app`, `user`, `visitor`, `terminal` or `server`. */
     actorKind: text("actor_kind").notNull(),
-    /** The key, the user or the operating system account. */
     actorId: text("actor_id"),
     subject: text("subject"),
     /** Erased after a while, together with its salt. The row's hash covers `address_hash` instead. */

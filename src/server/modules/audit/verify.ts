@@ -67,7 +67,6 @@ async function* readRows(db: Executor): AsyncGenerator<Row> {
   }
 }
 
-/** Compares a row with the last valid one and with the expected one. Returns the problem, if any. */
 function findRowFault(row: Row, { rows, last }: AuditVerdict, head: Head | undefined): string | undefined {
   if (row.seq !== rows + 1) return "The row is missing.";
   if (row.hash !== hashRow(last?.hash ?? "", row)) return "The row does not fit its hash, or the row before it.";
@@ -93,7 +92,6 @@ const selectSchema = statement<{ type: string; sql: string | null }>(sql`
 
 const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_log_.*$/gm) ?? []);
 
-/** Returns the problem with the table of the log or its triggers; undefined if both are as created. */
 async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";

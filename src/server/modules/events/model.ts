@@ -3,7 +3,6 @@ import { invalidField } from "../../errors.ts";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
 import { closed, input, namesForm, oneOf, textUpTo, timestamp } from "../../values/schema.ts";
 
-/** All events of the change feed; the part before the dot is the kind of record. */
 export const eventTypes = [
   "product.created",
   "product.updated",

@@ -13,7 +13,6 @@ export const events = sqliteTable(
     tenantId: tenantIdColumn(),
     type: text("type").notNull(),
     subject: text("subject").notNull(),
-    /** JSON object, a summary of the change without personal data and secrets. */
     data: text("data").notNull(),
     createdAt: text("created_at").notNull(),
     isShown: integer("is_shown", { mode: "boolean" }).notNull().default(false),

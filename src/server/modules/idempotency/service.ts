@@ -26,7 +26,6 @@ export interface KeptReply {
   isReplay?: boolean;
 }
 
-/** A request that may be sent again: its caller, its key, and a hash of its content. */
 export interface KeyedRequest {
   caller: string;
   key: string;

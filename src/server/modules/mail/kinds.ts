@@ -1,4 +1,3 @@
-/** The placeholders of each kind of mail, besides those of the store. */
 export const mailKinds = {
   reset_code: ["code"],
   login_code: ["code"],

@@ -7,13 +7,11 @@ import { readSmtpFailure } from "./smtp-failure.ts";
 const defaultTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
 export interface SmtpServer {
-  /** `smtp:` or `smtps:` address, checked by the configuration. */
   url: string;
   timeouts?: Partial<typeof defaultTimeouts> | undefined;
   trusted?: string | undefined;
 }
 
-/** Concurrent connections, and so also concurrent mails. */
 export const maxConnections = 4;
 
 /** Options of nodemailer. All are set here, so that a URL cannot disable a check. */

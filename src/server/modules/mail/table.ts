@@ -4,7 +4,6 @@ import { deliveryColumns } from "../../delivery/claim.ts";
 import { tenantIdColumn } from "../tenants/table.ts";
 import type { MailKind } from "./kinds.ts";
 
-/** Mail in the outbox: waiting, or ended less than thirty days ago. */
 export const mailOutbox = sqliteTable(
   "mail_outbox",
   {

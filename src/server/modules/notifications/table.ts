@@ -9,7 +9,6 @@ export const vapidKeys = sqliteTable(
   "vapid_keys",
   {
     id: integer("id").primaryKey(),
-    /** The uncompressed point in base64url, with which browsers subscribe. */
     publicKey: text("public_key").notNull(),
     privateKey: text("private_key").notNull(),
     createdAt: text("created_at").notNull(),
@@ -47,7 +46,6 @@ export const pushRegistrations = sqliteTable(
   ],
 );
 
-/** How many registrations a store has; maintained by triggers. */
 export const pushCounts = sqliteTable("push_counts", {
   tenantId: tenantIdColumn().primaryKey(),
   registrations: integer("registrations").notNull(),
@@ -97,7 +95,6 @@ export const pushDeliveries = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     messageId: ownerColumn("message_id", () => pushMessages.id),
-    /** Null once the registration is gone. */
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     /** 0 for orders, 2 for messages; plus 1 if the registration never received anything. */

@@ -124,7 +124,6 @@ async function insert(
   return written;
 }
 
-/** Returns the items of all lines, and each item once with its total quantity. */
 async function findLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
   const sums = new Map<string, WantedItem>();
   for (const [index, line] of wanted.entries()) {
@@ -149,7 +148,6 @@ function keyOf({ productId, variantId }: CheckedOrder["lines"][number]): string 
   return variantId ?? (productId as string);
 }
 
-/** The title of an item in the language of an order, or in the next best language. */
 function titleIn(lang: string, item: OrderedItem, tenantLanguage: string): string {
   if (item.translations === "{}") return item.title;
   const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;

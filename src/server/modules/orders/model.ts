@@ -17,7 +17,6 @@ import { Address } from "../users/model.ts";
 const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
   description: "pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund.",
 });
-/** Unpaid orders expire after this time. */
 export const expiryMs = 60 * 60_000;
 
 const paymentStatus = oneOf(["unpaid", "paid", "partially_refunded", "refunded"]);

@@ -39,7 +39,6 @@ const insertNotice = compileNotice(sql`
 export interface OrderChange {
   event: EventType;
   stock?: ["release" | "commit", StockReason];
-  /** Further statements, which run before the event is recorded. */
   first?: InStatement[];
 }
 

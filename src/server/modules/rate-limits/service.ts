@@ -8,7 +8,6 @@ import { addressGroup } from "../../values/ip-prefix.ts";
 import { tenants } from "../tenants/table.ts";
 import { rateLimits } from "./table.ts";
 
-/** How many hits a subject may have in any period of `windowMs` milliseconds. */
 export interface RateLimit {
   name: string;
   max: number;

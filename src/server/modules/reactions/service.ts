@@ -25,7 +25,6 @@ import { reactions } from "./table.ts";
 const maxOfActor = 10_000;
 
 export type ReactionKind = "like" | "bookmark";
-/** Whether the caller reacted to a resource, and how many users and visitors did. */
 type State = { active: boolean; count: number };
 
 interface ReactionTarget {

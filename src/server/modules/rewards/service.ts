@@ -26,7 +26,6 @@ const account = {
   balance: sql<number>`coalesce(${balance}, 0)`,
   version: sql<number>`coalesce(${version}, 0)`,
   updatedAt,
-  /** Expired points that are not yet booked as expired. */
   due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${isOpen} and ${isDue})`,
   expiring: jsonOf(sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
     where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`),

@@ -10,7 +10,6 @@ export const signUps = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     emailKey: text("email_key").notNull(),
-    /** A keyed hash of the client's address. */
     client: text("client").notNull(),
     email: text("email").notNull(),
     name: text("name"),

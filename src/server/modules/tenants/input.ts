@@ -89,7 +89,6 @@ function requireHost(domain: string): void {
   }
 }
 
-/** Lowercase letters, digits and inner hyphens, 1 to 63 characters, as in a host name. */
 const pattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function isNamespace(text: string): boolean {

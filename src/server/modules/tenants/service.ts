@@ -35,18 +35,15 @@ const shown = {
   ...{ pending_orders: tenants.pendingOrders, stock_share: tenants.stockShare },
   ...{ orders_per_minute: tenants.ordersPerMinute, media_quota: tenants.mediaQuota },
   ...{ sign_up: tenants.signUp, sign_in_by_mail: tenants.signInByMail, updated_at: tenants.updatedAt },
-  /** Types of resources besides products that can be liked, bookmarked and viewed. */
   resource_types: jsonOf<string[]>(sql`(select json_group_array(name) from (
     select name from ${resourceTypes} r where r.tenant_id = ${tenants}.id order by name))`),
 };
 
 const selectTenants = statement((q) => q.select(shown).from(tenants).orderBy(namespace));
 type TenantRow = NonNullable<(typeof selectTenants)["row"]>;
-/** A tenant as the terminal shows it; limits as in `Tenant`, other values as in `TenantInput`. */
 export type TenantDetails = ReturnType<typeof toDetails>;
 export type TenantRecord = ReturnType<typeof toRecord>;
 
-/** Converts stored values (thousandths of a rate, minor units) to those that people read. */
 function toDetails(row: TenantRow) {
   const { points_rate, point_value, currency } = row;
   return { ...row, points_rate: showPointsRate(points_rate), point_value: showPointValue(point_value, currency) };

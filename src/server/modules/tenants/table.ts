@@ -61,7 +61,6 @@ export const revision = sqliteTable(
 
 const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
 const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
-/** The columns of `ctx.tenant`. */
 export const workFields = {
   ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
   ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },

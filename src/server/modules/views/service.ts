@@ -157,7 +157,6 @@ export function isBot(agent: string): boolean {
   return verdicts.getOrMake(agent.slice(0, maxRead), (text) => !libraries.test(text) && pattern.test(text));
 }
 
-/** 128 bits in hex. */
 const keyLength = 32;
 
 export function dayOf(epochMs: number): string {

@@ -30,7 +30,6 @@ const removeOld = statement(sql`
   delete from ${viewDedupKeys} where (${keyColumns}) in (
     select ${keyColumns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
 
-/** A view of a resource on a day in UTC, `2026-03-01`. */
 type View = Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>;
 
 // Writes views and their counts in one transaction. A view counts only if its dedup key is new, so none counts twice,
@@ -61,7 +60,6 @@ const pauseAfterFailureMs = 1000;
 const pauseAtStopMs = 250;
 /** Maximum views in a transaction, for which other writers wait. */
 const maxBatch = 2000;
-/** About ten megabytes. */
 const defaultMaxWaiting = 100_000;
 const maxKnown = 50_000;
 

@@ -11,7 +11,6 @@ export class RouteMeter {
   /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
   readonly route: string;
   requests = 0;
-  /** Replies by HTTP status, and by error code. */
   readonly statuses: Record<string, number> = {};
   readonly errors: Record<string, number> = {};
   /**

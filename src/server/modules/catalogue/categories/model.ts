@@ -14,7 +14,6 @@ import {
 } from "../../../values/schema.ts";
 import { ProductPatch, productTexts, translations } from "../products/model.ts";
 
-/** The maximum number of levels, and of categories in a store. */
 export const limits = { depth: 8, categories: 2000 } as const;
 
 const { title, slug, description } = productTexts;

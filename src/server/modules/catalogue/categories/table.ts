@@ -16,7 +16,6 @@ export const isVisible = sql`(${param("includesDrafts")} or not exists (
     union select c.id, c.parent_id, c.published from above a join categories c on c.id = a.up)
   select 1 from above where not published))`;
 
-/** Categories of products, with texts in the language of creation (`lang`). */
 export const categories = sqliteTable(
   "categories",
   {

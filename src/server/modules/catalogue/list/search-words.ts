@@ -168,7 +168,6 @@ function searchWord(tenantId: string, word: string): SearchWord {
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };
 }
 
-/** The pairs of neighbouring characters in a text without spaces. */
 function pairsOf(tenantId: string, text: string): SearchWord[] {
   const letters = [...text];
   const pairs = letters.length === 1 ? letters : letters.slice(1).map((letter, i) => letters[i] + letter);

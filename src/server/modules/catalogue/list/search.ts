@@ -7,7 +7,6 @@ import type { ProductInput, VariantInput } from "../products/model.ts";
 import { products, productsToIndex } from "../products/table.ts";
 import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
 
-/** How many products are indexed at a time. */
 const batch = 100;
 
 type Row = typeof products.$inferSelect;
@@ -44,7 +43,6 @@ export const searchIndexing = {
   },
 };
 
-/** Writes the words of a product's texts, the terms of its filters, and the token of its block. */
 function indexing({ row, tenantId, ...product }: Searched): InStatement {
   const { title, description, sku, status } = product;
   const tags: string[] = JSON.parse(product.tags);

@@ -28,7 +28,6 @@ const stocked = {
   stock: nullable(whole(0, maxStock, "Null if stock is not counted.")),
 };
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
-/** The fields of a reply that products and variants have in common. */
 const shown = {
   price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
   stock: Type.Optional(

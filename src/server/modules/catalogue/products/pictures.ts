@@ -72,7 +72,6 @@ export async function* storePictures(ctx: Ctx, items: AsyncIterable<ImportItem>,
   }
 }
 
-/** Replaces the images that are paths by stored pictures. Returns the errors of files. */
 async function storeImages(ctx: Ctx, images: unknown, { folder, isDryRun }: Storing): Promise<string[]> {
   const faults: string[] = [];
   if (!Array.isArray(images)) return faults;

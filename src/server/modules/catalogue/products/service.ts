@@ -59,7 +59,6 @@ const syncVariantPrices = statement(sql`
   where ${ofProduct} and not has_own_price and ${priceColumns} is not ${productPrice}
   returning id`);
 
-/** The columns of fields that a new product, or a PUT, omits. */
 const defaults = {
   ...{
     description: null,

@@ -7,7 +7,6 @@ import { catalogBytes, productJson, variantJson } from "./rendering.ts";
 const notDeleted = sql`deleted_at is null`;
 const isExact = (column: SQLiteColumn) => sql`${column} between 0 and 9007199254740991`;
 
-/** The columns that products and variants have in common. */
 const soldColumns = () => ({
   tenantId: tenantIdColumn(),
   title: text("title").notNull(),
@@ -59,7 +58,6 @@ export const products = sqliteTable(
     translations: text("translations").notNull().default("{}"),
     /** Maintained by triggers on the variants: their JSON in order, whether there are any, and their sums. */
     variants: text("variants").notNull().default("[]"),
-    /** The variants as the public sees them. */
     catalogVariants: text("catalog_variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
     variantsStock: integer("variants_stock"),

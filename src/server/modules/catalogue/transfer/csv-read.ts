@@ -36,7 +36,6 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string, 
   }
 }
 
-/** Joins the rows of each product. Throws the errors of `rows`. */
 async function* groupRows(table: Table, rows: AsyncGenerator<Row>): AsyncGenerator<ImportItem> {
   let current: { item: ImportItem; cells: string[] } | undefined;
   try {

@@ -57,7 +57,6 @@ export function csvFormat(names?: readonly string[]) {
   return { header: writeCsv([columns.map(({ name }) => name)]), render };
 }
 
-/** The usual columns, and one product. */
 export const csvTemplate = `sku,title,description,status,price,compare_at_price,stock,tags,categories,images
 MUG-1,Enamel mug,Holds 300 ml,published,12.50,,40,kitchen|enamel,,
 `;

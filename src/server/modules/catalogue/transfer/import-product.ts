@@ -74,7 +74,6 @@ async function changeProduct(tx: Ctx, item: ImportItem, existing: ExistingProduc
   return changed.length === 0 ? ("unchanged" as const) : { title: existing.title, fields: changed };
 }
 
-/** Finds a product by id, by SKU, by the SKU of a variant, or by slug. */
 async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
   const { document, variants, isCsv } = item;
   if (document.id != null) {

@@ -104,7 +104,6 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
   return Object.fromEntries(Object.entries(given).filter(isChanged));
 }
 
-/** Images in the order of their positions, without what the service adds. */
 function comparable(images: unknown): unknown {
   if (!Array.isArray(images)) return images;
   const placed = images.map((image, index) => {

@@ -77,7 +77,6 @@ async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<Impo
   yield batch;
 }
 
-/** Imports items in one transaction until its time limit. Returns the number of imported items. */
 async function importBatch(ctx: Ctx, items: ImportItem[], result: ImportResult, options: BatchOptions) {
   const { lines, onError, isDryRun, signal, onProgress } = options;
   if (signal?.aborted) {

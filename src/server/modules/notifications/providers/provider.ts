@@ -23,7 +23,6 @@ export interface PushPayload {
 }
 
 export interface PushOptions {
-  /** How long the service keeps the message for a device that is off, in seconds. */
   ttlSeconds: number;
   urgency: "normal" | "high";
   /** Replaces a waiting message with the same topic at the service; at most 32 characters of base64url. */

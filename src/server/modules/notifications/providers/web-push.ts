@@ -21,7 +21,6 @@ export interface WebPushDeps {
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
   now: () => number;
   allowPrivate: boolean;
-  /** An address at which push services can contact the operator. */
   contact?: string | undefined;
   lookup?: Lookup | undefined;
   ca?: string | undefined;

@@ -52,7 +52,6 @@ export type RegistrationPatch = Static<typeof RegistrationPatch>;
 
 const secretPart = { management_secret: Type.Optional(managementSecret) };
 
-/** The secret of a registration; a DELETE may also send it in the query. */
 export const RegistrationProof = input("RegistrationProof", secretPart);
 export const RegistrationProofQuery = closed(secretPart);
 

@@ -67,7 +67,6 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
   return url.href;
 }
 
-/** Decodes base64 in either alphabet, with or without padding, of exactly `length` bytes. */
 function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buffer {
   const [, digits = "", padding = ""] = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text) ?? [];
   const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);

@@ -17,7 +17,6 @@ import { ensureVapidKeys } from "../providers/vapid.ts";
 import { createWebPush } from "../providers/web-push.ts";
 import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
 
-/** The last wait repeats until the message expires. */
 const schedule: RetrySchedule = {
   delaysMs: [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000),
   jitter: 0.2,

@@ -12,7 +12,6 @@ export interface MigrationReport {
 
 export const newReport = (): MigrationReport => ({ source: null, left_out: { columns: [], rows: [] } });
 
-/** The format of another system's files, whose columns have their names in lower case. */
 export interface ShopFormat {
   source: "shopify" | "woocommerce";
   needs: string[];
