@@ -205,7 +205,6 @@ export function fieldError(
   return error(`${field}: ${message}`, { details: [{ field, message, id }], cause });
 }
 
-/** Returns a code such as EACCES. */
 export function errnoOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown";
 }

@@ -93,7 +93,6 @@ export function valueArg<const M extends More>(valueHint: string, description: s
   return { type: "string", valueHint, description, ...more } as ValueArg & NoInfer<M>;
 }
 
-/** A required value that is identified by its position. */
 export function wordArg<const M extends More>(description: string, more?: M) {
   return { type: "positional", required: true, description, ...(more as M) } as const;
 }

@@ -48,7 +48,6 @@ function decoderOf(source: Column | SQL) {
 type Columns<Table extends SQLiteTable> = Table["_"]["columns"];
 type NameIn<Table extends SQLiteTable> = keyof Columns<Table> & string;
 
-/** Some columns of a table for a selection. */
 export function pick<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...names: Name[]) {
   const columns = getTableColumns(table);
   return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;

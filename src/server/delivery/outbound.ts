@@ -55,7 +55,6 @@ export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup: 
   return addresses;
 }
 
-/** The host without brackets and trailing dot. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }

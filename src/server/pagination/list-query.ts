@@ -71,7 +71,6 @@ export function timeRangeParts<Name extends string>(name: Name) {
 
 export type RangeBound = ReturnType<typeof readRange>[number];
 
-/** Returns the given bounds in a fixed order. */
 export function readRange<T>(
   query: Readonly<Record<string, unknown>>,
   name: string,

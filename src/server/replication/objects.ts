@@ -89,7 +89,6 @@ export function ignoreUnverified(error: unknown): undefined {
   throw error;
 }
 
-/** Returns undefined for damaged or too large content. */
 export function decompressAtMost(bytes: Uint8Array, max: number) {
   return decompress(bytes, { maxOutputLength: max, chunkSize: MiB }).catch(() => undefined);
 }

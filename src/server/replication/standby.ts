@@ -32,7 +32,6 @@ export interface StandbyOptions {
   pollMs?: number;
 }
 
-/** Returns undefined if the directory is not a standby's. */
 export function readStandbyState(dataDir: string): StandbyState | undefined {
   const path = standbyFile(dataDir);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as StandbyState) : undefined;

@@ -74,7 +74,6 @@ export async function adoptSecret(db: Session, config: SecretConfig): Promise<bo
 }
 
 type SecretConfig = Pick<Config, "secret" | "dataDir"> & {
-  /** Leaves the mode of the file as it is, for commands that only read. */
   leaveModes?: boolean;
 };
 

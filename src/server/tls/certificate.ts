@@ -15,7 +15,6 @@ export interface KeyPair {
   key: string;
 }
 
-/** `from` and `until` are epoch milliseconds. */
 export type Certificate = Awaited<ReturnType<typeof readCertificate>>;
 
 /** Verifies that certificate and key belong together. Throws validationFailed naming the file and the remedy. */

@@ -56,7 +56,6 @@ export function input<P extends TProperties>($id: string, properties: P) {
   return Type.Object(properties, { $id, additionalProperties: false });
 }
 
-/** As `input`, where every field is optional. */
 export function patch<P extends TProperties>($id: string, properties: P) {
   return Type.Partial(Type.Object(properties), { $id, additionalProperties: false });
 }

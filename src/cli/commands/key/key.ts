@@ -13,7 +13,6 @@ import { deliverSecret } from "../../secrets/secrets.ts";
 import { type Console, formatRelativeTime, info, printRecord, UsageError, warn } from "../../terminal/console.ts";
 import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
 
-/** The arguments of a command about one key. */
 export function aboutKey<const T extends CommandArgs>(args: T) {
   const app_id = wordArg("Id of the key, or its name with -n", {
     completes: "key",

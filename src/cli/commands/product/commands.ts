@@ -151,7 +151,6 @@ export const translationArgs = {
   }),
 } as const satisfies CommandArgs;
 
-/** Returns the fields that are given, with the translations. */
 export function readGiven(args: ArgValues<typeof translationArgs>, fields: object): object {
   const translations: Record<string, { title?: string | null; description?: string | null }> = {};
   for (const field of ["title", "description"] as const) {

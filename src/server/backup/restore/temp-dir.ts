@@ -47,7 +47,6 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Lists temporary directories of unfinished restores. */
 function listStale(dataDir: string): string[] {
   const beside = dirname(databaseFile(dataDir));
   const names = existsSync(beside) ? readdirSync(beside) : [];

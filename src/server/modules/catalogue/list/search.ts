@@ -78,7 +78,6 @@ function indexing({ row, tenantId, ...product }: Searched): InStatement {
 /** The value of a SKU's term, which ignores case. */
 export const skuKey = (sku: string) => normalizeSku(sku).toLowerCase();
 
-/** The value of an option's term. */
 export function optionKey(option: readonly string[]): string {
   return JSON.stringify(option.map((text) => text.normalize("NFC")));
 }

@@ -37,7 +37,6 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
 
 type SoldInput = Pick<VariantInput, "title" | "sku" | "price" | "compare_at_price" | "stock" | "images">;
 
-/** The columns that products and variants have in common. */
 export function soldColumns(ctx: Ctx, input: SoldInput, prefix = ""): VariantColumns {
   const { title, sku, price, compare_at_price: before, stock, images } = input;
   const { currency } = ctx.tenant;

@@ -96,7 +96,6 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
-/** The values of `insertVariants`. */
 export function newVariants(tx: Ctx, productId: string, variants: readonly VariantColumns[]) {
   const rows = JSON.stringify(variants.map((row) => ({ id: newId("var"), ...row })));
   return { tenantId: tx.tenant.id, productId, rows, now: toTimestamp(tx.now()) };
