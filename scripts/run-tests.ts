@@ -12,7 +12,7 @@ const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
 // Tests wait for timers, disks and other processes more than half of their time.
-const workers = navigator.hardwareConcurrency * 2 + 4;
+const workers = navigator.hardwareConcurrency * 2 + 2;
 /** Folders whose tests start processes, which need more of the machine than one worker. */
 const heavy = /^test\/(?:binary|browser|cluster|conformance|db|tooling)\//;
 
@@ -73,7 +73,7 @@ async function runTests(args: string[], executable: string | undefined): Promise
   // A busy machine gets time: a test that measures time states its own limit. `bun test` runs no exit handlers, so
   // servers that tests share would outlive it without --no-orphans.
   const flags = [
-    "--timeout=20000",
+    "--timeout=30000",
     "--no-orphans",
     "--reporter=junit",
     `--reporter-outfile=${report}`,
