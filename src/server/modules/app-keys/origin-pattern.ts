@@ -52,12 +52,9 @@ export function matchOrigin(patterns: readonly OriginPattern[], origin: string):
   const parsed = parseOrigin(origin);
   if (!parsed) return null;
   const port = parsed.port || defaultPort[parsed.scheme];
-  return (
-    patterns.find(
-      (pattern) =>
-        (pattern.scheme === null || pattern.scheme === parsed.scheme) &&
-        (pattern.port === null ? true : pattern.port === port) &&
-        (pattern.wildcard ? parsed.host.endsWith(`.${pattern.host}`) : parsed.host === pattern.host),
-    ) ?? null
-  );
+  const fits = ({ scheme, host, port: own, wildcard }: OriginPattern) =>
+    (scheme ?? parsed.scheme) === parsed.scheme &&
+    (own ?? port) === port &&
+    (wildcard ? parsed.host.endsWith(`.${host}`) : parsed.host === host);
+  return patterns.find(fits) ?? null;
 }

@@ -77,18 +77,17 @@ export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
 ) {
-  if (!key.enforceOrigins) return { allowed: true, reason: "The key does not restrict origins.", matched: null };
+  const decide = (allowed: boolean, reason: string, matched: string | null = null) => ({ allowed, reason, matched });
+  if (!key.enforceOrigins) return decide(true, "The key does not restrict origins.");
   if (origin === null) {
-    return key.allowNoOrigin
-      ? { allowed: true, reason: "The key allows requests without an Origin header.", matched: null }
-      : { allowed: false, reason: "The key does not allow requests without an Origin header.", matched: null };
+    const does = key.allowNoOrigin ? "allows" : "does not allow";
+    return decide(key.allowNoOrigin, `The key ${does} requests without an Origin header.`);
   }
-  const match = matchOrigin(key.patterns, origin);
-  if (match) return { allowed: true, reason: `The origin matches ${match.text}.`, matched: match.text };
-  const reason = parseOrigin(origin)
-    ? `The origin ${JSON.stringify(origin.slice(0, 200))} is not on the key's list.`
-    : `${JSON.stringify(origin.slice(0, 200))} is not an origin of the form https://host[:port].`;
-  return { allowed: false, reason, matched: null };
+  const matched = matchOrigin(key.patterns, origin)?.text;
+  if (matched !== undefined) return decide(true, `The origin matches ${matched}.`, matched);
+  const quoted = JSON.stringify(origin.slice(0, 200));
+  if (parseOrigin(origin)) return decide(false, `The origin ${quoted} is not on the key's list.`);
+  return decide(false, `${quoted} is not an origin of the form https://host[:port].`);
 }
 
 function change(ctx: SystemCtx, appId: string, work: (tx: SystemCtx, tenantId: string) => Promise<void>) {

@@ -1,5 +1,4 @@
-import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
-import { type RetrySchedule, retryDelayMs } from "../../delivery/channel.ts";
+import { type Answer, type Attempt, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
 import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
@@ -11,7 +10,7 @@ import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./sm
 import { readSmtpFailure } from "./smtp-failure.ts";
 
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
-const schedule: RetrySchedule = { delaysMs };
+const schedule = { delaysMs };
 const attemptMs = 50_000;
 
 const source = { key: "outbox", tenantId: "", receiver: "the mail server" };

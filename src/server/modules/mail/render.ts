@@ -17,39 +17,36 @@ export const mailTemplates: Record<string, MailTemplates> = { ar, de, en, es, fr
 
 export type MailStore = Pick<typeof tenants.$inferSelect, "title" | "domain" | "url" | "logo" | "language">;
 
-interface RenderInput {
-  kind: AnyMailKind;
-  store: MailStore;
-  name: string | null;
-  /** BCP 47 tags in order of preference. The store's language follows. */
-  languages: readonly (string | null | undefined)[];
-  values: Record<string, string>;
-}
-
 type Show = (name: string, value: string) => string;
 
 const maxNameCharacters = 60;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/** Renders a mail from the store, the recipient's record and `values`, never from request data. */
-export function renderMail({ kind, store, name, languages, values }: RenderInput) {
+/**
+ * Renders a mail from the store, the recipient's record and `values`, never from request data.
+ * @param mail `languages`: BCP 47 tags in order of preference. The store's language follows.
+ */
+export function renderMail(mail: {
+  kind: AnyMailKind;
+  store: MailStore;
+  name: string | null;
+  languages: readonly (string | null | undefined)[];
+  values: Record<string, string>;
+}) {
+  const content = readContent(mail);
+  const { language, subject } = content;
+  return { language, subject, text: renderText(content), html: renderHtml(content, mail.store.logo) };
+}
+
+type Content = ReturnType<typeof readContent>;
+
+function readContent({ kind, store, name, languages, values }: Parameters<typeof renderMail>[0]) {
   const language = chooseLanguage([...languages, store.language], mailTemplates);
   const templates = mailTemplates[language] ?? en;
   const { subject, paragraphs } = templates[kind];
-  const all = { ...values, store: oneLine(store.title), name: greetingName(name) };
+  const all: Record<string, string> = { ...values, store: oneLine(store.title), name: greetingName(name) };
   const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
-  const lines = [greeting, ...paragraphs];
-  const content = { lines, language, templates, subject, address: storeAddress(store), values: all };
-  return { language, subject, text: renderText(content), html: renderHtml(content, store.logo) };
-}
-
-interface Content {
-  lines: string[];
-  language: string;
-  templates: MailTemplates;
-  subject: string;
-  address: string | null;
-  values: Record<string, string>;
+  return { lines: [greeting, ...paragraphs], language, templates, subject, address: storeAddress(store), values: all };
 }
 
 function renderText({ lines, templates, address, values }: Content): string {

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { defineRoute, noAuth, replyAfter } from "../../http/route.ts";
 import { input, languageForm, output, text } from "../../values/schema.ts";
+import { code } from "../sign-up/routes.ts";
 import { newPassword } from "../users/model.ts";
 import { requestReset, resetPassword } from "./service.ts";
 
@@ -18,9 +19,7 @@ const ForgotPasswordReply = output("ForgotPasswordReply", { accepted: Type.Liter
 
 const ResetPassword = input("ResetPassword", {
   email,
-  code: text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
-    examples: ["012345"],
-  }),
+  code,
   password: newPassword,
 });
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { WorkCtx } from "../../context.ts";
+import type { Ctx, WorkCtx } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
@@ -93,4 +93,9 @@ export function hideSubject(vault: Vault, text: string): string | null {
 export function addressSubject(vault: Vault, address: string | null | undefined, scope = ""): string {
   const text = `address ${scope} ${addressGroup(address ?? "unknown")}`;
   return hideSubject(vault, text) ?? Bun.SHA256.hash(text, "hex").slice(0, shownDigits);
+}
+
+/** The subject that counts the caller's address in the store. */
+export function callerSubject({ vault, client, tenant }: Ctx): string {
+  return addressSubject(vault, client?.ip, tenant.id);
 }

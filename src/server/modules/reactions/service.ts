@@ -11,6 +11,7 @@ import {
   isRowShown,
   isShown,
   noSuchResource,
+  ofResource,
   parseResource,
   parseResources,
   type Resource,
@@ -36,15 +37,12 @@ interface ReactionTarget {
   subject?: string | undefined;
 }
 
-const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
-  and resource_id = ${param("resourceId")}`;
-
 // The user may have been deleted since the token was verified.
 const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
 const asked = sql.raw("asked.value");
-const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
+const ofAsked = ofResource(asked);
 const selectStates = forEachKind((kind) =>
   statement((q) =>
     q
@@ -73,11 +71,11 @@ const addReaction = forEachKind((kind) =>
     on conflict do nothing`),
 );
 const removeReaction = statement(sql`
-  delete from ${reactions} where ${ofResource} and kind = ${param("kind")} and actor = ${param("actor")}`);
+  delete from ${reactions} where ${ofResource()} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
 /** Likes or bookmarks a resource. Errors: validationFailed, tooManyRequests, notFound, wrongState. */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget) {
-  const resource = readTarget(input);
+  const resource = parseResource(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   await countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
@@ -95,7 +93,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
 
 /** Removes a like or bookmark, even of a hidden resource. Errors: validationFailed, tooManyRequests, notFound. */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
-  const resource = readTarget(input);
+  const resource = parseResource(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   // A new visitor has no reactions.
   if (visitor !== undefined) return getReaction(ctx, kind, { ...input, visitor: undefined });
@@ -111,7 +109,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
 }
 
 async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
-  const resource = readTarget(input);
+  const resource = parseResource(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
   const state = await get(ctx.db, selectStates[resource.kind], values);
   if (!state?.isShown) throw noSuchResource(resource);
@@ -126,8 +124,7 @@ export async function getReactions(
 ) {
   const [first = "", second] = ids;
   if (second === undefined) return getReaction(ctx, kind, { ...input, resource_id: first });
-  refuseSubject(input.subject);
-  const resources = parseResources(input.resource_type, ids);
+  const resources = parseResources(input, ids);
   const [resource] = resources;
   if (resource === undefined) return [];
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
@@ -135,11 +132,6 @@ export async function getReactions(
   const states = await all(ctx.db, selectStates[resource.kind], { ...values, ids: wanted });
   if (resource.kind === "declared" && !states[0]?.isShown) throw noSuchResource(resource);
   return states.filter((state) => state.isShown).map((state) => ({ resource_id: state.id, ...toReply(state) }));
-}
-
-function readTarget(input: ReactionTarget): Resource {
-  refuseSubject(input.subject);
-  return parseResource(input.resource_type, input.resource_id);
 }
 
 function valuesOf({ tenant, actor }: Ctx, kind: ReactionKind, resource: Resource, id: string | null) {

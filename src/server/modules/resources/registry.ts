@@ -8,6 +8,7 @@ import { lineForm, output, textUpTo } from "../../values/schema.ts";
 import { isId } from "../../values/stamps.ts";
 import { products } from "../catalogue/products/table.ts";
 import { tenants } from "../tenants/table.ts";
+import { refuseSubject } from "../visitors/actor.ts";
 import { resourceCounts, resourceTypes } from "./table.ts";
 
 type ResourceSql = Record<"tenantId" | "type" | "id", SQL>;
@@ -49,6 +50,12 @@ export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
 
+/** SQL condition: rows of the store that are about the resource `type` and `resourceId`, or another id. */
+export function ofResource(id = placeholders.id): SQL {
+  const { tenantId, type } = placeholders;
+  return sql`tenant_id = ${tenantId} and resource_type = ${type} and resource_id = ${id}`;
+}
+
 /** SQL condition: the resource exists and is public. */
 export function isShown(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
   const { tenantId, type, id } = { ...placeholders, ...of };
@@ -77,8 +84,13 @@ export function forEachKind<T>(make: (kind: ResourceKind) => T): Record<Resource
   return { product: make("product"), declared: make("declared") };
 }
 
+/** `subject`, the `user_id` that an app key sent, is refused. */
+type ResourceCall = Partial<Record<"resource_type" | "subject", string | undefined>>;
+
 /** Parses a resource, which need not exist. Errors: validationFailed; notFound for a malformed product id. */
-export function parseResource(type: string | undefined, id: string): Resource {
+export function parseResource(call: ResourceCall & { resource_id: string }): Resource {
+  const { resource_type: type, resource_id: id, subject } = call;
+  refuseSubject(subject);
   if (type === undefined) throw invalidField("resource_type", "is required");
   if (type === "product") {
     if (!isId("prod", id)) throw notFound("resource");
@@ -87,9 +99,10 @@ export function parseResource(type: string | undefined, id: string): Resource {
   return { kind: "declared", type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
 }
 
-export function parseResources(type: string | undefined, ids: readonly string[]): Resource[] {
-  const wanted = [...new Set(ids)].filter((id) => type !== "product" || isId("prod", id));
-  return wanted.map((id) => parseResource(type, id));
+export function parseResources(call: ResourceCall, ids: readonly string[]): Resource[] {
+  refuseSubject(call.subject);
+  const wanted = [...new Set(ids)].filter((id) => call.resource_type !== "product" || isId("prod", id));
+  return wanted.map((id) => parseResource({ ...call, resource_id: id }));
 }
 
 function parseTypeName(name: string): string {

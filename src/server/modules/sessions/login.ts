@@ -18,7 +18,7 @@ import {
   requireFailuresLeft,
 } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
-import { addressSubject, bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
+import { bindLimit, callerSubject, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
 import { getStore } from "../tenants/service.ts";
 import { bindToken, type IssuedToken } from "../tokens/service.ts";
@@ -85,23 +85,19 @@ async function verifyProof(ctx: Ctx, found: SignInUser | undefined, proof: Proof
 }
 
 async function requireCallsLeft(ctx: Ctx): Promise<void> {
-  const waitMs = await checkLimit(ctx, loginCalls, callerOf(ctx));
+  const waitMs = await checkLimit(ctx, loginCalls, callerSubject(ctx));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
-}
-
-function callerOf({ tenant, client, vault }: Ctx): string {
-  return addressSubject(vault, client?.ip, tenant.id);
 }
 
 // Counts and audits a refused call, without the email, because people type passwords into that field. At either limit,
 // the reply is tooManyAttempts with the longer wait.
 async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Proof): Promise<AppError> {
   if ("codeTry" in proof && refusal.kind === "invalidLogin") await countWrongTry(tx, proof.codeTry);
-  const isOverLimit = (await countHit(tx, loginCalls, callerOf(tx))) > 0 || refusal.kind === "tooManyAttempts";
+  const isOverLimit = (await countHit(tx, loginCalls, callerSubject(tx))) > 0 || refusal.kind === "tooManyAttempts";
   const user = await findSignInUser(tx.db, tx.tenant.id, key);
   let answer = refusal;
   if (isOverLimit) {
-    const waitMs = [await checkLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
+    const waitMs = [await checkLimit(tx, loginCalls, callerSubject(tx)), await failuresWaitMs(tx, key)];
     answer = attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
   }
   const event = answer.kind === "twoFactorRequired" ? "login.code_required" : "login.failed";
@@ -145,7 +141,7 @@ function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry
   const login = [
     ...(codeTry ? [bindUse(tx, codeTry)] : []),
     bind(recordLogin, { tenantId: tx.tenant.id, id, at: toTimestamp(tx.now()) }),
-    bindLimit(tx, loginCalls, callerOf(tx)).hit,
+    bindLimit(tx, loginCalls, callerSubject(tx)).hit,
     bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear,
     ...statements,
     bindAudit({ ...tx, actor }, { event: "login.succeeded", subject: id, details }),

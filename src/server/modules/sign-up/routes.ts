@@ -7,7 +7,7 @@ import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
 
 const email = text(320);
 const newEmail = text(320, undefined, { form: { format: "email" } });
-const code = text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
+export const code = text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
   examples: ["012345"],
 });
 

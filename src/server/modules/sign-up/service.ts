@@ -10,7 +10,7 @@ import { mailCode, redeemCode } from "../mail-codes/service.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
-import { addressSubject, checkLimit, consumeLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
+import { callerSubject, checkLimit, consumeLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
 import { findSignInUser } from "../users/credentials.ts";
 import { nameKey, userColumns } from "../users/input.ts";
@@ -63,7 +63,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   const account = { email, name, lang, passwordHash, visitorId };
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey });
-    const client = clientOf(tx);
+    const client = callerSubject(tx);
     // Without a mail, the earlier code also works for this password, because a stranger may have used up the mails.
     await mailSignUp(tx, emailKey, {
       kind: "sign_up_code",
@@ -101,10 +101,6 @@ async function mailSignUp(tx: Ctx, emailKey: string, mail: Parameters<typeof mai
 
 function countStoreMail(tx: Ctx): Promise<void> {
   return consumeLimit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
-}
-
-function clientOf({ vault, client, tenant }: Ctx): string {
-  return addressSubject(vault, client?.ip, tenant.id);
 }
 
 async function createCustomer(tx: Ctx, account: StoredSignUp & { emailKey: string }, emailVerified: boolean) {
@@ -157,6 +153,6 @@ export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: 
 }
 
 async function countCall(ctx: Ctx): Promise<void> {
-  const waitMs = await countHit(ctx, signUpCalls, clientOf(ctx));
+  const waitMs = await countHit(ctx, signUpCalls, callerSubject(ctx));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }

@@ -12,21 +12,19 @@ import {
   forEachKind,
   isShown,
   noSuchResource,
+  ofResource,
   parseResource,
   parseResources,
   type Resource,
 } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
-import { findActor, refuseSubject } from "../visitors/actor.ts";
+import { findActor } from "../visitors/actor.ts";
 import patterns from "./bots.json" with { type: "json" };
 import { viewDays, viewDedupKeys } from "./table.ts";
 
-const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
-  and resource_id = ${param("resourceId")}`;
-
 const dayMs = 86_400_000;
 
-const inRange = sql`${ofResource} and day between ${param("first")} and ${param("last")}`;
+const inRange = sql`${ofResource()} and day between ${param("first")} and ${param("last")}`;
 const selectDays = statement((q) =>
   q
     .select(pick(viewDays, "day", "views"))
@@ -47,7 +45,7 @@ type Viewer = { [Name in "visitor" | "subject"]?: string | undefined };
  */
 export async function recordView(ctx: Ctx, input: ViewRequest) {
   const { tenant } = ctx;
-  const resource = readInput(input);
+  const resource = parseResource(input);
   const buffer = ctx.memory?.views;
   if (!buffer) throw new Error("Views are counted by a server.");
   const [state] = await readStates(ctx, [resource], input.visitor);
@@ -63,7 +61,7 @@ export async function recordView(ctx: Ctx, input: ViewRequest) {
 }
 
 const asked = sql.raw("asked.value ->> 0");
-const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
+const ofAsked = ofResource(asked);
 /** The resources in the JSON array `asked` of pairs: the id, and the caller's dedup key. */
 const selectStates = forEachKind((kind) =>
   statement((q) =>
@@ -94,9 +92,8 @@ async function readStates(ctx: Ctx, resources: readonly Resource[], visitor: str
   });
 }
 
-export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visitor }: ManyViews) {
-  refuseSubject(subject);
-  const resources = parseResources(resource_type, ids);
+export async function getManyViews(ctx: Ctx, { ids, visitor, ...call }: ManyViews) {
+  const resources = parseResources(call, ids);
   const states = await readStates(ctx, resources, visitor);
   const [first] = resources;
   if (first?.kind === "declared" && states.length === 0) throw noSuchResource(first);
@@ -105,7 +102,7 @@ export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visi
 
 /** Returns the views of a resource, in total and by day (UTC, oldest first). Errors: validationFailed, notFound. */
 export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }) {
-  const resource = readInput(input);
+  const resource = parseResource(input);
   const now = ctx.now();
   const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
   const { type, id: resourceId } = resource;
@@ -118,11 +115,6 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const byDay = new Map(series.map(({ day, views }) => [day, views]));
   const { active, count } = state;
   return { active, count, days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })) };
-}
-
-function readInput({ resource_type, resource_id, subject }: ViewRequest): Resource {
-  refuseSubject(subject);
-  return parseResource(resource_type, resource_id);
 }
 
 /** Returns the caller's dedup key; null for a bot, and on a server without the database's key, which counts nothing. */

@@ -1,11 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, listParts } from "../../pagination/list-query.ts";
+import { listParts } from "../../pagination/list-query.ts";
 import { closed, input, lines, nullable, output, textUpTo, timestamp } from "../../values/schema.ts";
-import { ProductParams } from "../catalogue/products/model.ts";
 
 export const maxNote = 500;
 
-const customerId = Type.Optional(textUpTo(100, "User whose wishlist it is; for app keys (also `user_id`) and staff."));
+export const customerId = Type.Optional(
+  textUpTo(100, "User whose wishlist it is; for app keys (also `user_id`) and staff."),
+);
 const variantId = Type.Optional(nullable(textUpTo(100, "Id of the chosen variant of the product.")));
 const note = Type.Optional(nullable(lines(maxNote)));
 
@@ -44,16 +45,5 @@ export const WishlistItem = output("WishlistItem", {
   updated_at: timestamp,
 });
 
-export const RemovedWishlistItem = Type.Object(
-  { id: Type.String(), product_id: Type.String(), deleted: Type.Literal(true) },
-  { $id: "RemovedWishlistItem" },
-);
-
-export const WishlistParams = Type.Object({ product_id: ProductParams.properties.id });
-
 export const WishlistQuery = closed({ ...listParts, customer_id: customerId });
 export type WishlistQuery = Static<typeof WishlistQuery>;
-
-export const WishlistItemQuery = closed({ ...fieldsPart, customer_id: customerId });
-
-export const WishlistOwnerQuery = closed({ customer_id: customerId });

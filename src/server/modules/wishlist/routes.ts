@@ -1,15 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, reply, replyFields, token } from "../../http/route.ts";
-import {
-  RemovedWishlistItem,
-  WishlistInput,
-  WishlistItem,
-  WishlistItemQuery,
-  WishlistOwnerQuery,
-  WishlistParams,
-  WishlistQuery,
-  WishlistReplacement,
-} from "./model.ts";
+import { fieldsPart } from "../../pagination/list-query.ts";
+import { closed, output } from "../../values/schema.ts";
+import { ProductParams } from "../catalogue/products/model.ts";
+import { customerId, WishlistInput, WishlistItem, WishlistQuery, WishlistReplacement } from "./model.ts";
 import {
   addToWishlist,
   getWishlistItem,
@@ -23,6 +17,15 @@ import {
 const tag = "Wishlist";
 const read = { tag, access: [app("wishlist:read"), token] } as const;
 const write = { tag, access: [app("wishlist:write"), token] } as const;
+
+const WishlistParams = Type.Object({ product_id: ProductParams.properties.id });
+const WishlistItemQuery = closed({ ...fieldsPart, customer_id: customerId });
+const WishlistOwnerQuery = closed({ customer_id: customerId });
+const RemovedWishlistItem = output("RemovedWishlistItem", {
+  id: Type.String(),
+  product_id: Type.String(),
+  deleted: Type.Literal(true),
+});
 
 function keyOf(params: { product_id: string }, query: { customer_id?: string }, subject: string | undefined): ItemKey {
   return { product: params.product_id, customerId: query.customer_id, subject };

@@ -1,5 +1,6 @@
+import { timingSafeEqual } from "node:crypto";
 import { and, sql } from "drizzle-orm";
-import { defaultPushOptions } from "../../../config/push-config.ts";
+import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { pick } from "../../../db/selection.ts";
@@ -7,22 +8,16 @@ import { bind, byId, equals, get, ofStore, type Params, param, rowsOf, run, stat
 import { inTransaction } from "../../../db/transaction.ts";
 import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../../../errors.ts";
 import { hashSecret, isId, newId, newSecret, toTimestamp } from "../../../values/stamps.ts";
-import { addressSubject, consumeLimit, type RateLimit } from "../../rate-limits/service.ts";
+import { countPublicWrite } from "../../rate-limits/public-writes.ts";
+import { callerSubject, consumeLimit, type RateLimit } from "../../rate-limits/service.ts";
 import { tenants } from "../../tenants/table.ts";
 import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
-import { sealTarget } from "../providers/provider.ts";
+import { sealTarget, type Target } from "../providers/provider.ts";
 import { findVapidPublicKey } from "../providers/vapid.ts";
 import { pushCounts, pushRegistrations, pushTopics } from "../table.ts";
 import type { Registration, RegistrationInput, RegistrationPatch } from "./registration-model.ts";
-import {
-  countDeviceWrite,
-  deliveryOf,
-  isManagementSecret,
-  keysOf,
-  removeById,
-  shownRegistration,
-} from "./registrations.ts";
+import { removeById, shownRegistration } from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";
 
 /** Maximum devices of a user. Each is notified of every order, and some may be endpoints of strangers. */
@@ -68,6 +63,33 @@ const removeOldest = statement(sql`
   delete from ${pushRegistrations} where id in (
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by id = ${param("id")} desc, updated_at desc, id desc limit -1 offset ${sql.raw(String(maxOfUser))})`);
+
+function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform): "on" | "off" {
+  return push.platforms.includes(platform) ? "on" : "off";
+}
+
+/**
+ * Returns keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` covers the
+ * keys that allow registering it again; null for tokens, which are secret themselves. Errors: unavailable without the
+ * server's key.
+ */
+function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
+  const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
+  if ("token" in target) return { targetKey: hash("target", platform, target.token), proofKey: null };
+  const { endpoint, keys } = target;
+  return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
+}
+
+/** Counts a write for the address and the user, else the device: one key may write for many. */
+async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
+  await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
+}
+
+/** Compares a secret, even an undefined one, with a stored hash in constant time. */
+function isManagementSecret(secret = "", stored: string | undefined): boolean {
+  const given = Buffer.from(hashSecret(secret));
+  return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
+}
 
 /** Values that a client needs before it registers: the key for browsers, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx) {
@@ -120,8 +142,7 @@ export async function registerDevice(
 /** Users are not counted, because each has a maximum of devices. */
 async function countNewDevice(ctx: Ctx): Promise<void> {
   if (ctx.actor.kind === "user" || ctx.tenant.addressWrites === 0) return;
-  const subject = addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
-  await consumeLimit(ctx, newDevices, subject, "Too many new devices from this address.");
+  await consumeLimit(ctx, newDevices, callerSubject(ctx), "Too many new devices from this address.");
 }
 
 async function write(

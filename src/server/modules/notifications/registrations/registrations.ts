@@ -1,6 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
 import { and, desc, sql } from "drizzle-orm";
-import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { pickStored } from "../../../db/selection.ts";
@@ -9,11 +8,8 @@ import { inTransaction } from "../../../db/transaction.ts";
 import { notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
 import type { ListQuery } from "../../../pagination/list-query.ts";
-import { hashSecret } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
-import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import { ownIdOf } from "../../users/guards.ts";
-import type { Target } from "../providers/provider.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
 import { Device } from "./registration-model.ts";
 
@@ -26,35 +22,6 @@ export const shownRegistration = {
   lang,
   topics: topics.mapWith((text: string): string[] => JSON.parse(text)),
 };
-
-export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform): "on" | "off" {
-  return push.platforms.includes(platform) ? "on" : "off";
-}
-
-/**
- * Returns keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` covers the
- * keys that allow registering it again; null for tokens, which are secret themselves. Errors: unavailable without the
- * server's key.
- */
-export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
-  const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
-  if ("token" in target) return { targetKey: hash("target", platform, target.token), proofKey: null };
-  const { endpoint, keys } = target;
-  return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
-}
-
-/**
- * Counts a write for the address and the user, else the device: one key may write for many. Errors: tooManyRequests.
- */
-export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
-  await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
-}
-
-/** Compares a secret, even an undefined one, with a stored hash in constant time. */
-export function isManagementSecret(secret = "", stored: string | undefined): boolean {
-  const given = Buffer.from(hashSecret(secret));
-  return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
-}
 
 const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };
 const hasTopic = sql`(${param("topic")} is null or exists (select 1 from ${pushTopics} t where t.topic = ${param("topic")}
