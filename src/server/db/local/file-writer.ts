@@ -52,7 +52,7 @@ export function createFileWriter(connection: Connection, fairness: LockFairness,
       options.onCommit();
       return { results };
     },
-    // If it fails, ROLLBACK is repeated before the next BEGIN; nothing of the group is in the WAL.
+    // If it fails, ROLLBACK is repeated before the next BEGIN; nothing of the group is committed.
     abandon: () => void attempt(rollBack),
   };
 }

@@ -104,7 +104,7 @@ export class ServerConnection {
     return this.run(kept, steps, timeoutMs);
   }
 
-  /** Closes the connection. The server then rolls open transactions back. */
+  /** Closes the connection. The server rolls open transactions back at once, or over HTTP after five seconds. */
   close(): void {
     this.#client?.close();
     this.#client = undefined;

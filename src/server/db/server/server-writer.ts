@@ -24,7 +24,7 @@ import {
   savepoint,
 } from "./statements.ts";
 
-/** After this time, a server lets others take the lock. Looking up a COMMIT takes as long again. */
+/** After this time, a server lets others take the lock. */
 const tripTimeoutMs = 5000;
 /** For the first message of a group whose first unit has waited long. */
 const minLockMs = 500;
@@ -132,8 +132,8 @@ export class ServerWriter implements Writer {
   }
 
   /**
-   * Unless this is known since the time `since`, asks whether the server writes to its disk before it answers. A stream keeps the mode in which it was opened, so if
-   * the answer is no, the next group uses a new stream. Errors: unavailable.
+   * Unless this is known since the time `since`, asks whether the server writes to its disk before it answers. A stream
+   * keeps the mode in which it was opened, so if the answer is no, the next group uses a new stream. Errors: unavailable.
    */
   async readDurability(since: number): Promise<void> {
     if (this.#durabilityReadAt >= since) return;
