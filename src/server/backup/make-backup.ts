@@ -75,7 +75,8 @@ async function writeBackup(config: Config, options: BackupOptions) {
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
   requireDatabaseFile(config);
-  const key = options.includeKey ? requireKey(config) : undefined;
+  const key = options.includeKey ? copySecret(config) : undefined;
+  if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
   const storage = location.kind === "stdout" ? undefined : openStorage(location.place, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
   const staging = join(backupsFolder(config.dataDir), ".staging");
@@ -138,12 +139,6 @@ function requireDatabaseFile({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
   const remedy = "Name its directory with --data-dir or BODEGA_DATA_DIR.";
   throw notFound("database", undefined, { in: dataDir, remedy });
-}
-
-function requireKey(config: Config): string {
-  const key = copySecret(config);
-  if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
-  return key;
 }
 
 function uploadTo(stdout: Writable): BackupUpload {

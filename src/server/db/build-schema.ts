@@ -28,6 +28,6 @@ export async function buildSchema(steps: readonly Migration[]): Promise<SchemaOb
   }
 }
 
-export function toSchemaObject([type, name, table, sql]: readonly unknown[]): SchemaObject {
+export function toSchemaObject([type, name, table, sql]: readonly unknown[]) {
   return { type: String(type), name: String(name), table: String(table), sql: String(sql) };
 }

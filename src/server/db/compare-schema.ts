@@ -38,9 +38,7 @@ export function nameObject({ type, name, table }: SchemaObject): string {
   return `${type} ${name}${type === "index" || type === "trigger" ? ` of ${table}` : ""}`;
 }
 
-type Objects = ReadonlyMap<string, SchemaObject>;
-
-function indexObjects(objects: readonly SchemaObject[]): Objects {
+function indexObjects(objects: readonly SchemaObject[]) {
   return new Map(objects.map((one) => [keyOf(one), one]));
 }
 
@@ -49,15 +47,11 @@ function keyOf({ type, name }: Pick<SchemaObject, "type" | "name">): string {
   return `${type} ${name}`;
 }
 
-function isSame(one: SchemaObject, found: SchemaObject, expected: Objects): boolean {
-  if (one.table !== found.table) return false;
-  return isMadeByEngine(one, expected) || normalize(one.sql) === normalize(found.sql);
-}
-
-/** SQLite creates the tables behind a virtual table, in a form that depends on its version. */
-function isMadeByEngine({ name }: SchemaObject, expected: Objects): boolean {
-  const owner = expected.get(keyOf({ type: "table", name: name.replace(/_[a-z]+$/, "") }));
-  return owner !== undefined && owner.name !== name && /^CREATE VIRTUAL TABLE/i.test(owner.sql);
+function isSame(one: SchemaObject, found: SchemaObject, expected: ReturnType<typeof indexObjects>): boolean {
+  const owner = expected.get(keyOf({ type: "table", name: one.name.replace(/_[a-z]+$/, "") }));
+  // SQLite creates the tables behind a virtual table, in a form that depends on its version.
+  const isMadeByEngine = owner && owner.name !== one.name && /^CREATE VIRTUAL TABLE/i.test(owner.sql);
+  return one.table === found.table && (isMadeByEngine || normalize(one.sql) === normalize(found.sql));
 }
 
 function normalize(sql: string): string {

@@ -71,7 +71,12 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
   if (holdsData && !isOurs) {
     throw conflict("The database contains tables of another program. Choose another --data-dir or database.");
   }
-  if (holdsData && db instanceof FileDatabase) await backUpBefore(db.path, (pending[0] as Migration).name, now);
+  if (holdsData && db instanceof FileDatabase) {
+    const dir = join(dirname(db.path), "backups");
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
+    await copyDatabase(db.path, join(dir, `before-${pending[0]?.name}-${time}.db`));
+  }
   try {
     await db.migrate(statementsFor(pending, now));
   } catch (error) {
@@ -179,14 +184,6 @@ export function splitMigration(sql: string): string[] {
 
 function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
-}
-
-/** Copies the file to `<data-dir>/backups/before-<name>-<time>.db`. */
-async function backUpBefore(path: string, name: string, now: Date): Promise<void> {
-  const dir = join(dirname(path), "backups");
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
-  await copyDatabase(path, join(dir, `before-${name}-${time}.db`));
 }
 
 /** Copies the database file while others use it; blocks the process. The copy gets its name once it is on disk. */

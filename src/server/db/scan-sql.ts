@@ -34,13 +34,10 @@ export function scanSql(sql: string): SqlShape {
   const isFollowed = end !== -1 && found.slice(end).some((token) => token !== ";");
   const trigger =
     verb === "CREATE" && /^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
-  const reads = isReading(sql, verb, () => hasChange(found));
-  return { verb, reads, params: countParams(found), several: isFollowed && !trigger };
-}
-
-function countParams(found: readonly string[]): number {
-  const params = found.filter((token) => token.startsWith("?"));
-  return params.reduce((count, token) => (token === "?" ? count + 1 : Math.max(count, Number(token.slice(1)))), 0);
+  const marks = found.filter((token) => token.startsWith("?"));
+  const countOf = (count: number, mark: string) => (mark === "?" ? count + 1 : Math.max(count, Number(mark.slice(1))));
+  const params = marks.reduce(countOf, 0);
+  return { verb, reads: isReading(sql, verb, found), params, several: isFollowed && !trigger };
 }
 
 /** Whether a statement that begins with WITH changes rows. No such word can be in one that only reads. */
@@ -49,9 +46,9 @@ function hasChange(found: readonly string[]): boolean {
   return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));
 }
 
-function isReading(sql: string, verb: string, changes: () => boolean): boolean {
+function isReading(sql: string, verb: string, found: readonly string[]): boolean {
   if (verb === "SELECT" || verb === "VALUES" || verb === "EXPLAIN") return true;
-  if (verb === "WITH") return !changes();
+  if (verb === "WITH") return !hasChange(found);
   return verb === "PRAGMA" && readingPragmas.test(sql) && !actingPragmas.test(sql);
 }
 

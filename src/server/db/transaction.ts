@@ -5,27 +5,18 @@ export function inTransaction<C extends { db: Session }, T>(ctx: C, fn: (ctx: C)
   return ctx.db.transaction((tx) => fn({ ...ctx, db: tx }));
 }
 
-/** Carries a result out of a transaction that is rolled back. */
-class DryRun<T> extends Error {
-  readonly result: T;
-
-  constructor(result: T) {
-    super("This transaction is a dry run.");
-    this.result = result;
-  }
-}
-
 /** Runs `fn` in a transaction as `inTransaction` does, rolls it back, and returns its result. */
 export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
-  try {
-    await inTransaction(ctx, async (tx) => {
-      throw new DryRun(await inTransaction(tx, fn));
-    });
-  } catch (error) {
-    if (error instanceof DryRun) return error.result;
-    throw error;
-  }
-  throw new Error("A dry run ended without its result.");
+  const undo = new Error("This transaction is a dry run.");
+  const results: T[] = [];
+  const attempt = inTransaction(ctx, async (tx) => {
+    results.push(await inTransaction(tx, fn));
+    throw undo;
+  });
+  await attempt.catch((error) => {
+    if (error !== undo) throw error;
+  });
+  return results.at(-1) as T;
 }
 
 /** Runs `fn` in a savepoint: its error undoes its own writes only. Another error: the transaction is lost. */

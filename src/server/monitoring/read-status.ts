@@ -30,7 +30,8 @@ export async function readStatus(deps: StatusDeps) {
     { name: "main", answers: true, figures: own },
     ...places.map((name) => running.find((one) => one.name === name) ?? { name, answers: false, figures: noFigures }),
   ];
-  const counts = all.map(({ figures }) => figures.counts);
+  const figures = all.map(({ figures }) => figures);
+  const counts = figures.map(({ counts }) => counts);
   const { routes, tenants } = addCounts(registry ? [registry.endedCounts, ...counts] : counts);
   const { requests: total, ...replies } = addRoutes(routes);
   return {
@@ -42,14 +43,7 @@ export async function readStatus(deps: StatusDeps) {
     workers,
     /** `name` is `main` or the number of a worker. A worker that does not run or answer has its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
-    requests: {
-      total,
-      in_flight: sumOf(
-        all.map(({ figures }) => figures),
-        "in_flight",
-      ),
-      ...replies,
-    },
+    requests: { total, in_flight: sumOf(figures, "in_flight"), ...replies },
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),

@@ -68,9 +68,10 @@ export class FileDatabase implements Database {
     const hasJustResumed = options.isReplicated ? watchSuspension() : () => false;
     const mustWait = () => this.#fairness.isHeld() || this.#isWalFull() || hasJustResumed();
     this.queue = new WriteQueue(fileWriter, { ...options, mustWait });
-    const { writer, reader } = this;
-    const isOverDisk = () => this.#isOverDisk(this.walBytes());
-    this.#emptier = new WalTruncator(libsql, path, { writer, reader, fairness: this.#fairness, isInPlace, isOverDisk });
+    const walBytes = () => this.walBytes();
+    const isOverDisk = () => this.#isOverDisk(walBytes());
+    const parts = { libsql, path, walBytes, writer: this.writer, reader: this.reader, isInPlace, isOverDisk };
+    this.#emptier = new WalTruncator({ ...parts, fairness: this.#fairness });
   }
 
   async execute(stmt: InStatement): Promise<Result> {

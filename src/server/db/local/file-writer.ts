@@ -6,15 +6,15 @@ import type { Writer } from "../group-commit/writer.ts";
 import type { Connection } from "./connection.ts";
 import type { LockFairness } from "./lock-fairness.ts";
 
-interface FileWriterOptions {
-  /** Throws if the file must not be written any more. */
-  requireFile: () => void;
-  /** Runs after each COMMIT, before its writes are answered. */
-  onCommit: () => void;
-}
-
-/** Creates the writer of a local file. Its calls are answered at once. */
-export function createFileWriter(connection: Connection, fairness: LockFairness, options: FileWriterOptions): Writer {
+/**
+ * Creates the writer of a local file. Its calls are answered at once.
+ * @param on requireFile: throws if the file must not be written any more. onCommit: runs before writes are answered.
+ */
+export function createFileWriter(
+  connection: Connection,
+  fairness: LockFairness,
+  on: Record<"requireFile" | "onCommit", () => void>,
+): Writer {
   const runAll = (stmts: readonly InStatement[]) => stmts.map((stmt) => connection.run(sqlOf(stmt), argsOf(stmt)));
   const rollBack = () => {
     if (connection.inTransaction) connection.run("ROLLBACK");
@@ -47,9 +47,9 @@ export function createFileWriter(connection: Connection, fairness: LockFairness,
       const results = runAll(first);
       const found = runAll(unless);
       if (found.some(({ rows }) => rows.length > 0)) return { results, found };
-      options.requireFile();
+      on.requireFile();
       connection.run("COMMIT");
-      options.onCommit();
+      on.onCommit();
       return { results };
     },
     // If it fails, ROLLBACK is repeated before the next BEGIN; nothing of the group is committed.

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { unavailable } from "../../errors.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
@@ -23,6 +22,9 @@ export interface WalObserver {
 }
 
 interface Parts {
+  libsql: Libsql;
+  path: string;
+  walBytes: () => number;
   writer: Connection;
   reader: Reader;
   fairness: LockFairness;
@@ -31,8 +33,6 @@ interface Parts {
 }
 
 export class WalTruncator {
-  readonly #libsql: Libsql;
-  readonly #path: string;
   readonly #parts: Parts;
   #connection: Connection | undefined;
   /** A shared lock for processes with long snapshots, such as a backup. A checkpoint holds it exclusively. */
@@ -40,17 +40,15 @@ export class WalTruncator {
   observer: WalObserver | undefined;
   isWalReadable = true;
 
-  constructor(libsql: Libsql, path: string, parts: Parts) {
-    this.#libsql = libsql;
-    this.#path = path;
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   /** Opens connection and lock, once. Errors: unavailable when the database cannot be opened. */
   open() {
-    const { isInPlace } = this.#parts;
-    this.#connection ??= new Connection(this.#libsql, this.#path, { busyTimeoutMs: timeoutMs, isInPlace });
-    this.#readersLock ??= new FileLock(this.#libsql, `${this.#path}-readers`);
+    const { libsql, path, isInPlace } = this.#parts;
+    this.#connection ??= new Connection(libsql, path, { busyTimeoutMs: timeoutMs, isInPlace });
+    this.#readersLock ??= new FileLock(libsql, `${path}-readers`);
     return { connection: this.#connection, readersLock: this.#readersLock };
   }
 
@@ -63,7 +61,7 @@ export class WalTruncator {
    * @returns false if a reader prevents it, or the observer wants to wait.
    */
   empty(): boolean {
-    const { writer, fairness } = this.#parts;
+    const { writer, fairness, walBytes } = this.#parts;
     const { observer } = this;
     const { connection, readersLock } = this.open();
     const dataVersion = () => connection.run("PRAGMA data_version").rows[0]?.[0];
@@ -71,7 +69,7 @@ export class WalTruncator {
     try {
       if (!this.mayEmpty()) return false;
       const version = dataVersion();
-      observer?.capture(this.#size());
+      observer?.capture(walBytes());
       writer.run("ROLLBACK");
       const isEmptied = this.#truncate(connection, readersLock);
       if (isEmptied) observer?.emptied(dataVersion() === version);
@@ -84,17 +82,13 @@ export class WalTruncator {
 
   mayEmpty(): boolean {
     if (this.observer === undefined) return true;
-    const size = this.#size();
+    const size = this.#parts.walBytes();
     return this.observer.mayEmpty(size, size >= this.observer.maxWalBytes || this.#parts.isOverDisk());
   }
 
   close(): void {
     this.#connection?.close();
     this.#readersLock?.close();
-  }
-
-  #size(): number {
-    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   #truncate(connection: Connection, readersLock: FileLock): boolean {
@@ -112,7 +106,7 @@ export class WalTruncator {
   /** The engine ignores a failed read of the WAL and would write wrong pages to the file. So the WAL is read first. */
   #requireReadable(): void {
     try {
-      readToEnd(`${this.#path}-wal`);
+      readToEnd(`${this.#parts.path}-wal`);
       this.isWalReadable = true;
     } catch (cause) {
       this.isWalReadable = false;
