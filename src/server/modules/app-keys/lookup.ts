@@ -11,8 +11,6 @@ import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-export type ResolvedTenant = Tenant & { suspended: number };
-
 /** A key as the request path needs it, with times in epoch milliseconds. */
 export type ResolvedKey = ReturnType<typeof toKey>;
 
@@ -36,7 +34,7 @@ const minKept = 5000;
 
 /** The store and key of a request, or null. `stored` is the text of their rows on a database server. */
 export interface ResolvedCredentials {
-  tenant: ResolvedTenant | null;
+  tenant: (Tenant & { suspended: number }) | null;
   key: ResolvedKey | null;
   stored?: string;
 }

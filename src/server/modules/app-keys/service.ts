@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { jsonOf } from "../../db/selection.ts";
+import { jsonOf, pickStored } from "../../db/selection.ts";
 import { all, get, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
@@ -13,8 +13,7 @@ import { tenants } from "../tenants/table.ts";
 import { type KeyState, keyState, type StoredSecret } from "./model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-const { id, tenantId, name, scopes, active, published, enforceOrigins, allowNoOrigin } = appKeys;
-const { createdAt, expiresAt, revokedAt } = appKeys;
+const { id, tenantId, name, revokedAt } = appKeys;
 
 const times = { createdAt: param("now"), updatedAt: param("now") };
 const newKey = { ...params("id", "tenantId", "name", "scopes", "published", "expiresAt"), ...times };
@@ -28,12 +27,12 @@ const isValidKey = and(isKey, isNull(revokedAt));
 const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
 const keyFields = {
   ...{ tenant_id: tenantId, app_id: id, namespace: tenants.namespace, name },
-  scopes: jsonOf<string[]>(scopes),
-  ...{ active, published },
+  scopes: jsonOf<string[]>(appKeys.scopes),
+  ...pickStored(appKeys, "active", "published"),
   origins: jsonOf<string[]>(sql`(select json_group_array(pattern) from (
     select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`),
-  ...{ enforce_origins: enforceOrigins, allow_no_origin: allowNoOrigin },
-  ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUse },
+  ...pickStored(appKeys, "enforceOrigins", "allowNoOrigin", "createdAt", "expiresAt", "revokedAt"),
+  last_used_at: lastUse,
   secrets: jsonOf<
     StoredSecret[]
   >(sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,

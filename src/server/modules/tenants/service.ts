@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, Tenant, WorkCtx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
-import { jsonOf } from "../../db/selection.ts";
+import { jsonOf, pickStored } from "../../db/selection.ts";
 import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -23,18 +23,13 @@ import {
 import type { Store } from "./model.ts";
 import { tenants, workFields } from "./table.ts";
 
-const { namespace, title, domain, url, currency, logo, status, language } = tenants;
-
-const store = { namespace, title, domain, url, currency, currency_sign: tenants.currencySign, logo };
-
+const { namespace } = tenants;
+const store = pickStored(tenants, "namespace", "title", "domain", "url", "currency", "currencySign", "logo");
 const shown = {
   ...store,
-  ...{ status, created_at: tenants.createdAt, language, token_lifetime: tenants.tokenLifetime },
-  ...{ points_rate: tenants.pointsRate, point_value: tenants.pointValue, points_days: tenants.pointsDays },
-  ...{ address_writes: tenants.addressWrites, visitor_writes: tenants.visitorWrites },
-  ...{ pending_orders: tenants.pendingOrders, stock_share: tenants.stockShare },
-  ...{ orders_per_minute: tenants.ordersPerMinute, media_quota: tenants.mediaQuota },
-  ...{ sign_up: tenants.signUp, sign_in_by_mail: tenants.signInByMail, updated_at: tenants.updatedAt },
+  ...pickStored(tenants, "status", "createdAt", "language", "tokenLifetime", "pointsRate", "pointValue", "pointsDays"),
+  ...pickStored(tenants, "addressWrites", "visitorWrites", "pendingOrders", "stockShare", "ordersPerMinute"),
+  ...pickStored(tenants, "mediaQuota", "signUp", "signInByMail", "updatedAt"),
   resource_types: jsonOf<string[]>(sql`(select json_group_array(name) from (
     select name from ${resourceTypes} r where r.tenant_id = ${tenants}.id order by name))`),
 };

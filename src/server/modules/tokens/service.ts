@@ -1,5 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { pickStored } from "../../db/selection.ts";
 import { all, bind, createPurge, get, ofStore, ofUser, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, notFound, tokenExpired, tokenNotFound, userTokenInvalid } from "../../errors.ts";
@@ -144,10 +145,8 @@ function countAlive(ended: { expiresAt: string }[], now: string): number {
 const ownerOf = and(eq(users.id, userId), eq(users.tenantId, userTokens.tenantId));
 const isValid = sql`${isNotEnded} and ${expiresAt} > ${param("now")}`;
 const state = sql<string>`coalesce(${userTokens.endedAs}, iif(${expiresAt} > ${param("now")}, 'active', 'expired'))`;
-const shown = {
-  ...{ token_id: id, user_id: userId, email: users.email, state },
-  ...{ created_at: userTokens.createdAt, expires_at: expiresAt, ended_at: endedAt },
-};
+const times = pickStored(userTokens, "createdAt", "expiresAt", "endedAt");
+const shown = { token_id: id, user_id: userId, email: users.email, state, ...times };
 const selectTokens = statement((q) =>
   q
     .select(shown)

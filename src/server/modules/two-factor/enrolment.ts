@@ -98,17 +98,15 @@ async function requireEnrolling(ctx: Ctx, userId: string | undefined): Promise<S
 type BothProofs = Record<"password" | "otp", string>;
 
 export async function disableTwoFactor(ctx: Ctx, given: BothProofs): Promise<void> {
-  const user = await requireSignedIn(ctx);
-  await verifyBothThenAct(ctx, user, given, async (tx) => {
+  await verifyBothThenAct(ctx, given, async (tx, user) => {
     await removeTwoFactor(tx, user.id);
     await recordAudit(tx, { event: "two_factor.disabled", subject: user.id });
     await mailTwoFactorChange(tx, user, "disabled");
   });
 }
 
-export async function renewRecoveryCodes(ctx: Ctx, given: BothProofs): Promise<string[]> {
-  const user = await requireSignedIn(ctx);
-  return verifyBothThenAct(ctx, user, given, async (tx) => {
+export function renewRecoveryCodes(ctx: Ctx, given: BothProofs): Promise<string[]> {
+  return verifyBothThenAct(ctx, given, async (tx, user) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
     await recordAudit(tx, { event: "two_factor.recovery_codes_made", subject: user.id });
     return codes;
@@ -117,10 +115,10 @@ export async function renewRecoveryCodes(ctx: Ctx, given: BothProofs): Promise<s
 
 async function verifyBothThenAct<T>(
   ctx: Ctx,
-  user: SignInUser,
   { password, otp }: BothProofs,
-  act: (tx: Ctx) => Promise<T>,
+  act: (tx: Ctx, user: SignInUser) => Promise<T>,
 ): Promise<T> {
+  const user = await requireSignedIn(ctx);
   const requireOn = async (db: Executor) => {
     if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
       throw wrongState("Two-factor authentication is not enabled.");
@@ -132,7 +130,7 @@ async function verifyBothThenAct<T>(
     await requireOn(tx.db);
     return consumeCode(tx, user.id, otp);
   };
-  return verifyThenAct(ctx, user, { password, spend }, act);
+  return verifyThenAct(ctx, user, { password, spend }, (tx) => act(tx, user));
 }
 
 /** Throws forbidden for callers that are not users, tokenExpired for one who was disabled or deleted meanwhile. */

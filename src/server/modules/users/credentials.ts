@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
 import type { Executor } from "../../db/session.ts";
 import { byId, get, ofStore, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/stamps.ts";
@@ -9,10 +10,10 @@ import { imported, users } from "./table.ts";
 
 export type SignInUser = NonNullable<Awaited<ReturnType<typeof findSignInUser>>>;
 
-const { id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version } = users;
+const { emailKey, passwordHash } = users;
 const fields = {
-  ...{ id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version },
-  passwordChangedAt: users.passwordChangedAt,
+  ...pick(users, "id", "email", "emailKey", "pendingEmail", "emailVerified", "name", "lang", "role", "status"),
+  ...pick(users, "passwordHash", "version", "passwordChangedAt"),
   isUnproven: sql<number>`is_unproven and not email_verified`,
   hasTwoFactor: sql<number>`${hasTwoFactor}`,
 };
