@@ -39,10 +39,7 @@ export function parseCount(flag: string, text: string): number {
 /** A number of at most 16 characters, which a double represents exactly. */
 export function parseDecimal(flag: string, text: string): number {
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw invalidFlag(
-    flag,
-    text.includes(",") ? "must be a number with a point, such as 1.5" : "must be a number such as 1.5",
-  );
+  throw invalidFlag(flag, `must be a number ${text.includes(",") ? "with a point, " : ""}such as 1.5`);
 }
 
 /** A whole number of at most nine digits. The error names what is counted. */

@@ -42,16 +42,11 @@ export function scheduleBackups(config: Config): ScheduledCommand | undefined {
     throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
   openStorage(place, config);
+  const [retryMs, pollMs] = [Math.min(5 * minute, everyMs), Math.min(minute, everyMs)];
   return {
     kind: "backup",
     words: ["db", "backup", "--to", place, ...(keep === undefined ? [] : ["--keep", String(keep)])],
-    ...{
-      place,
-      everyMs,
-      retryMs: Math.min(5 * minute, everyMs),
-      pollMs: Math.min(minute, everyMs),
-      timeoutMs: 4 * hour,
-    },
+    ...{ place, everyMs, retryMs, pollMs, timeoutMs: 4 * hour },
     describe(stdout) {
       const { backup, bytes, removed, warnings }: BackupReport = JSON.parse(stdout);
       const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;

@@ -2,13 +2,8 @@ import { Connection } from "./local/connection.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { createMigrationsTable, type Migration, splitMigration } from "./migrate.ts";
 
-/** A table, index, trigger or view with the statement that created it. */
-export interface SchemaObject {
-  type: string;
-  name: string;
-  table: string;
-  sql: string;
-}
+/** A table, index, trigger or view with the statement that created it. `table` is that of an index or a trigger. */
+export type SchemaObject = ReturnType<typeof toSchemaObject>;
 
 /** SQL for all objects of a database except those that SQLite creates itself, which are never triggers or views. */
 export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema

@@ -10,19 +10,15 @@ type Message =
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "report"; value: unknown };
 
-/**
- * Creates one end of the pipe between a server and one of its workers.
- * @param options send: may throw when the other end is gone.
- */
-export function createChannel({
-  send,
-  answer,
-  onReport,
-}: {
+interface ChannelEnd {
+  /** May throw when the other end is gone. */
   send: (message: unknown) => void;
   answer: (request: IpcRequest) => unknown;
   onReport?: (value: unknown) => void;
-}) {
+}
+
+/** Creates one end of the pipe between a server and one of its workers. */
+export function createChannel({ send, answer, onReport }: ChannelEnd) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
@@ -75,8 +71,7 @@ interface Worker {
   last: ProcessFigures | undefined;
 }
 
-interface RegistryOptions {
-  answer: (request: IpcRequest) => unknown;
+interface RegistryOptions extends Pick<ChannelEnd, "answer"> {
   /** A hanging worker delays the figures of the others by at most this time. */
   timeoutMs?: number;
   notice?: (level: "info" | "warn" | "error", message: string) => void;

@@ -30,8 +30,7 @@ export interface WalRead {
 /** Each read returns the commits that were not sent. When the WAL is emptied, they are kept in memory. */
 export class WalTail implements WalObserver {
   readonly #path: string;
-  readonly #onEmptied: (isWhole: boolean) => void;
-  readonly #onWanted: () => void;
+  readonly #on: { emptied: (isWhole: boolean) => void; wanted: () => void };
   /** Undefined means the first frame of the present or the next WAL. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
@@ -53,8 +52,7 @@ export class WalTail implements WalObserver {
     this.maxWalBytes = on.maxWalBytes ?? defaultWalBytes;
     this.#path = wal;
     this.end = end;
-    this.#onEmptied = on.emptied;
-    this.#onWanted = on.wanted;
+    this.#on = on;
   }
 
   /** Reads the next commits, up to about 4 MiB of them. */
@@ -101,7 +99,7 @@ export class WalTail implements WalObserver {
 
   mayEmpty(walBytes: number, isUrgent: boolean): boolean {
     const may = isUrgent || (this.#held === undefined && walBytes - (this.#position?.offset ?? 0) <= maxRest);
-    if (!may) this.#onWanted();
+    if (!may) this.#on.wanted();
     return may;
   }
 
@@ -123,7 +121,7 @@ export class WalTail implements WalObserver {
     else if (captured !== undefined) this.#held = captured;
     this.end = captured === "lost" || this.#isLost ? null : (captured?.end ?? this.#position ?? this.end);
     this.#position = undefined;
-    this.#onEmptied(!this.#isLost);
+    this.#on.emptied(!this.#isLost);
   }
 }
 

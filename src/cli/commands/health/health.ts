@@ -85,9 +85,7 @@ async function askReady(base: string, timeoutMs: number, isOwn: boolean) {
     const signal = AbortSignal.timeout(timeoutMs);
     const tls = { rejectUnauthorized: !isOwn };
     const reply = await fetch(url, { redirect: "manual", signal, tls });
-    const body = (await reply.json().catch(() => null)) as Partial<
-      Record<"data" | "error", Record<string, unknown>>
-    > | null;
+    const body = (await reply.json().catch(() => null)) as Record<string, Record<string, unknown>> | null;
     const message = String(body?.error?.message ?? body?.data?.warning ?? `the server answered ${reply.status}`);
     return { isCut: false, health: describe(reply.status === 200 ? "ready" : "not ready", reply.status, message) };
   } catch (error) {

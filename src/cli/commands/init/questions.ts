@@ -25,11 +25,7 @@ export type Answers = Partial<Omit<ShopPlan, "owner">> & {
 
 /** Returns the function that reads a text from its flag, or asks for it; if it cannot ask, the suggestion counts. */
 function asker(args: InitArgs, { canAsk }: Console) {
-  return async (
-    name: keyof typeof checks,
-    message: string,
-    question: Parameters<typeof askText>[1] = {},
-  ): Promise<string> =>
+  return async (name: keyof typeof checks, message: string, question: Parameters<typeof askText>[1] = {}) =>
     args[name] ?? (canAsk ? askText(message, { ...question, check: checks[name] }) : (question.suggestion ?? ""));
 }
 

@@ -58,9 +58,7 @@ async function createFile(path: string): Promise<Connection> {
 
 async function fillFile(read: ReadRows, file: Connection, options: CopyOptions): Promise<void> {
   const plan = await readPlan(read);
-  if (plan.tables.some(({ name }) => name === restoreMarker)) {
-    throw restoreRunning();
-  }
+  if (plan.tables.some(({ name }) => name === restoreMarker)) throw restoreRunning();
   file.script("BEGIN");
   for (const { sql, kind } of plan.tables) if (kind !== "shadow") file.run(sql);
   // SQLite adds rows to shadow tables, which are copied instead.

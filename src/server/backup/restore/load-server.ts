@@ -106,13 +106,10 @@ export async function inspectTarget(db: Database) {
     .filter(({ name, type }) => name !== restoreMarker && type !== "shadow")
     .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
   if (tables.length === 0) return { state: "empty" as const, clearing, revision: 0 };
-  if (tables.some(({ name }) => name === restoreMarker)) {
-    return { state: "interrupted" as const, clearing, revision: 0 };
-  }
+  const names = new Set(tables.map(({ name }) => name));
+  if (names.has(restoreMarker)) return { state: "interrupted" as const, clearing, revision: 0 };
   const known = new Set((await buildSchema(migrations)).map(({ name }) => name));
-  const isOurs = ["__bodega_migrations", "tenants", "audit_log", "revision"].every((one) =>
-    tables.some(({ name }) => name === one),
-  );
+  const isOurs = ["__bodega_migrations", "tenants", "audit_log", "revision"].every((one) => names.has(one));
   const foreign = tables.find(({ name }) => !known.has(name));
   if (foreign !== undefined || !isOurs) {
     throw refusal(`The database contains tables of another program${foreign ? ` (${foreign.name})` : ""}.`);
