@@ -28,12 +28,10 @@ const addressesHint = "from 1d to 3650d, such as 90d";
 
 const tokenHint = "must have at least 16 characters, all visible ASCII";
 
-export const defaultPort = 8080;
-
 export function readServerConfig({ get }: Options) {
   return {
     host: nonEmpty(get("BODEGA_HOST", "host")) ?? "127.0.0.1",
-    port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? defaultPort,
+    port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? 8080,
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),

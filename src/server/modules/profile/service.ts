@@ -78,13 +78,13 @@ async function writeOwn(
   { columns, ...guard }: { columns: UserColumns; ifMatch: number | null; verifiedHash: string | null },
 ): Promise<User> {
   const { id } = user;
-  const { ifMatch } = guard;
   const values = { tenantId: tx.tenant.id, id, ...guard };
   const changed = await writeColumns(tx, user, columns, { name: "own", condition: ownRow, values });
   if (changed) return changed;
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
   if (now?.status !== "active") throw tokenExpired();
-  throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
+  const isMatched = guard.ifMatch === null || guard.ifMatch === now.version;
+  throw isMatched ? invalidLogin() : preconditionFailed();
 }
 
 // The verified address must still be the pending one.
@@ -101,10 +101,8 @@ async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promis
   const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);
   const isTaken = other !== undefined && other.id !== user.id;
   const { name, lang } = isTaken ? other : user;
-  await mailCode(tx, codeKey(user, emailKey), {
-    kind: isTaken ? "account_exists" : "email_code",
-    to: { email, name, lang },
-  });
+  const kind = isTaken ? "account_exists" : "email_code";
+  await mailCode(tx, codeKey(user, emailKey), { kind, to: { email, name, lang } });
 }
 
 /** Mails another code for the unverified address. Errors: wrongState if there is none, tokenExpired. */

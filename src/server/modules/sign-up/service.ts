@@ -65,11 +65,8 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey });
     const client = callerSubject(tx);
     // Without a mail, the earlier code also works for this password, because a stranger may have used up the mails.
-    await mailSignUp(tx, emailKey, {
-      kind: "sign_up_code",
-      to: { signUpKey: emailKey, client },
-      language: lang ?? undefined,
-    });
+    const to = { signUpKey: emailKey, client };
+    await mailSignUp(tx, emailKey, { kind: "sign_up_code", to, language: lang ?? undefined });
     const createdAt = toTimestamp(tx.now());
     await run(tx.db, putSignUp, { ...account, tenantId: tenant.id, emailKey, client, createdAt });
     await recordAudit(tx, { event: "user.sign_up_requested" });

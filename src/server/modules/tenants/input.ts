@@ -143,10 +143,7 @@ export function currencyDigits(code: string): number {
 }
 
 export function currencySign(code: string): string {
-  const parts = new Intl.NumberFormat("en", {
-    style: "currency",
-    currency: code,
-    currencyDisplay: "narrowSymbol",
-  }).formatToParts(0);
+  const form = { style: "currency", currency: code, currencyDisplay: "narrowSymbol" } as const;
+  const parts = new Intl.NumberFormat("en", form).formatToParts(0);
   return parts.find((part) => part.type === "currency")?.value ?? code;
 }

@@ -30,12 +30,8 @@ export async function matchStep(secret: string, digits: string, epochMs: number)
 
 export async function otpauthUri(secret: string, issuer: string, account: string): Promise<string> {
   const { TOTP } = await loadTotp();
-  return new TOTP({
-    ...totpOptions,
-    secret,
-    issuer: nameFor(issuer, maxIssuer),
-    label: nameFor(account, maxLabel),
-  }).toString();
+  const names = { issuer: nameFor(issuer, maxIssuer), label: nameFor(account, maxLabel) };
+  return new TOTP({ ...totpOptions, secret, ...names }).toString();
 }
 
 /** Draws dark on white, with the margin that scanners need. */
