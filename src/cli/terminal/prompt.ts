@@ -15,8 +15,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   if (typed === undefined) {
     if (!console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
     await console.writeError(`${escapeControls(warning)}\n`);
-    const message = `Type ${escapeControls(name)} to continue:`;
-    typed = await askText(message, { optional: true });
+    typed = await askText(`Type ${escapeControls(name)} to continue:`, { optional: true });
   }
   if (typed === name) return;
   throw new UsageError(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
@@ -113,12 +112,9 @@ async function ask<T>(
   try {
     // Loading the library is slow, and most commands ask nothing.
     const prompts = await import("@inquirer/prompts");
+    const ending = AbortSignal.any([abandoned.signal, ...(signal ? [signal] : [])]);
     // Questions go to standard error, so that standard output contains only the answer.
-    const streams = { input: process.stdin, output: process.stderr };
-    return await prompt(prompts, {
-      ...streams,
-      signal: AbortSignal.any([abandoned.signal, ...(signal ? [signal] : [])]),
-    });
+    return await prompt(prompts, { input: process.stdin, output: process.stderr, signal: ending });
   } catch (error) {
     if (error instanceof Error && /^(?:Exit|Abort)PromptError$/.test(error.name)) throw new CancelledError();
     throw error;

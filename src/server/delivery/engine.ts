@@ -139,9 +139,7 @@ export class DeliveryEngine<Task extends Claim> {
 
   #follow(promise: Promise<unknown>): void {
     const work = promise
-      .catch((error: unknown) => {
-        this.#databaseFailure = { error };
-      })
+      .catch((error: unknown) => (this.#databaseFailure = { error }))
       .finally(() => this.#work.delete(work));
     this.#work.add(work);
   }

@@ -27,10 +27,8 @@ export function createReadiness({ db, isDraining, freeBytes, timeoutMs = default
   let checking: Promise<FieldError[]> | undefined;
   return async (): Promise<AppError | undefined> => {
     if (isDraining()) return unready([{ field: "server", message: "The server is shutting down." }]);
-    const end = () => {
-      checking = undefined;
-    };
-    checking ??= withTimeout(checkDatabase(db).finally(end), timeoutMs).catch(() => [unanswered]);
+    const answer = () => checkDatabase(db).finally(() => (checking = undefined));
+    checking ??= withTimeout(answer(), timeoutMs).catch(() => [unanswered]);
     const parts = [...(await checking)];
     const free = freeBytes();
     if (free !== null && free < minFreeBytes) parts.push({ field: "disk", message: "The disk is full." });

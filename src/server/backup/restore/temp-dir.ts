@@ -37,18 +37,17 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
 
 export async function removeStaleRestores(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
-  if (listStale(dataDir).length === 0) return;
+  if (listStale(beside).length === 0) return;
   const lock = await openLock(beside);
   try {
     if (!lock.tryExclusive()) return;
-    for (const path of listStale(dataDir)) rmSync(path, { recursive: true, force: true });
+    for (const path of listStale(beside)) rmSync(path, { recursive: true, force: true });
   } finally {
     lock.close();
   }
 }
 
-function listStale(dataDir: string): string[] {
-  const beside = dirname(databaseFile(dataDir));
+function listStale(beside: string): string[] {
   const names = existsSync(beside) ? readdirSync(beside) : [];
   return names.filter((name) => name.startsWith(prefix)).map((name) => join(beside, name));
 }

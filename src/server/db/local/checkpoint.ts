@@ -71,9 +71,7 @@ export function startCheckpointer(
   }
 
   const run = (work: () => Promise<void>) => {
-    running = work().finally(() => {
-      running = undefined;
-    });
+    running = work().finally(() => (running = undefined));
   };
   run(fillReserve);
   const timer = setInterval(() => {

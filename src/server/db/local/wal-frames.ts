@@ -61,7 +61,8 @@ export function readFrame(bytes: Uint8Array, at: number, previous: Pair) {
 export class FrameReader {
   #position: WalPosition;
   #uncommitted = new Map<number, Uint8Array>();
-  #changes: Changes | undefined;
+  /** The changes of the commits read so far; undefined before the first commit. */
+  changes: Changes | undefined;
   hasEnded = false;
 
   constructor(start: WalPosition) {
@@ -70,10 +71,6 @@ export class FrameReader {
 
   get offset(): number {
     return this.#position.offset;
-  }
-
-  get changes(): Changes | undefined {
-    return this.#changes;
   }
 
   /** Reads whole frames that begin at `offset`. Keeps references to `bytes`. */
@@ -92,10 +89,10 @@ export class FrameReader {
   }
 
   #commit(pageCount: number): void {
-    const pages = this.#changes?.pages ?? new Map<number, Uint8Array>();
+    const pages = this.changes?.pages ?? new Map<number, Uint8Array>();
     for (const [number, page] of this.#uncommitted) pages.set(number, page);
     this.#uncommitted = new Map();
-    this.#changes = { pages, pageCount, end: this.#position };
+    this.changes = { pages, pageCount, end: this.#position };
   }
 }
 
