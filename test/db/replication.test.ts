@@ -400,7 +400,7 @@ describe("a replica", () => {
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
 
-  test("that is gone when the server starts is an error in the log, and goes on once its disk is mounted again", async () => {
+  test("whose disk is missing at the start is an error in the log, and it continues once the disk is mounted", async () => {
     await replicateThree();
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
     renameSync(folder, `${folder}.away`);

@@ -35,7 +35,7 @@ export function readWhole(path: string): Promise<WholeFile> {
       const order = key.map((at) => quote(columns[at] as string)).join();
       rows[name] = connection.values(`select ${columns.map(quote).join()} from ${quote(name)} order by ${order}`);
     }
-    const schema = [...plan.tables.map(({ sql }) => sql), ...plan.indexes, ...plan.reactions].toSorted();
+    const schema = [...plan.tables.map(({ sql }) => sql), ...plan.indexes, ...plan.triggersAndViews].toSorted();
     return { schema, rows };
   });
 }

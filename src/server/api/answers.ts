@@ -30,7 +30,7 @@ export async function answerCall(
 }
 
 /** Answers a read of the catalogue. If the client's `ETag` is current, the reply is 304, and no document is read. */
-export async function answerRead(
+export async function answerWithEtag(
   { version, publicUrl = "" }: { version: string; publicUrl?: string | undefined },
   { request, requestId, route }: RouteRequest,
   call: Call,

@@ -81,7 +81,7 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
 
 /**
  * If several methods were sent, the first that succeeds counts (specification, section 5).
- * @throws invalidAppCredentials to tokenExpired as the table says; userTokenInvalid if the route is about the token
+ * @throws invalidAppCredentials to tokenExpired (see `errors.ts`); userTokenInvalid if the route is about the token
  * itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {

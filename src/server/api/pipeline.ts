@@ -11,7 +11,7 @@ import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
-import { answerCall, answerRead, type RouteRequest } from "./answers.ts";
+import { answerCall, answerWithEtag, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import { checkCall, parseQuery } from "./check-input.ts";
@@ -105,7 +105,7 @@ async function answer(found: Found, incoming: RouteRequest, sources: Sources): P
   const ctx = createContext(found.deps, incoming, tenant, actor);
   const call = checkCall(incoming, ctx, { query, body: found.body, common });
   return route.readEtagSource
-    ? answerRead(found.deps, incoming, call, headers)
+    ? answerWithEtag(found.deps, incoming, call, headers)
     : answerCall(found.deps, incoming, call, headers);
 }
 

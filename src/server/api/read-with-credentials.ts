@@ -1,7 +1,7 @@
 import type { CredentialLookup, ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 
 /**
- * With a database server, the cached store and key are used, and checked in the same trip as the data. If they have
+ * With a database file, this only looks them up. With a database server, the cached store and key are used, and checked in the same trip as the data. If they have
  * changed, the request is answered again.
  */
 export async function readWithCredentials<T>(

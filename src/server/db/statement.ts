@@ -41,10 +41,10 @@ type BuiltQuery = SQLWrapper & { _: { result: unknown } };
 type RowOf<Query extends BuiltQuery> = Query["_"]["result"] extends (infer Row)[] ? Row : never;
 
 /**
- * A query that is compiled once, at its first use, because a start needs few of them. Values of `param("name")` are
- * bound unchanged, without column encoders.
- * @param query a query of drizzle's builder, whose selection names and types the rows; or a `sql` template, whose rows
- * have the names of the database.
+ * A query that is compiled once, at its first use: at the start, few are needed. Values of `param("name")` are bound
+ * unchanged, without column encoders.
+ * @param query a query of drizzle's builder, which defines names and types of the columns; or a `sql` template, whose
+ * columns have their names in the database.
  */
 export function statement<Query extends BuiltQuery>(query: (q: Builder) => Query): Statement<RowOf<Query>>;
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): Statement<Row>;

@@ -59,7 +59,7 @@ const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
 /** Only these need a database. */
 const ofDatabase = [...ofStores, "backups", "push"];
 
-/** Checks that can be omitted. Other checks need a directory and a database that can be opened. */
+/** Checks that `--skip` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "files", "disk"],
   ...[serverChecks, { standby: checkStandby }, recordChecks].flatMap(Object.keys),

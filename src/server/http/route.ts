@@ -51,7 +51,7 @@ export interface Reply {
   status?: number;
   page?: Page;
   version?: number;
-  /** Must be read no later than the reply. */
+  /** Read before the reply or together with it, so that it is never newer. */
   state?: string | undefined;
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */

@@ -76,7 +76,7 @@ export class Replicator {
     db.observeWal(this.#tail);
   }
 
-  /** Throws conflict if this server may not take over. A place that does not answer in time is checked later. */
+  /** Throws conflict if this server may not take over. If the place does not answer in time, it is checked later. */
   check(): Promise<void> {
     return this.#lease.check(this.#generation, this.#options.notice);
   }

@@ -29,7 +29,7 @@ export class SnapshotCopy {
   isCopied = false;
   readonly #earlier: SnapshotHeader["parts"];
 
-  /** `link` is the last segment certainly in the file. Parts that equal those of `earlier` are not sent again. */
+  /** `id` is the last segment that is certainly in the file. Parts that equal those of `earlier` are not sent again. */
   constructor(place: ReplicaTarget, databasePath: string, id: ClaimedSegmentId, earlier?: SnapshotCopy) {
     this.#place = place;
     this.id = id;
@@ -66,7 +66,7 @@ export class SnapshotCopy {
   }
 }
 
-/** So many objects may be removed before the next segment is sent. */
+/** Objects to remove between two segments. */
 const batch = 10;
 
 /** Removes objects that no state within the kept time needs, a few at a time. */

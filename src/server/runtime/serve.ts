@@ -68,7 +68,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     }
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
-    // The systemd unit restarts a server, unless it exits with 4 because another one has taken over its replica.
+    // With exit code 1, systemd starts the server again. It does not after 4: another server has taken over the replica.
     throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
     // A blocked log must not delay the exit.

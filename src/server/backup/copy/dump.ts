@@ -70,7 +70,7 @@ async function fillFile(read: ReadRows, file: Connection, options: CopyOptions):
     for (const row of page) file.run(sql, row);
   };
   await copyRows(read, plan.tables, insert, options);
-  for (const sql of [...plan.indexes, ...plan.reactions]) {
+  for (const sql of [...plan.indexes, ...plan.triggersAndViews]) {
     options.signal?.throwIfAborted();
     file.run(sql);
   }

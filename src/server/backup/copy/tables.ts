@@ -23,7 +23,7 @@ export interface CopyPlan {
   tables: TablePlan[];
   indexes: string[];
   /** Triggers and views, created last so that no trigger fires for copied rows. */
-  reactions: string[];
+  triggersAndViews: string[];
   /** The highest number that each AUTOINCREMENT table has assigned, including deleted rows. */
   sequences: { name: string; last: CopiedValue }[];
 }
@@ -39,11 +39,11 @@ const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'
 export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   const kinds = new Map((await read(selectTables)).map(([name, type, wr]) => [name, { type, hasRowid: !Number(wr) }]));
   const columns = Map.groupBy(await read(selectColumns), ([table]) => table);
-  const plan: CopyPlan = { tables: [], indexes: [], reactions: [], sequences: [] };
+  const plan: CopyPlan = { tables: [], indexes: [], triggersAndViews: [], sequences: [] };
   for (const [type, name, text] of await read(selectObjects)) {
     const sql = String(text);
     if (type === "index") plan.indexes.push(sql);
-    else if (type !== "table") plan.reactions.push(sql);
+    else if (type !== "table") plan.triggersAndViews.push(sql);
     else {
       const { type: kind, hasRowid } = kinds.get(name) ?? { type: "table", hasRowid: true };
       const shape = planColumns(columns.get(name) ?? [], hasRowid);

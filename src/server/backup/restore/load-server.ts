@@ -78,7 +78,7 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   }
   // A server that used the database before must notice the change.
   if (revision > 0) statements.push({ sql: "UPDATE revision SET value = value + ?", args: [revision] });
-  statements.push(...plan.reactions, migrations.sql);
+  statements.push(...plan.triggersAndViews, migrations.sql);
   for await (const page of readPages(read, migrations)) statements.push(...insertPage(migrations, page));
   return statements;
 }

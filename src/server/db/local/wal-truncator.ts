@@ -6,8 +6,10 @@ import type { LockFairness } from "./lock-fairness.ts";
 import type { Reader } from "./reader.ts";
 import { readToEnd } from "./sync-file.ts";
 
-// A checkpoint that times out waiting for the write lock would run beside other writes. The lock was free a moment ago,
-// so this is enough. If another program reads, the process blocks for this long.
+/**
+ * How long a checkpoint waits for the write lock. If it did not wait, SQLite would checkpoint beside other writes. Two
+ * seconds are enough, because the lock was just free. A reader in another program can block the process for this long.
+ */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
 export interface WalObserver {
@@ -53,11 +55,10 @@ export class WalTruncator {
   }
 
   /**
-   * Ends the writer's transaction, which holds the write lock, and empties the WAL. First the observer reads the rest,
-   * and other processes are kept from writing, because one that writes without a pause would always get the lock. All
-   * of it is synchronous, so that no write starts in between. Because of the connection's long busy timeout, SQLite
-   * does not fall back to a checkpoint beside writes; but a long reader would block the process for that time, so no
-   * checkpoint starts while there is one.
+   * Ends the writer's transaction, which holds the write lock, and empties the WAL after the observer has read the rest
+   * of it. All of it is synchronous, so that no write of this process starts in between. Other processes are kept from
+   * writing: one that writes without a pause would always get the lock first. No checkpoint starts during a long read,
+   * because it would block this process until its timeout.
    * @returns false if a reader prevents it, or the observer wants to wait.
    */
   empty(): boolean {

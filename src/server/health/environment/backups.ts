@@ -100,8 +100,10 @@ export async function* checkReplication({ ctx, config, timeoutMs, command }: Che
   const shared = await describeShared(place, dataDir);
   if (shared) yield finding("warning", place, shared, "Use another disk, machine, or S3.");
   if (status === null && ctx) {
-    const refuse = ({ message, remedy = "Correct this before a server starts, and check that place." }: AppError) =>
-      finding("error", place, message, remedy);
+    const refuse = ({
+      message,
+      remedy = "Correct this setting before you start a server, and check the place of the replica.",
+    }: AppError) => finding("error", place, message, remedy);
     const check = checkStart(await readBirth(ctx.db), config, place, timeoutMs);
     yield* await check.then(
       () => [],

@@ -79,7 +79,7 @@ export const orders = sqliteTable(
 export const orderLines = sqliteTable(
   "order_lines",
   {
-    /** Found by its order, so it needs no index. */
+    /** Lines are read by `order_id`, so this column needs no index. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),

@@ -6,7 +6,6 @@ import {
   afterPosition,
   directionOf,
   type FilterColumn,
-  hasOrder,
   indexes,
   joinedFound,
   type ListPlan,
@@ -14,13 +13,15 @@ import {
   type PageRow,
   passedEnd,
   rangeConditions,
+  searchHasOrder,
   sortColumns,
 } from "./page-statement.ts";
 
 /** The rows that one statement scans, and those whose columns it returns. Others wait for milliseconds. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order; fewer if it looks up each row's words in the search index. */
-export const rowsOf = (plan: ListPlan) => (hasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200);
+export const batchSize = (plan: ListPlan) =>
+  searchHasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200;
 
 export interface BatchRow extends PageRow {
   found: number;
@@ -70,7 +71,14 @@ export function scanStatement(
 function compileBatch(plan: ListPlan): Statement<BatchRow> {
   const { key, descending, filters, isContinued, includesDrafts } = plan;
   const column = sortColumns[key] as FilterColumn;
-  const index = indexRows({ column, filters, descending, isContinued, size: rowsOf(plan), isSorted: hasOrder(plan) });
+  const index = indexRows({
+    column,
+    filters,
+    descending,
+    isContinued,
+    size: batchSize(plan),
+    isSorted: searchHasOrder(plan),
+  });
   const { rows, others, scanCursor, isVisible } = index;
   const reverse = directionOf(!descending);
   // A cursor must not reveal the title or price of an unpublished product.

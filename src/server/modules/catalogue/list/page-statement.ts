@@ -56,7 +56,7 @@ export const indexes: Record<string, string> = {
   slug: "products_slug",
 };
 
-export function hasOrder({ key, filters }: Pick<ListPlan, "key" | "filters">): boolean {
+export function searchHasOrder({ key, filters }: Pick<ListPlan, "key" | "filters">): boolean {
   return filters.terms !== undefined && sortColumns[key] === "created_at";
 }
 
@@ -67,7 +67,7 @@ export function afterPosition(column: SQL, descending: boolean, isContinued: boo
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
-/** Conditions on a range of a column, or on the status. No index is used for `passed`, the cursor's bound. */
+/** Conditions on a range of a column, or on the status. `passed` is the end that the cursor has passed: it needs no index. */
 export function rangeConditions(filters: ProductFilters, column: string, passed?: "from" | "to" | "both"): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   const name = (end: "from" | "to") => sql.raw((passed === end || passed === "both" ? "+" : "") + column);
@@ -83,7 +83,7 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** Conditions on all other columns. With `words`, the rows already match the words. */
+/** Conditions on all other columns. If `columns` contains `words`, the rows already match the words. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
   const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
@@ -186,7 +186,7 @@ const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as 
 /** The column of the order. It is the row number if a page can come from the search index, which has it. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
-  return sql.raw(hasOrder(plan) ? "row_number" : sortColumns[plan.key]);
+  return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);
 }
 
 function orderedRows(plan: ListPlan, source: Source): SQL {
@@ -212,7 +212,7 @@ function matching(plan: ListPlan, source: Source): SQL {
     conditions.push(sql`${sql.raw(source === "ids" ? "" : "+")}id in (select value from json_each(${param("ids")}))`);
   }
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
-  const isAfter = isContinued && !hasOrder(plan) && column === sortColumns[key];
+  const isAfter = isContinued && !searchHasOrder(plan) && column === sortColumns[key];
   const passed = passedEnd(descending, isAfter);
   conditions.push(...rangeConditions(filters, column, passed));
   conditions.push(...otherConditions(filters, source === "numbers" ? "words" : column));

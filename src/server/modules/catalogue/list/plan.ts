@@ -3,10 +3,10 @@ import { yieldToEventLoop } from "../../../concurrency/event-loop.ts";
 import type { Ctx } from "../../../context.ts";
 import { get, param, statement } from "../../../db/statement.ts";
 import { productCounts } from "../products/table.ts";
-import { type BatchRow, batchStatement, measureStatement, rowsOf, scanStatement, sizes } from "./batch-statement.ts";
+import { type BatchRow, batchSize, batchStatement, measureStatement, scanStatement, sizes } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";
 import type { FilterColumn, ListPlan, PageRow, Source } from "./page-statement.ts";
-import { hasOrder, pageStatement, ranges, sortColumns } from "./page-statement.ts";
+import { pageStatement, ranges, searchHasOrder, sortColumns } from "./page-statement.ts";
 import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
@@ -33,11 +33,11 @@ export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promis
   if (!isSearch && columns.length === 0 && !filters.available) return readPage(ctx, plan, "index-scan", values);
   const few = await rarestColumn(ctx, filters, columns, fewMatches);
   if (few !== undefined) return readPage(ctx, plan, few, values);
-  return hasOrder(plan) ? fillPage(ctx, plan, values) : findUnordered(ctx, plan, values, columns);
+  return searchHasOrder(plan) ? fillPage(ctx, plan, values) : scanOrSort(ctx, plan, values, columns);
 }
 
 /** Finds a page in an order that no index of its filters has. */
-async function findUnordered(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
+async function scanOrSort(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
   const isSearch = plan.filters.terms !== undefined;
   const rare = isSearch ? await sortMatches(ctx, plan, values, true) : undefined;
   if (rare !== undefined) return rare;
@@ -68,7 +68,7 @@ async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchR
   for (let batches = 1; page.scanCursor !== null && page.found < values.limit; batches++) {
     // The page can only end at a row that the caller may see.
     const last = page.lastVisibleCursor;
-    if (batches * rowsOf(plan) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
+    if (batches * batchSize(plan) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
     await yieldToEventLoop(ctx.tenant.id, ctx);
     const next = await readBatch(ctx, plan, values, page);
     if (next === undefined) return page;
@@ -85,7 +85,7 @@ async function readBatch(ctx: Ctx, plan: ListPlan, values: Values, page?: BatchR
   const after = value === undefined ? undefined : Number(value);
   const size = page ? windows.later : windows.first;
   const options = { descending, after, size, isRanked: key === "relevance" };
-  const window = await nextWindow(ctx, hasOrder(plan) ? filters : {}, options);
+  const window = await nextWindow(ctx, searchHasOrder(plan) ? filters : {}, options);
   if (window === undefined) return undefined;
   const limit = values.limit - (page?.found ?? 0);
   const bounds = { limit, more: limit + 1, lastIndex: limit - 1 };

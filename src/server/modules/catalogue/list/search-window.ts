@@ -38,7 +38,8 @@ const selectSpans = (descending: boolean, isContinued: boolean) =>
 
 /**
  * Reads the next rows of each expression, at most `size`: how many there are, and their first and last positions.
- * Positions grow in the direction of the backwards scan, so the nearest end is the smallest number.
+ * Positions fall in the direction of the scan (those of an ascending one are negated), so the smallest end is the
+ * farthest.
  */
 async function readSpans(ctx: Ctx, expressions: readonly string[], { descending, after, size }: WindowOptions) {
   const values = { expressions: JSON.stringify(expressions), size, after };

@@ -113,7 +113,7 @@ export const productVariants = sqliteTable(
     ...soldColumns(),
     options: text("options").notNull().default("{}"),
     optionsKey: text("options_key").notNull().default("{}"),
-    /** False if price, compare-at price and currency are copies of the product's and follow it. */
+    /** False if price, compare-at price and currency are copied from the product and change with it. */
     hasOwnPrice: integer("has_own_price", { mode: "boolean" }).notNull().default(true),
     position: integer("position").notNull().default(0),
     rendered: text("rendered").generatedAlwaysAs(variantJson, { mode: "stored" }),

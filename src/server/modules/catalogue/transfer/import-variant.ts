@@ -9,7 +9,7 @@ import { beginBatch, endBatch } from "../variants/variant-input.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, type ImportItem, isObject } from "./import-item.ts";
 
-/** A product as its JSON, and its own SKU, which the JSON omits while it has variants. */
+/** The fields of a product's JSON, and its own SKU. The JSON of a product with variants omits the SKU. */
 export type ExistingProduct = Fields & Static<typeof Product> & { ownSku: string | null };
 type ExistingVariant = Fields & Static<typeof Variant>;
 
