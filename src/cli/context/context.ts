@@ -56,11 +56,6 @@ export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: 
   });
 }
 
-export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>) {
-  return (text: string, values: object, console: Console) =>
-    withTenant(values as StoreArgs, console, (ctx) => find(ctx, text));
-}
-
 /**
  * Returns the arguments of a command about one record of a store, which `load` finds by the typed text, and the
  * function that runs work on that record.
@@ -72,7 +67,7 @@ export function recordArgs<const Name extends string, T>(
   load: () => Promise<(ctx: Ctx, text: string) => Promise<T>>,
 ) {
   const find = async (ctx: Ctx, text: string) => (await load())(ctx, text);
-  const arg = wordArg(description, { completes, check: checkInTenant(find) });
+  const arg = wordArg(description, { completes });
   const args = { [name]: arg, namespace: requiredNamespaceArg } as Record<Name, typeof arg> & {
     namespace: typeof requiredNamespaceArg;
   };

@@ -1,4 +1,3 @@
-import type { Console } from "../terminal/console.ts";
 import { parseCount, parseDuration, parsePastTime, parseWhole } from "./parse-values.ts";
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
@@ -28,7 +27,8 @@ export interface Arg {
   field?: string;
   /** The argument that replaces this one if it is missing. */
   fallback?: string;
-  check?: (text: string, values: Readonly<Record<string, unknown>>, console: Console) => unknown;
+  /** Checks the answer to a question about it. Throws AppError. */
+  check?: (text: string, values: Readonly<Record<string, unknown>>) => unknown;
   /** Parses the given text; `run` receives the result. Throws UsageError, which names the flag. */
   parse?: (flag: string, text: string) => unknown;
 }

@@ -1,9 +1,8 @@
 import type { CittyPlugin } from "citty";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
-import { invalidField } from "../../server/errors.ts";
 import { type Console, UsageError } from "../terminal/console.ts";
 import { askChoice, askText } from "../terminal/prompt.ts";
-import { escapeControls, truncateText } from "../terminal/text.ts";
+import { escapeControls, renderFields } from "../terminal/text.ts";
 import { type Arg, type CommandArgs, formatArg, type GivenValues } from "./args.ts";
 import type { ReadyRun } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
@@ -56,16 +55,15 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   const { completes: kind = "file", options } = arg;
   // The command itself will report errors.
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
-  const isListed = names.length > 0 && names.length <= maxListed;
-  if (isListed && !console.quiet) await listNames(console, names);
+  if (names.length > 0 && names.length <= maxListed && !console.quiet) {
+    const fields = names.map(({ value, description }) => [`  ${value}`, escapeControls(description)] as const);
+    await console.writeError(renderFields(fields, { width: console.screen?.columns, color: false }));
+  }
   const choices = options?.map((value) => ({ value, name: value }));
   if (choices) return askChoice(message, choices);
-  // Names of other kinds are not complete lists.
-  const known = kind === "namespace" && isListed ? names.map(({ value }) => value) : undefined;
   const check = (text: string) => {
-    if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
     arg.parse?.(formatArg(name, arg), text);
-    return arg.check?.(text, values, console);
+    return arg.check?.(text, values);
   };
   const isList = arg.multiple;
   const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
@@ -87,13 +85,4 @@ async function chooseOneOf({ command, values, console }: ReadyRun): Promise<stri
   throw new UsageError(`Give ${anyOf ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
     details: [{ field: labels[0] as string, message: "is required, or another of these" }],
   });
-}
-
-async function listNames(console: Console, names: OfferedName[]): Promise<void> {
-  const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
-  const lines = names.map(({ value, description }) => {
-    const line = `  ${value}${" ".repeat(width - Bun.stringWidth(value))}  ${description}`;
-    return `${truncateText(escapeControls(line), console.screen?.columns ?? 80).trimEnd()}\n`;
-  });
-  await console.writeError(lines.join(""));
 }

@@ -14,10 +14,7 @@ import { type Console, formatRelativeTime, info, printRecord, UsageError, warn }
 import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
 
 export function aboutKey<const T extends CommandArgs>(args: T) {
-  const app_id = wordArg("Id of the key, or its name with -n", {
-    completes: "key",
-    check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
-  });
+  const app_id = wordArg("Id of the key, or its name with -n", { completes: "key" });
   const description = "Store of the key; required if the key is given by name and there are several stores";
   return { app_id, ...args, namespace: { ...namespaceArg, description } };
 }

@@ -2,9 +2,8 @@ import type { Ctx } from "../../../server/context.ts";
 import { countOf } from "../../../server/health/finding.ts";
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
 import type { ProductInput, ProductPatch, VariantInput } from "../../../server/modules/catalogue/products/model.ts";
-import { currencyDigits } from "../../../server/modules/tenants/input.ts";
-import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
-import { checkInTenant, recordArgs, withTenant } from "../../context/context.ts";
+import { ambiguousAmount } from "../../../server/values/money.ts";
+import { recordArgs, withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, numberArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -28,9 +27,6 @@ const fieldArgs = {
   title: valueArg("text", "Title"),
   price: valueArg("amount", "Price in the store's currency, such as 19.90", {
     parse: parsePrice,
-    check: checkInTenant(async (ctx, text) =>
-      parseMoney("price", parsePrice("--price", text), currencyDigits(ctx.tenant.currency)),
-    ),
   }),
   "compare-at-price": valueArg("amount", "Former price, which puts the product on sale; empty for none", {
     allowEmpty: true,
