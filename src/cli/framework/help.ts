@@ -1,5 +1,5 @@
 import type { Console } from "../terminal/console.ts";
-import { bold, wrapWords } from "../terminal/text.ts";
+import { bold, renderFields, wrapWords } from "../terminal/text.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import { type Command, type CommandGroup, type Load, listCommands } from "./command.ts";
 
@@ -7,7 +7,6 @@ type Entry = [label: string, text: string];
 type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };
 
 const widest = 100;
-const narrowest = 24;
 const indent = "  ";
 
 export const exitCodes: readonly [number, string][] = [
@@ -27,7 +26,8 @@ export async function renderHelp(path: string[], target: Load | CommandGroup, co
     typeof target === "function" ? describeCommand(path, await target()) : await describeGroup(path, target);
   const texts = blocks.map((block) => {
     if (typeof block === "string") return wrapWords(block, width).join("\n");
-    const lines = "lines" in block ? block.lines : layOutEntries(block.entries, width - indent.length);
+    const layout = { width: width - indent.length, color: false };
+    const lines = "lines" in block ? block.lines : renderFields(block.entries, layout).trimEnd().split("\n");
     return [bold(block.title, console.color), ...lines.map((line) => indent + line)].join("\n");
   });
   return `${texts.join("\n\n")}\n`;
@@ -83,18 +83,6 @@ function describeArgs(args: [string, Arg][]): Entry[] {
   return args.map(([name, arg]) => {
     const label = labelArg(name, arg);
     return [aligned && label.startsWith("--") ? `    ${label}` : label, explainArg(arg)];
-  });
-}
-
-function layOutEntries(entries: Entry[], width: number): string[] {
-  const labelWidth = Math.max(...entries.map(([label]) => label.length)) + 2;
-  const beside = width - labelWidth;
-  return entries.flatMap(([label, text]) => {
-    if (beside >= narrowest) {
-      return wrapWords(text, beside).map((line, index) => `${(index === 0 ? label : "").padEnd(labelWidth)}${line}`);
-    }
-    const above = label === "" ? [] : wrapWords(label.trim(), width);
-    return [...above, ...wrapWords(text, width - indent.length).map((line) => indent + line)];
   });
 }
 
