@@ -31,7 +31,6 @@ const mistakes: [line: string[], message: string][] = [
   [["tenant", "create", "demo", "-n", "other"], "--namespace differs from the argument <namespace>."],
   [["key", "issue"], "Missing --namespace, --name."],
   [["key", "issue", "-n"], "--namespace needs a value."],
-  [["key", "issue", "-n=demo", "--name", "web"], "-n takes its value without =."],
   [["origin", "add", "app_x"], "Missing <origin...>."],
   [["completion", "csh"], "<shell> must be one of bash, zsh, fish."],
   [["serve", "--log", "yaml"], "--log must be one of text, json."],

@@ -17,7 +17,6 @@ const defaultDataDir = "bodega-demo";
 
 export default defineCommand({
   description: "Serve a demo store with sample data, and an example shop for browsers",
-  longRunning: true,
   args: {
     ...serverFlags,
     "shop-port": valueArg(
@@ -35,6 +34,7 @@ export default defineCommand({
     `Changes are kept in its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another.`,
   ],
   async run(args, console) {
+    console.releaseSignals();
     const isNamed = console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
     const dataDir = args["data-dir"] ?? (isNamed ? undefined : defaultDataDir);
     const config = readCliConfig({ ...args, "data-dir": dataDir }, console);

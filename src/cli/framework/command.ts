@@ -29,8 +29,6 @@ export interface CommandDefinition<T extends CommandArgs> {
   args: T;
   examples: readonly string[];
   notes?: readonly string[];
-  /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
-  longRunning?: boolean;
   /** The sentence after success, omitted in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
   /** Arguments of which exactly one is needed. A terminal asks which if none is given. */
@@ -41,11 +39,10 @@ export interface CommandDefinition<T extends CommandArgs> {
 }
 
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>) {
-  const { description, examples, notes = [], longRunning, done, oneOf, anyOf } = definition;
+  const { description, examples, notes = [], done, oneOf, anyOf } = definition;
   const args: CommandArgs = { ...definition.args, ...sharedArgs };
-  const run = ({ args: given, data: { terminal, console } }: citty.CommandContext) => {
+  const run = ({ args: given, data: { console } }: citty.CommandContext) => {
     const values = parseValues(args, given);
-    if (longRunning) terminal.releaseSignals();
     const isDryRun = values["dry-run"] === true;
     return definition.run(values as ArgValues<T> & SharedValues, { ...console, done: isDryRun ? undefined : done });
   };

@@ -45,13 +45,10 @@ function checkFlag(token: Flag, args: CommandArgs, given: Map<string, string[]>)
   return [name, [...before, value]];
 }
 
-function checkFlagValue({ value, inlineValue, rawName }: Flag, flag: string, arg: Arg): void {
+function checkFlagValue({ value, inlineValue }: Flag, flag: string, arg: Arg): void {
   if (value === undefined) throw invalidFlag(flag, "needs a value");
   if (!inlineValue && value.startsWith("-") && value !== "-") {
     throw invalidFlag(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
-  }
-  if (inlineValue && !rawName.startsWith("--") && value.startsWith("=")) {
-    throw invalidFlag(rawName, "takes its value without =", `Write ${rawName} ${value.slice(1)}`);
   }
   if (value === "" && !arg.allowEmpty) throw invalidFlag(flag, "must not be empty");
   checkOption(flag, value, arg.options);

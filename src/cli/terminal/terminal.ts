@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/units.ts";
@@ -53,11 +54,9 @@ export function openTerminal(host: NodeJS.Process) {
         size += chunk.length;
         if (size > maxBytes) throw validationFailed(`Standard input is longer than ${formatBytes(maxBytes)}.`);
       }
-      try {
-        return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-      } catch (cause) {
-        throw validationFailed("Standard input is not UTF-8 text.", { cause });
-      }
+      const bytes = Buffer.concat(chunks);
+      if (!isUtf8(bytes)) throw validationFailed("Standard input is not UTF-8 text.");
+      return bytes.toString();
     },
     /** Yields standard input in pieces until its end, or until `signal`, which throws. */
     streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,

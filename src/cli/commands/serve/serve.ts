@@ -79,7 +79,6 @@ function announce(console: Console, data_dir: string) {
 
 const serve = defineCommand({
   description: "Serve the HTTP API until stopped",
-  longRunning: true,
   args: {
     ...serveFlags,
     ...replicateFlag,
@@ -100,6 +99,7 @@ const serve = defineCommand({
       "is 1 when the port, the data directory or the database is in use or does not answer, so that another try may succeed.",
   ],
   async run(args, console) {
+    console.releaseSignals();
     const config = readCliConfig(args, console);
     const { runServer } = await import("../../../server/runtime/serve.ts");
     const onReady = announce(console, config.dataDir);
@@ -109,7 +109,6 @@ const serve = defineCommand({
 
 const standby = defineCommand({
   description: "Keep a second machine ready to take over from a server",
-  longRunning: true,
   args: {
     action: wordArg("Take over from the server, and serve; without it, follow the server", {
       required: false,
@@ -129,6 +128,7 @@ const standby = defineCommand({
       "its last changes and ends with exit code 4. If it fails, repeat it.",
   ],
   async run(args, console) {
+    console.releaseSignals();
     const { action, from } = args;
     const flags = { ...args, "replicate-to": backupDestination({ value: from, source: "--from" }) };
     const config = readCliConfig(flags, console);
