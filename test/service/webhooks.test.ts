@@ -6,7 +6,7 @@ import { leaseMs } from "../../src/server/delivery/claim.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { maxWaiting, purgeDeliveries, replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
-import { schedule } from "../../src/server/modules/webhooks/delivery.ts";
+import { delaysMs } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { certificate } from "../support/certificate.ts";
@@ -19,7 +19,6 @@ import { closeReceivers, openHook, openReceiver } from "../support/webhooks.ts";
 afterAll(closeReceivers);
 
 const dayMs = 86_400_000;
-const { delaysMs } = schedule;
 const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
 
 onEachDatabase((suite) => {

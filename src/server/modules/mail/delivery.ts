@@ -1,4 +1,4 @@
-import { type Answer, type Attempt, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
+import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
@@ -10,7 +10,6 @@ import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./sm
 import { readSmtpFailure } from "./smtp-failure.ts";
 
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
-const schedule = { delaysMs };
 const attemptMs = 50_000;
 
 const source = { key: "outbox", tenantId: "", receiver: "the mail server" };
@@ -54,13 +53,13 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
 
   const channel: Channel<ClaimedMail> = {
     queue: mailQueue,
-    maxAttempts: schedule.delaysMs.length + 1,
+    maxAttempts: delaysMs.length + 1,
     listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
     claimParams: () => ({}),
     prepare,
     nextAttemptAt({ attempts, usefulUntil }) {
-      const delay = retryDelayMs(schedule, attempts);
-      if (delay === null) return null;
+      const delay = delaysMs[attempts - 1];
+      if (delay === undefined) return null;
       const left = usefulUntil === null ? Number.POSITIVE_INFINITY : Date.parse(usefulUntil) - deps.now();
       // Mail that expires soon is retried sooner, so that the last attempt is in time.
       return deps.now() + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));

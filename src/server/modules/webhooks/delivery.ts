@@ -2,8 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { pick } from "../../db/selection.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, statement } from "../../db/statement.ts";
-import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
-import { type RetrySchedule, retryDelayMs } from "../../delivery/channel.ts";
+import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
 import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import {
@@ -23,10 +22,8 @@ import { fanOut, ofEvent } from "./deliveries.ts";
 import { signatureHeaders } from "./service.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
-export const schedule: RetrySchedule = {
-  delaysMs: [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800].map((seconds) => seconds * 1000),
-  jitter: 0.2,
-};
+const delays = [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800];
+export const delaysMs = delays.map((seconds) => seconds * 1000);
 /** After this time a delivery is not tried, even if it waited behind an open circuit. */
 const maxAgeMs = 3 * 86_400_000;
 const attemptMs = 10_000;
@@ -82,7 +79,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
   const failing = new Set<string>();
   const channel: Channel<DeliveryTask> = {
     queue,
-    maxAttempts: schedule.delaysMs.length + 1,
+    maxAttempts: delaysMs.length + 1,
     createDeliveries: () => fanOut(deps),
     async listReady() {
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
@@ -96,7 +93,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       return { receiver: id, target: id, timeoutMs: deps.timeoutMs ?? attemptMs, send };
     },
     nextAttemptAt({ attempts, createdAt }, { retryAfterMs }) {
-      const delay = retryDelayMs(schedule, attempts, retryAfterMs);
+      const delay = retryDelayMs(delaysMs, attempts, retryAfterMs);
       const isOld = deps.now() - Date.parse(createdAt) > maxAgeMs;
       return delay === null || isOld ? null : deps.now() + delay;
     },

@@ -1,8 +1,7 @@
 import type { Config } from "../../../config/config.ts";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Database } from "../../../db/session.ts";
-import type { Attempt, Channel, ChannelDeps } from "../../../delivery/channel.ts";
-import { type RetrySchedule, retryDelayMs } from "../../../delivery/channel.ts";
+import { type Attempt, type Channel, type ChannelDeps, retryDelayMs } from "../../../delivery/channel.ts";
 import type { DeadEnd } from "../../../delivery/claim.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { RefusedAddress } from "../../../delivery/outbound.ts";
@@ -17,11 +16,8 @@ import { ensureVapidKeys } from "../providers/vapid.ts";
 import { createWebPush } from "../providers/web-push.ts";
 import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
 
-const schedule: RetrySchedule = {
-  delaysMs: [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000),
-  jitter: 0.2,
-  repeatsLast: true,
-};
+/** The last one is repeated. */
+const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
 /** Trusted from the start, because strangers cannot make these services keep connections open. */
 const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
@@ -50,7 +46,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       return prepareAttempt(task, deps);
     },
     nextAttemptAt({ attempts, expiresAt }, { retryAfterMs }) {
-      const next = deps.now() + (retryDelayMs(schedule, attempts, retryAfterMs) as number);
+      const next = deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length), retryAfterMs) as number);
       return next < Date.parse(expiresAt) ? next : null;
     },
     outcomeOf: ({ isGone, isFinal }) => (isGone ? "dropped" : isFinal ? "failed" : "expired"),
