@@ -85,32 +85,29 @@ interface LimiterDeps {
 
 /**
  * The limiter of one process. It decides by counts in memory, and syncs them with other processes twice a second under
- * keyed hashes. All processes together exceed a limit by no more than the writes of the last second. Without the
- * database or its key, each process limits by its own counts.
+ * hashes. All processes together exceed a limit by no more than the writes of the last second. Without the database,
+ * each process limits by its own counts.
  */
 export class WriteLimiter {
   readonly #deps: LimiterDeps;
   readonly #counts = new LruCache<HitBucket[]>(minSubjects);
-  readonly #isShared: boolean;
   readonly #process = randomBytes(9).toString("base64url");
   #unsent: [subject: string, at: number][] = [];
   #pulled = 0;
   #pulledAt = Number.NEGATIVE_INFINITY;
-  #last: Promise<void> = Promise.resolve();
-  #catchingUp: Promise<void> | undefined;
+  #syncing: Promise<void> | undefined;
   #timer: Timer | undefined;
   #isFailing = false;
 
   constructor(deps: LimiterDeps) {
     this.#deps = deps;
-    this.#isShared = hideSubject(deps.vault, "") !== null;
   }
 
   /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
   count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
     const isCurrent = this.#isFailing || Math.abs(this.#deps.now() - this.#pulledAt) <= intervalMs;
     // During a pause or before the start, other processes may have admitted whole limits.
-    if (this.#isShared && !isCurrent) return this.#catchUp().then(() => this.#check(tenant, address, actor));
+    if (!isCurrent) return this.#catchUp().then(() => this.#check(tenant, address, actor));
     this.#check(tenant, address, actor);
     return undefined;
   }
@@ -123,9 +120,7 @@ export class WriteLimiter {
       { name: actor, max: tenant.visitorWrites, of: actor?.startsWith("usr_") ? "by this user" : "by this visitor" },
     ].flatMap(({ name, max, of }) => {
       if (name === null || max <= 0) return [];
-      const text = `${tenant.id} ${addressGroup(name)}`;
-      // The same in every process with the server's key.
-      const subject = hideSubject(vault, `write ${text}`) ?? text;
+      const subject = hideSubject(vault, `write ${tenant.id} ${addressGroup(name)}`);
       return [{ subject, waitMs: waitOf(this.#counts.get(subject), max, at), of }];
     });
     const [longest] = limits.toSorted((one, other) => other.waitMs - one.waitMs);
@@ -135,41 +130,35 @@ export class WriteLimiter {
     }
     for (const { subject } of limits) {
       addHit(this.#counts, subject, at);
-      if (!this.#isShared) continue;
       if (this.#unsent.length < maxUnsent) this.#unsent.push([subject, at]);
       this.#timer ??= setTimeout(() => this.#catchUp(), intervalMs).unref();
     }
   }
 
-  /** Runs one sync for all waiting callers. A failure is reported to `notice`, not thrown, and retried. */
-  #catchUp(): Promise<void> {
-    this.#catchingUp ??= this.sync()
-      .catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        if (!this.#isFailing) this.#deps.notice(`processes cannot share their rate limits for now: ${why}`);
-        this.#isFailing = true;
-      })
-      .finally(() => {
-        this.#catchingUp = undefined;
-        clearTimeout(this.#timer);
-        this.#timer = this.#unsent.length > 0 ? setTimeout(() => this.#catchUp(), intervalMs).unref() : undefined;
-      });
-    return this.#catchingUp;
+  /** Syncs. A failure is reported to `notice`, not thrown, and retried. */
+  async #catchUp(): Promise<void> {
+    await this.sync().catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      if (!this.#isFailing) this.#deps.notice(`processes cannot share their rate limits for now: ${why}`);
+      this.#isFailing = true;
+    });
+    clearTimeout(this.#timer);
+    this.#timer = this.#unsent.length > 0 ? setTimeout(() => this.#catchUp(), intervalMs).unref() : undefined;
   }
 
   /**
-   * Pushes the hits of this process and pulls those of others. Errors: those of the database; unpushed hits wait for the
-   * next sync.
+   * Pushes the hits of this process and pulls those of others, once for all callers of this time. Errors: those of the
+   * database; unpushed hits wait for the next sync.
    */
   sync(): Promise<void> {
-    const next = () => this.#syncOnce();
-    this.#last = this.#last.then(next, next);
-    return this.#last;
+    this.#syncing ??= this.#syncOnce().finally(() => (this.#syncing = undefined));
+    return this.#syncing;
   }
 
   /** Pushes the rest and ends. Hits that cannot be pushed are lost. */
   async stop(): Promise<void> {
-    await (this.#unsent.length > 0 ? this.sync() : this.#last).catch(() => {});
+    await this.#syncing?.catch(() => {});
+    if (this.#unsent.length > 0) await this.sync().catch(() => {});
     clearTimeout(this.#timer);
   }
 

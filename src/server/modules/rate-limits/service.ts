@@ -79,20 +79,22 @@ export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
 
 const shownDigits = 32;
 
-/** Returns the stored form of a subject, a keyed hash; null on a server without the key. */
-export function hideSubject(vault: Vault, text: string): string | null {
-  return attempt(() => vault.mac("limit", text).slice(0, shownDigits)) ?? null;
+/**
+ * Returns the stored form of a subject: a hash, because the database stores no addresses. Servers without the key use a
+ * plain hash, which can be reversed by trying all addresses.
+ */
+export function hideSubject(vault: Vault, text: string): string {
+  const hash = attempt(() => vault.mac("limit", text)) ?? Bun.SHA256.hash(text, "hex");
+  return hash.slice(0, shownDigits);
 }
 
 /**
- * The subject that counts calls from an address: a hash, because the database stores no addresses. Servers without the
- * key use a plain hash, which can be reversed by trying all addresses.
+ * The subject that counts calls from an address.
  * @param address of the caller; null if unknown, then all such callers share one subject.
  * @param scope what the count is limited to, such as a store.
  */
 export function addressSubject(vault: Vault, address: string | null | undefined, scope = ""): string {
-  const text = `address ${scope} ${addressGroup(address ?? "unknown")}`;
-  return hideSubject(vault, text) ?? Bun.SHA256.hash(text, "hex").slice(0, shownDigits);
+  return hideSubject(vault, `address ${scope} ${addressGroup(address ?? "unknown")}`);
 }
 
 /** The subject that counts the caller's address in the store. */
