@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, validationFailed } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -26,8 +25,6 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const { now, notice } = options;
   let current = await readCertificate(files);
   let present: (certificate: Certificate) => Promise<void> = async () => {};
-  // Empty, so that the first check notices a change since the files were read.
-  let knownFiles = "";
   let lastFailure = "";
   let warnedAt = now();
   let isStopped = false;
@@ -35,14 +32,10 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   let timer: ReturnType<typeof setInterval> | undefined;
 
   async function reload(): Promise<void> {
-    // Before reading, so that the next check notices a change during it.
-    const found = await identify(files);
-    if (found === knownFiles) return;
     const before = current;
     try {
       const next = await readCertificate(files);
       if (next.cert !== before.cert || next.key !== before.key) await replace(next);
-      knownFiles = found;
       lastFailure = "";
     } catch (error) {
       current = before;
@@ -102,10 +95,4 @@ async function logCertificate(certificate: Certificate, files: TlsFiles, { publi
   for (const { message, remedy } of await checkCertificate(certificate, files, { now: now(), publicUrl })) {
     notice("warn", `${message} ${remedy}`);
   }
-}
-
-/** Follows links, because renewal tools replace a link or its target directory. */
-async function identify({ cert, key }: TlsFiles): Promise<string> {
-  const both = await Promise.all([cert, key].map((path) => stat(path).catch(() => null)));
-  return both.map((file) => file && [file.dev, file.ino, file.size, file.mtimeMs, file.ctimeMs].join(":")).join("|");
 }
