@@ -10,20 +10,17 @@ import { pushDeliveries } from "../modules/notifications/table.ts";
 import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { freeDiskBytes } from "./readiness.ts";
 
-/** Figures are cached this long: counting reads every waiting row. */
-const keptMs = 5000;
 const dayMs = 86_400_000;
 /** An unreachable database must not delay the other figures. */
 const timeoutMs = 1000;
 
 /** Figures of the database and its disk, as in `GET /status`. Null means missing or unknown. */
-export type DatabaseFigures = Awaited<ReturnType<ReturnType<typeof createDatabaseReader>>>;
+export type DatabaseFigures = Awaited<ReturnType<typeof readDatabaseFigures>>;
 
 interface FigureDeps {
   db: Database;
   dataDir: string;
-  certificateEnd: () => number | undefined;
-  now: () => number;
+  certificateEnd: number | undefined;
 }
 
 // Each count reads a small partial index. `failed` are deliveries that failed finally within the last day.
@@ -35,32 +32,11 @@ const selectQueues = statement<{ queues: string }>(sql`
     'webhooks', ${figuresOf(webhookDeliveries)}, 'pushes', ${figuresOf(pushDeliveries)}) as queues`);
 type Queues = Record<"mail" | "webhooks" | "pushes", { waiting: number; failed: number }>;
 
-export function createDatabaseReader(deps: FigureDeps) {
-  let kept: ReturnType<typeof read> | undefined;
-  let readAt = 0;
-  return async () => {
-    const now = deps.now();
-    if (kept === undefined || Math.abs(now - readAt) >= keptMs) {
-      readAt = now;
-      kept = read(deps);
-    }
-    // Read each time, because these files are small: a new backup shows at once.
-    const [backup, test] = [readLast(deps.dataDir, "backup"), readLast(deps.dataDir, "restore-test")];
-    return {
-      ...(await kept),
-      last_backup_at: backup.last_success?.at ?? null,
-      last_backup_failed_at: backup.last_failure?.at ?? null,
-      last_restore_test_at: test.last_success?.at ?? null,
-      last_restore_test_failed_at: test.last_failure?.at ?? null,
-    };
-  };
-}
-
-async function read({ db, dataDir, certificateEnd, now }: FigureDeps) {
+export async function readDatabaseFigures({ db, dataDir, certificateEnd }: FigureDeps) {
   const hasFile = db.kind === "file";
-  const asked = get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
+  const asked = get(db, selectQueues, { since: new Date(Date.now() - dayMs).toISOString() }).catch(() => undefined);
   const row = await Promise.race([asked, Bun.sleep(timeoutMs)]);
-  const end = certificateEnd();
+  const [backup, test] = [readLast(dataDir, "backup"), readLast(dataDir, "restore-test")];
   return {
     database: {
       kind: db.kind,
@@ -69,6 +45,10 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps) {
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
     queues: row ? (JSON.parse(row.queues) as Queues) : null,
-    certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
+    certificate_expires_at: certificateEnd === undefined ? null : new Date(certificateEnd).toISOString(),
+    last_backup_at: backup.last_success?.at ?? null,
+    last_backup_failed_at: backup.last_failure?.at ?? null,
+    last_restore_test_at: test.last_success?.at ?? null,
+    last_restore_test_failed_at: test.last_failure?.at ?? null,
   };
 }

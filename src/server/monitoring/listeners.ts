@@ -10,7 +10,6 @@ const timeoutMs = 5000;
 
 export interface ControlAnswers {
   status: () => Promise<ServerStatus>;
-  metrics: () => Promise<string>;
   findRequest: (requestId: string) => Promise<RecentRequest | null>;
 }
 
@@ -18,7 +17,7 @@ function controlSocket(dataDir: string): string {
   return join(dirname(databaseFile(dataDir)), "server.sock");
 }
 
-/** Requests `/status`, `/requests?id=…` or `/metrics` from the server of a data directory; null without a server. */
+/** Requests `/status` or `/requests?id=…` from the server of a data directory; null without a server. */
 export async function requestServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
@@ -62,10 +61,9 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
   }
 }
 
-async function answer({ status, metrics, findRequest }: ControlAnswers, request: Request): Promise<Response> {
+async function answer({ status, findRequest }: ControlAnswers, request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/status") return Response.json(await status());
-  if (pathname === "/metrics") return new Response(await metrics(), { headers: { "Content-Type": metricsType } });
   const found = pathname === "/requests" ? await findRequest(searchParams.get("id") ?? "") : null;
   return found ? Response.json(found) : Response.json({ error: "Not found." }, { status: 404 });
 }

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
 import { attempt } from "../values/attempt.ts";
@@ -9,7 +10,7 @@ export type ProcessFigures = ReturnType<ReturnType<typeof monitorProcess>["read"
 
 const readinessEveryMs = 2000;
 const lagEveryMs = 500;
-const lagSamples = 20;
+const lagKeptMs = 10_000;
 const keptRequests = 100;
 
 /** How a call of `/health/live` with an `X-Request-Id` that begins with `doctor-` arrived at the server. */
@@ -26,7 +27,10 @@ export interface RecentRequest {
 export function monitorProcess(db: Database) {
   const meter = new Meter();
   const started_at = new Date().toISOString();
-  const lag = measureLag();
+  const lag = monitorEventLoopDelay({ resolution: lagEveryMs });
+  lag.enable();
+  const forgetting = setInterval(() => lag.reset(), lagKeptMs);
+  forgetting.unref();
   const queue = db instanceof FileDatabase ? db.queue : undefined;
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
   let unready: string | null = null;
@@ -47,7 +51,7 @@ export function monitorProcess(db: Database) {
         /** Resident memory. It is 0 if no file descriptor is left, because the engine reads it from a file. */
         memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
         cpu_seconds: (user + system) / 1e6,
-        event_loop_lag_ms: round(lag.longest()),
+        event_loop_lag_ms: round(lag.max / 1e6),
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
         write_wait_ms: round(queue?.waitMs ?? 0),
@@ -57,7 +61,8 @@ export function monitorProcess(db: Database) {
       };
     },
     stop() {
-      lag.stop();
+      lag.disable();
+      clearInterval(forgetting);
       clearInterval(checking);
     },
   };
@@ -65,18 +70,4 @@ export function monitorProcess(db: Database) {
 
 function round(ms: number): number {
   return Math.round(ms * 10) / 10;
-}
-
-/** Measures how late a timer fires, which is how long the event loop was blocked. */
-function measureLag() {
-  const samples = new Array<number>(lagSamples).fill(0);
-  let next = 0;
-  let expected = performance.now() + lagEveryMs;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    samples[next++ % lagSamples] = Math.max(0, now - expected);
-    expected = now + lagEveryMs;
-  }, lagEveryMs);
-  timer.unref();
-  return { longest: () => Math.max(...samples), stop: () => clearInterval(timer) };
 }

@@ -11,8 +11,8 @@ interface StatusDeps {
   version: string;
   url: string;
   workers: number;
-  readOwn: () => ProcessFigures;
-  readDatabase: () => Promise<DatabaseFigures>;
+  own: ProcessFigures;
+  database: DatabaseFigures;
   replication: () => ReplicationStatus | undefined;
   registry: WorkerRegistry | undefined;
 }
@@ -21,9 +21,7 @@ export type ServerStatus = Awaited<ReturnType<typeof readStatus>>;
 
 /** The status of a server with all of its workers. Counters never decrease while it runs. Times are RFC 3339. */
 export async function readStatus(deps: StatusDeps) {
-  const { version, url, workers, readOwn, readDatabase, registry } = deps;
-  const own = readOwn();
-  const database = await readDatabase();
+  const { version, url, workers, own, database, registry } = deps;
   const running = (await registry?.readFigures()) ?? [];
   const places = Array.from({ length: registry ? workers : 0 }, (_, index) => String(index + 1));
   const all = [

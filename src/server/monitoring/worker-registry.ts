@@ -5,20 +5,16 @@ import type { ProcessFigures, RecentRequest } from "./process-monitor.ts";
 
 export type IpcRequest = { kind: "figures" } | { kind: "recent request"; requestId: string } | { kind: "metrics" };
 
-type Message =
-  | { kind: "request"; id: number; request: IpcRequest }
-  | { kind: "answer"; id: number; value: unknown }
-  | { kind: "report"; value: unknown };
+type Message = { kind: "request"; id: number; request: IpcRequest } | { kind: "answer"; id: number; value: unknown };
 
 interface ChannelEnd {
   /** May throw when the other end is gone. */
   send: (message: unknown) => void;
   answer: (request: IpcRequest) => unknown;
-  onReport?: (value: unknown) => void;
 }
 
 /** Creates one end of the pipe between a server and one of its workers. */
-export function createChannel({ send, answer, onReport }: ChannelEnd) {
+export function createChannel({ send, answer }: ChannelEnd) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
@@ -40,14 +36,12 @@ export function createChannel({ send, answer, onReport }: ChannelEnd) {
         waiting.delete(id);
       });
     },
-    report: (value: unknown) => post({ kind: "report", value }),
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;
       // Without an answer, `request` times out at the other end.
       if (message.kind === "request") reply(message.id, message.request).catch(() => {});
       else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
-      else if (message.kind === "report") onReport?.(message.value);
     },
   };
 }
@@ -55,7 +49,7 @@ export function createChannel({ send, answer, onReport }: ChannelEnd) {
 /** After this many checks without a message, a worker counts as hanging; after more, it is killed. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
-/** Figures of a worker that does not run, or has hung since its start. */
+/** Figures of a worker that does not run, or has not answered yet. */
 export const noFigures: ProcessFigures = {
   ...{ memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0, writes_waiting: 0, write_wait_ms: 0 },
   ...{ pid: null, unready: null, started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
@@ -77,11 +71,6 @@ interface RegistryOptions extends Pick<ChannelEnd, "answer"> {
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
 
-/** @param figures undefined if the worker did not answer. */
-const keep = (worker: Worker, figures: unknown) => {
-  worker.last = (figures as ProcessFigures | undefined) ?? worker.last;
-};
-
 export class WorkerRegistry {
   readonly #workers = new Set<Worker>();
   readonly #options: Required<RegistryOptions>;
@@ -94,7 +83,7 @@ export class WorkerRegistry {
   /** Adds a started worker. Call `remove` when it has ended; its counts stay in the totals. */
   add(place: number, send: (message: unknown) => void, child?: Worker["child"]) {
     const { answer, notice } = this.#options;
-    const channel = createChannel({ send, answer, onReport: (value) => keep(worker, value) });
+    const channel = createChannel({ send, answer });
     const label = `worker ${place}${child === undefined ? "" : ` (process ${child.pid})`}`;
     const worker: Worker = { place, label, child, silentChecks: 0, channel, last: undefined };
     this.#workers.add(worker);
@@ -111,34 +100,35 @@ export class WorkerRegistry {
     };
   }
 
-  /** Kills workers that were silent for too many calls. Calls are counted, because time passes during sleep. */
+  /**
+   * Reads the figures of all workers, and kills those that were silent for too many calls. Calls are counted, because
+   * time passes during sleep.
+   */
   checkSilence(): void {
+    void this.readFigures();
     const { notice } = this.#options;
     for (const worker of this.#workers) {
       const checks = ++worker.silentChecks;
       const { label, child } = worker;
       if (checks === maxSilentChecks)
-        notice("warn", `${label} hangs or is overloaded: it has not reported for several seconds`);
+        notice("warn", `${label} hangs or is overloaded: it has not answered for several seconds`);
       if (checks !== killAfterChecks) continue;
-      notice("error", `${label} still does not report and is killed`);
+      notice("error", `${label} still does not answer and is killed`);
       child?.kill("SIGKILL");
     }
   }
 
-  /** Returns the figures of all workers by number. A worker that does not answer has its last figures. */
+  /** Returns the figures of all workers that have answered. A worker that does not answer now has its last figures. */
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const requested = [...this.#workers].map(async (worker) => {
       const figures = await worker.channel.request({ kind: "figures" }, this.#options.timeoutMs);
-      keep(worker, figures);
+      worker.last = (figures as ProcessFigures | undefined) ?? worker.last;
       return { worker, answers: figures !== undefined };
     });
-    const known = (await Promise.all(requested)).toSorted((a, b) => a.worker.place - b.worker.place);
-    return known.flatMap(({ worker, answers }) => {
-      const { last, silentChecks, place, child } = worker;
-      const isStarting = last === undefined && silentChecks < maxSilentChecks;
+    return (await Promise.all(requested)).flatMap(({ worker, answers }) => {
+      const { last, place } = worker;
       // `endedCounts` already includes a worker that ended meanwhile.
-      if (isStarting || !this.#workers.has(worker)) return [];
-      return [{ name: String(place), figures: last ?? { ...noFigures, pid: child?.pid ?? null }, answers }];
+      return last && this.#workers.has(worker) ? [{ name: String(place), figures: last, answers }] : [];
     });
   }
 

@@ -2,9 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { listenForMetrics, openControlSocket } from "../monitoring/listeners.ts";
-
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { ReplicationStatus } from "../replication/place-health.ts";
@@ -15,8 +13,8 @@ export type ServerMonitor = ReturnType<typeof startMonitor>;
 
 export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsText">;
 
-/** A killed worker loses only the counts since its last report. */
-const reportMs = 2000;
+/** A killed worker loses only the counts since it was last asked. */
+const checkMs = 2000;
 /** Longer than the half second that the main process waits for hanging workers. */
 const timeoutMs = 2000;
 
@@ -35,15 +33,13 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
   let url = "";
   const answer = ({ kind }: IpcRequest) => (kind === "metrics" ? metricsText() : undefined);
   const registry = workers > 1 ? new WorkerRegistry({ answer, notice: log.notice }) : undefined;
-  const polling = registry && setInterval(() => registry.checkSilence(), reportMs);
+  const polling = registry && setInterval(() => registry.checkSilence(), checkMs);
   polling?.unref();
-  let readDatabase: (() => Promise<DatabaseFigures>) | undefined;
   const status = async () => {
-    const { createDatabaseReader } = await import("../monitoring/database-figures.ts");
+    const { readDatabaseFigures } = await import("../monitoring/database-figures.ts");
     const { readStatus } = await import("../monitoring/read-status.ts");
-    const certificateEnd = () => certificate()?.until;
-    readDatabase ??= createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
-    return readStatus({ ...options, url, workers, readOwn: own.read, readDatabase, registry });
+    const database = await readDatabaseFigures({ db, dataDir, certificateEnd: certificate()?.until });
+    return readStatus({ ...options, url, workers, own: own.read(), database, registry });
   };
   const metricsText = async (): Promise<string> => {
     const { renderMetrics } = await import("../monitoring/metrics/prometheus.ts");
@@ -62,7 +58,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
       url = at;
       listener = openMetrics(config, log, metricsText);
       try {
-        socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
+        socket = await openControlSocket(dataDir, { status, findRequest });
         if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega top shows only that one`);
       } catch (error) {
         // Running without monitoring is better than not running.
@@ -97,8 +93,6 @@ export function startWorkerMonitor(db: Database) {
   };
   const channel = createChannel({ send: (message) => process.send?.(message), answer });
   process.on("message", channel.receive);
-  const timer = setInterval(() => channel.report(own.read()), reportMs);
-  timer.unref();
   return {
     meter: own.meter,
     recentRequests: own.recentRequests,
@@ -107,10 +101,6 @@ export function startWorkerMonitor(db: Database) {
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
-    stop() {
-      clearInterval(timer);
-      channel.report(own.read());
-      own.stop();
-    },
+    stop: own.stop,
   };
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recordResult } from "../../../src/server/backup/location.ts";
-import { createDatabaseReader } from "../../../src/server/monitoring/database-figures.ts";
+import { readDatabaseFigures } from "../../../src/server/monitoring/database-figures.ts";
 import { renderMetrics } from "../../../src/server/monitoring/metrics/prometheus.ts";
 import { monitorProcess } from "../../../src/server/monitoring/process-monitor.ts";
 import { readStatus } from "../../../src/server/monitoring/read-status.ts";
@@ -24,17 +24,13 @@ beforeAll(async () => {
   database = await openTestDatabase("file");
   const { db } = database;
   watch = monitorProcess(db);
-  const readDatabase = createDatabaseReader({
-    db,
-    dataDir: "/nowhere",
-    certificateEnd: () => undefined,
-    now: Date.now,
-  });
-  const status = () =>
-    readStatus({
+  const status = async () => {
+    const database = await readDatabaseFigures({ db, dataDir: "/nowhere", certificateEnd: undefined });
+    return readStatus({
       ...{ version: "1", url: "", workers: 1, registry: undefined },
-      ...{ readOwn: watch.read, readDatabase, replication: () => undefined },
+      ...{ own: watch.read(), database, replication: () => undefined },
     });
+  };
   const metrics = { token, text: async () => renderMetrics(await status()) };
   app = startTestApp({ db, meter: watch.meter, metrics });
   shop = await createShop(app);
@@ -162,9 +158,9 @@ describe("/metrics at the server's own address", () => {
   });
 });
 
-test("a backup is known at once, while figures of the database are kept", async () => {
+test("a backup is known at once", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "bodega-figures-"));
-  const read = createDatabaseReader({ db: database.db, dataDir, certificateEnd: () => 0, now: Date.now });
+  const read = () => readDatabaseFigures({ db: database.db, dataDir, certificateEnd: 0 });
   expect(await read()).toMatchObject({ last_backup_at: null });
   const at = "2030-01-02T03:04:05.000Z";
   recordResult(dataDir, "backup", { last_success: { at, place: "/backups/1", bytes: 1 }, last_failure: null });
@@ -174,8 +170,8 @@ test("a backup is known at once, while figures of the database are kept", async 
 
 test("an unreachable database does not delay the other figures", async () => {
   const away = Object.assign(Object.create(database.db), { execute: () => new Promise(() => {}), first: undefined });
-  const read = createDatabaseReader({ db: away, dataDir: "/nowhere", certificateEnd: () => 0, now: Date.now });
-  expect(await read()).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
+  const read = readDatabaseFigures({ db: away, dataDir: "/nowhere", certificateEnd: 0 });
+  expect(await read).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
 });
 
 test("a probe is logged at level debug only, and one that fails at its own level", async () => {
