@@ -18,8 +18,6 @@ import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { unavailable } from "../../src/server/errors.ts";
-import { checkReplication } from "../../src/server/health/environment/backups.ts";
-import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { claimGeneration, requireNewest } from "../../src/server/replication/generation.ts";
 import { getObject, putObject } from "../../src/server/replication/objects.ts";
 import { describeShared } from "../../src/server/replication/place-health.ts";
@@ -359,28 +357,6 @@ describe("a replica", () => {
     renameSync(`${folder}.away`, folder);
     startReplicator();
     await aSegment(1);
-  });
-
-  test("that another server took over is found by doctor, also where only the server's flags had the place", async () => {
-    const doctor = async (flags: object) => {
-      const subject = {
-        ctx: { db },
-        config: { ...config, dataDir: dir, databaseUrl: undefined, ...flags },
-        timeoutMs: 1000,
-        command: (words: string) => words,
-      };
-      const found = await Array.fromAsync(checkReplication(subject as unknown as CheckSubject));
-      return found.filter(({ severity }) => severity === "error").map(({ message }) => message);
-    };
-    await db.execute("create table __bodega_migrations as select 'ours' as applied_at");
-    startReplicator();
-    await notice("snapshot made");
-    await replicator.stop();
-    expect(await doctor({ replicateTo: folder })).toEqual([]);
-    const claim = { database: "ours", dataDir: "/srv/other", generation: 2 };
-    await claimGeneration(onFolder(), claim);
-    expect((await doctor({ replicateTo: folder })).join()).toContain("(/srv/other) took over");
-    expect((await doctor({})).join()).toContain("(/srv/other) took over");
   });
 
   test("that loses its directory is reported, and begins anew where its parts disappeared", async () => {

@@ -2,14 +2,11 @@ import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { readLast } from "../backup/location.ts";
 import { replicaDamage } from "../backup/manifest.ts";
-import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
-import { type AppError, unavailable } from "../errors.ts";
+import type { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { smallCallMs } from "../object-store/open-storage.ts";
-import { GenerationLease, readNewestGeneration } from "./generation.ts";
-import { openReplica, type ReplicaTarget, readReplicaState } from "./target.ts";
-import { WalTail } from "./wal-tail.ts";
+import { readNewestGeneration } from "./generation.ts";
+import type { ReplicaTarget } from "./target.ts";
 
 /**
  * Warns of a place on the disk of the data, and of a missing replica, for example if its disk is not mounted.
@@ -21,18 +18,6 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   if (known === 0 || (await readNewestGeneration(place)) > 0) return;
   const message = `The replica that was in ${place.address} is gone, and another one begins there.`;
   notice("error", `${message} Is its disk mounted?`);
-}
-
-/** `database` is the result of `readBirth`, empty for a new one. Throws as `GenerationLease.check`. */
-export async function checkStart(database: string, config: Config, place: string, timeoutMs = smallCallMs) {
-  const path = databaseFile(config.dataDir);
-  const known = readReplicaState(path, place);
-  const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });
-  const replica = openReplica(place, { ...config, leaveModes: true }, { timeoutMs });
-  const lease = new GenerationLease(replica, { ...config, database, known, tail });
-  await lease.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
-    throw unavailable(message);
-  });
 }
 
 /** Returns an empty text for a place on another disk. */

@@ -2,18 +2,16 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { backupsFolder, readLast, restoreTestPlace } from "../../backup/location.ts";
-import { replicaDamage } from "../../backup/manifest.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
-import { readBirth } from "../../db/migrate.ts";
 import { get, statement } from "../../db/statement.ts";
 import type { AppError } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/listeners.ts";
 import { openStorage } from "../../object-store/open-storage.ts";
 import { storageError } from "../../object-store/storage.ts";
-import { checkStart, describeShared } from "../../replication/place-health.ts";
+import { describeShared } from "../../replication/place-health.ts";
 import { readStandbyState } from "../../replication/standby.ts";
 import { readReplicaState } from "../../replication/target.ts";
 import { attempt } from "../../values/attempt.ts";
@@ -86,7 +84,7 @@ async function* tryWriting(address: string, config: Config, timeoutMs: number): 
 const maxLagSeconds = 30;
 
 /** Checks that a replica has everything up to the last seconds and is on another disk. */
-export async function* checkReplication({ ctx, config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
+export async function* checkReplication({ config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
   const { dataDir, databaseUrl, replicateTo } = config;
   if (databaseUrl !== undefined) return;
   const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
@@ -99,17 +97,6 @@ export async function* checkReplication({ ctx, config, timeoutMs, command }: Che
   }
   const shared = await describeShared(place, dataDir);
   if (shared) yield finding("warning", place, shared, "Use another disk, machine, or S3.");
-  if (status === null && ctx) {
-    const refuse = ({
-      message,
-      remedy = "Correct this setting before you start a server, and check the place of the replica.",
-    }: AppError) => finding("error", place, message, remedy);
-    const check = checkStart(await readBirth(ctx.db), config, place, timeoutMs);
-    yield* await check.then(
-      () => [],
-      (error) => [refuse(error)],
-    );
-  }
   if (!failure && lag <= maxLagSeconds) return;
   const reason = failure ? ` Since ${failure.since} it cannot be written: ${failure.message}` : "";
   const message = `The replica in ${place} is ${formatDuration(lag * 1000)} behind.${reason}`;
@@ -130,9 +117,7 @@ export async function* checkRestoreTest({ config, now, command }: CheckSubject):
     yield finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again);
     return;
   }
-  const isDamage = failure.message.startsWith(replicaDamage);
-  const remedy = isDamage ? `Run the server, which then makes a new snapshot there, and test again: ${again}` : again;
-  yield finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, remedy);
+  yield finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, again);
 }
 
 export async function* checkStandby({ config, now, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
