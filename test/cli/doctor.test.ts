@@ -36,9 +36,7 @@ beforeEach(async () => {
 });
 
 const environment =
-  "directory files disk server secret clock backups mail tls address stores accounts keys outbox push webhooks".split(
-    " ",
-  );
+  "directory files disk server secret clock backups mail tls address accounts keys outbox webhooks".split(" ");
 const database = ["file", "text", "integrity", "references", "schema"];
 const records =
   "states stock variants replies totals refunds numbers rewards points days resources counts pictures search".split(
@@ -86,7 +84,7 @@ test("--only and --ignore choose the checks, and an unknown one is exit code 2 w
 
 test("--only reports a database that cannot be opened", async () => {
   const { code, stdout } = await run(["doctor", "--only", "stock", "--data-dir", join(makeDir(), "nothing")]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("does not exist") });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("Database not found in") });
 });
 
 test("without findings the summary says so, and -q prints nothing", async () => {
@@ -95,7 +93,7 @@ test("without findings the summary says so, and -q prints nothing", async () => 
     select id, tenant_id, 's', 'a', 'a' from users`);
   const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
-  expect(stdout).toContain("Environment\n  ✓ stores, accounts, keys, outbox, webhooks\n");
+  expect(stdout).toContain("Environment\n  ✓ accounts, keys, outbox, webhooks\n");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
@@ -105,8 +103,8 @@ test.each(["doctor", "doctor --fix"])(
     const dir = join(makeDir(), "nothing");
     const { code, stdout } = await run([...words.split(" "), "--data-dir", dir]);
     expect(code).toBe(1);
-    expect(stdout).toContain(`The data directory ${dir} does not exist.`);
-    expect(stdout).toContain(`    > bodega init --data-dir '${dir}'\n`);
+    expect(stdout).toContain(`Database not found in ${dir}.`);
+    expect(stdout).toContain(`create a store: bodega init --data-dir '${dir}'\n`);
     expect(existsSync(dir)).toBe(false);
   },
 );

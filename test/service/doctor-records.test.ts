@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(found(inconsistencies)).toEqual([]);
     expect(ok).toBe(true);
     const checks =
-      "states stock variants replies totals refunds numbers rewards points days resources counts pictures search orders";
+      "states stock variants replies totals refunds numbers rewards points days resources counts pictures search";
     expect(checked).toEqual(checks.split(" "));
   });
 
@@ -183,7 +183,6 @@ onEachDatabase((suite) => {
         ["totals", paid.id, "total_minor", 501, 500, "not"],
         ["numbers", "2", "number", "missing", "present", "not"],
         ["numbers", "6-8", "number", "missing", "present", "not"],
-        ["rewards", `rwd_${userId}`, "sum", -4940, "0 or more", "not"],
         ["rewards", userId, "balance", 60, -4940, "not"],
         ["rewards", userId, "lots", 60, -4940, "not"],
       ];
@@ -201,22 +200,14 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("an unreadable refund and a failed check are reported, and the other checks still run", async () => {
+  suite.testOnFile("a failed check is reported, and the other checks still run", async () => {
     const { shop, lamp, refunded } = await openBusyShop();
     const { namespace } = shop;
     const { rows } = await suite.app.db.execute(
       `select id, lines from order_refunds where order_id = '${refunded.id}'`,
     );
     const [refund] = rows;
-    const damage = (lines: unknown) =>
-      execute(`update order_refunds set lines = '${lines}' where id = '${refund?.id}'`);
     await execute(`update products set reserved = 7 where id = '${lamp.id}'`);
-    await damage('[1, "x", null]');
-    const told = await doctor({ namespace });
-    const unreadable = ["refunds", refund?.id, "lines", "unreadable", "pieces of its lines", "not"];
-    expect(found(told.inconsistencies)).toContainEqual(unreadable as never);
-    expect(found(told.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixable"]);
-    await damage(refund?.lines);
     // Sums that overflow in SQLite.
     await execute(
       `insert into order_refunds (id, tenant_id, order_id, amount_minor, lines, created_at)
@@ -228,7 +219,7 @@ onEachDatabase((suite) => {
     expect(broken).toMatchObject([{ check: "refunds", fixable: false, fixed: false }]);
     expect(broken[0]?.message).toContain("overflow");
     expect(found(repaired.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
-    expect(repaired.checked.at(-1)).toBe("orders");
+    expect(repaired.checked.at(-1)).toBe("search");
     await execute("delete from order_refunds where amount_minor = 9223372036854775807");
   });
 
@@ -259,15 +250,6 @@ onEachDatabase((suite) => {
     const [small] = shirt.variants.map(({ id }) => id);
     const again = await doctor({ namespace, fix: true });
     expect(found(again.inconsistencies)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
-  });
-
-  suite.testOnFile("an unpaid order that should have expired is a note: the server expires it", async () => {
-    const { shop, pending } = await openBusyShop();
-    suite.app.clock.advance(2 * 3_600_000);
-    const { ok, inconsistencies, notes } = await doctor({ namespace: shop.namespace, fix: true });
-    expect({ ok, inconsistencies }).toEqual({ ok: true, inconsistencies: [] });
-    expect(notes).toMatchObject([{ check: "orders", namespace: shop.namespace }]);
-    expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
   });
 
   suite.testOnFile("a value that changes between the check and the fix is left as it is", async () => {

@@ -42,8 +42,8 @@ const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files
 const serverChecks: Checks<StoreSubject> = {
   ...{ settings, server: server.checkServer, durability: server.checkDurability, secret: server.checkSecretKey },
   ...{ clock: server.checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
-  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl, stores: stores.checkStores },
-  ...{ accounts: stores.checkAccounts, keys: stores.checkKeys, outbox: stores.checkOutbox, push: stores.checkPush },
+  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
+  ...{ accounts: stores.checkAccounts, keys: stores.checkKeys, outbox: stores.checkOutbox },
   webhooks: stores.checkWebhooks,
 };
 /** In the order in which they run: values from which others are computed come first. */
@@ -52,12 +52,12 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ replies: products.storedReplies, totals: orders.orderTotals, refunds: orders.refunds, numbers: orders.numbers },
   ...{ rewards: orders.rewards, points: orders.orderPoints, days: products.dayCounts },
   ...{ resources: products.resourceTotals, counts: products.productCounts, pictures: products.pictureUses },
-  ...{ search: products.searchIndex, orders: orders.checkDueOrders },
+  ...{ search: products.searchIndex },
 };
 /** These also run for one store (`-n`). */
-const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
+const ofStores = ["accounts", "keys", "outbox", "webhooks"];
 /** Only these need a database. */
-const ofDatabase = [...ofStores, "backups", "push"];
+const ofDatabase = [...ofStores, "clock", "backups"];
 
 /** Checks that `--skip` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
 export const optionalChecks = [
@@ -123,13 +123,10 @@ async function openChecked(run: Run, config: Config, { namespace, deps }: Doctor
     return { db, ctx: await deps.makeContext(db, config, { leaveModes: true }) };
   } catch (error) {
     await db?.close().catch(() => {});
-    // The check of the directory reports a missing one.
-    if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
-      const located = locateFailure(error, config, deps.command);
-      const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
-      const found = finding("error", nameDatabase(config), reasonOf(located), remedy);
-      await run.databaseStep("database", () => [found]);
-    }
+    const located = locateFailure(error, config, deps.command);
+    const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
+    const found = finding("error", nameDatabase(config), reasonOf(located), remedy);
+    await run.databaseStep("database", () => [found]);
     return { db: null, ctx: null };
   }
 }

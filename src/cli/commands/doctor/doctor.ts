@@ -1,5 +1,5 @@
 import type { Report, RunOptions } from "../../../server/health/doctor.ts";
-import type { Group } from "../../../server/health/finding.ts";
+import { countOf, type Group } from "../../../server/health/finding.ts";
 import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -15,7 +15,6 @@ const colors = { ok: 32, note: 36, warning: 33, error: 31 };
 const maxShown = 20;
 const redrawMs = 200;
 const maxWidth = 100;
-const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
@@ -35,7 +34,7 @@ export default defineCommand({
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [
     "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, restore test, mail server, certificate, public URL and proxy, " +
-      "stores, accounts, keys, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
+      "accounts, keys, mail queues, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
       "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
@@ -105,12 +104,12 @@ async function printReport(console: Console, report: Report, fixCommand: string 
     for (const [check, count] of counts) {
       if (count > maxShown) lines.push(`  ${count - maxShown} more of ${check}: see --json`);
     }
-    if (passed.length > 0) lines.push(hang(renderMark(console.color, "ok"), 4, passed.join(", "), console.columns));
+    if (passed.length > 0) lines.push(hang(renderMark(console.color, "ok"), passed.join(", "), console.columns));
     await console.write(`${[title, ...lines].join("\n")}\n`);
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
   if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
-    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand, console.columns)}\n`);
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
   }
 }
 
@@ -121,33 +120,31 @@ function renderFinding(
 ): string[] {
   const { check, severity, message, remedy, fixed } = finding;
   const mark = renderMark(color, fixed ? "ok" : severity);
-  const line = hang(mark, 4, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`, columns);
-  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy, columns)];
+  const line = hang(mark, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`, columns);
+  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy)];
 }
 
 function renderMark(color: boolean, state: keyof typeof marks): string {
   return `  ${color ? `\u001b[${colors[state]}m${marks[state]}\u001b[39m` : marks[state]} `;
 }
 
-function renderRemedy(remedy: string, columns: number | undefined): string {
-  const text = escapeControls(remedy);
-  // A command stays on one line, so that it can be pasted.
-  return hang("    > ", 6, text, commands.test(text) ? undefined : columns);
+/** On one line, because a command is pasted. */
+function renderRemedy(remedy: string): string {
+  return `    > ${escapeControls(remedy)}`;
 }
 
-/** Wraps a text behind a mark of `width` columns, below which its further lines are indented. */
-function hang(mark: string, width: number, text: string, columns: number | undefined): string {
-  const lines = columns === undefined ? [text] : wrapWords(text, Math.min(columns, maxWidth) - width);
-  return mark + lines.join(`\n${" ".repeat(width)}`);
+/** Wraps a text behind a mark of four columns, below which its further lines are indented. */
+function hang(mark: string, text: string, columns: number | undefined): string {
+  const lines = columns === undefined ? [text] : wrapWords(text, Math.min(columns, maxWidth) - 4);
+  return mark + lines.join("\n    ");
 }
 
 function summarize({ findings, checked }: Report): string {
   const left = findings.filter(({ fixed }) => !fixed);
-  const count = (severity: string) => {
-    const number = left.filter((one) => one.severity === severity).length;
-    return number === 0 ? [] : [`${number} ${severity}${number === 1 ? "" : "s"}`];
-  };
   const fixed = findings.length - left.length;
-  const parts = [...["error", "warning", "note"].flatMap(count), ...(fixed === 0 ? [] : [`${fixed} fixed`])];
+  const counts = ["error", "warning", "note"].map((noun) => {
+    return countOf(left.filter(({ severity }) => severity === noun).length, noun);
+  });
+  const parts = [...counts, `${fixed} fixed`].filter((part) => !part.startsWith("0 "));
   return `${checked.length} checks: ${parts.length === 0 ? "no problems found" : parts.join(", ")}.`;
 }

@@ -13,8 +13,7 @@ const maxFiles = 1000;
 /** Files with secrets, and files that others must not write. Other files, such as locks, are empty. */
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
-export async function* checkDirectory({ config, uid, command }: CheckSubject): AsyncGenerator<Finding> {
-  const { dataDir, databaseUrl } = config;
+export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject): AsyncGenerator<Finding> {
   try {
     const owner = statSync(dataDir).uid;
     readdirSync(dataDir);
@@ -25,14 +24,11 @@ export async function* checkDirectory({ config, uid, command }: CheckSubject): A
     yield finding("warning", dataDir, message, asOwner);
   } catch (error) {
     const code = errnoOf(error);
-    if (code !== "ENOENT") {
-      const other = "Give it to this account, or name the right directory with --data-dir.";
-      const remedy = code === "EROFS" ? "Mount its disk read-write." : other;
-      yield finding("error", dataDir, `This account cannot read and write the directory ${dataDir} (${code}).`, remedy);
-    } else if (!databaseUrl) {
-      const message = `The data directory ${dataDir} does not exist. Name the right one with --data-dir or create a store.`;
-      yield finding("error", dataDir, message, command("init"));
-    }
+    // The check of the database reports a missing directory.
+    if (code === "ENOENT") return;
+    const other = "Give it to this account, or name the right directory with --data-dir.";
+    const remedy = code === "EROFS" ? "Mount its disk read-write." : other;
+    yield finding("error", dataDir, `This account cannot read and write the directory ${dataDir} (${code}).`, remedy);
   }
 }
 
@@ -76,8 +72,6 @@ function readEntry(path: string, maxMode: number) {
 }
 
 const minFreeBytes = 100 * MiB;
-/** More free space than this is enough on any disk. */
-const plentyBytes = 50 * GiB;
 
 /** File systems that are unsuitable for databases, by their magic number in `statfs` on Linux. */
 const networks: Record<number, string> = {
@@ -98,14 +92,13 @@ export async function* checkDisk({ config: { dataDir } }: CheckSubject): AsyncGe
     yield finding("warning", `${path}-wal`, message, remedy);
   }
   const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
-  const facts = { bytes: database + wal, isContainer, isLinux: process.platform === "linux" };
-  yield* describeDisk(dataDir, statfsSync(dataDir), facts);
+  yield* describeDisk(dataDir, statfsSync(dataDir), { bytes: database + wal, isContainer });
 }
 
 export function* describeDisk(
   dir: string,
   { type, bsize, blocks, bavail }: Pick<StatsFs, "type" | "bsize" | "blocks" | "bavail">,
-  { bytes, isContainer, isLinux }: { bytes: number; isContainer: boolean; isLinux: boolean },
+  { bytes, isContainer }: { bytes: number; isContainer: boolean },
 ): Generator<Finding> {
   const lost = "all data is lost when the machine or the container restarts";
   const reasons = [
@@ -114,16 +107,14 @@ export function* describeDisk(
     type === overlay && isContainer && `the own layer of its container, not on a volume: ${lost}`,
   ];
   const toDisk = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
-  for (const reason of isLinux ? reasons : []) {
+  for (const reason of reasons) {
     if (reason) yield finding("warning", dir, `${dir} is on ${reason}.`, toDisk);
   }
   const [free, total] = [bavail * bsize, blocks * bsize];
   const wanted = GiB + 2 * bytes;
-  // A small disk may have less free space than that although it is almost empty.
-  const isFull = free < Math.min(minFreeBytes, total / 10);
-  const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
+  const isFull = free < minFreeBytes;
   // Some file systems report no blocks.
-  if (blocks === 0 || !(isFull || isTight)) return;
+  if (blocks === 0 || !(isFull || free < wanted)) return;
   const consequence = isFull
     ? "When it is full, the server cannot write."
     : `A database of ${formatBytes(bytes)} needs ${formatBytes(wanted)} for its WAL and a backup.`;

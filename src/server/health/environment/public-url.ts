@@ -23,8 +23,8 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
     return;
   }
   const call = await callPublicUrl(url, subject);
-  const { requestId, reply, arrival, expiresAt } = call;
-  yield* describeCall(url, call, subject);
+  const { reply, arrival, expiresAt } = call;
+  yield* describeCall(url, call);
   if (!url.startsWith("https:") && isPublicHost(hostOf(new URL(url)))) {
     const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
     const remedy =
@@ -37,12 +37,6 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
     yield finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
   }
   if (arrival !== null) yield* checkArrival(trustedProxies, url, arrival);
-  else if (reply?.requestId && reply.requestId !== requestId) {
-    const message = `A proxy replaces X-Request-Id, so requests to ${url} cannot be traced in the server's log.`;
-    const remedy =
-      "Let the proxy pass on the header (docs/PROXIES.md). Then clients can find their requests in the log.";
-    yield finding("note", url, message, remedy);
-  }
 }
 
 /** Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. */
@@ -85,15 +79,24 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   }
 }
 
+const otherFault = [/./, "does not answer", "Start the proxy in front of the server"] as const;
+const toCertificate =
+  "Let the proxy or --tls-cert present one with its whole chain (fullchain.pem), name your own authority in NODE_EXTRA_CA_CERTS";
+const faults = [
+  [/TIMEOUT/, "does not answer in time", "Open its port in firewall and router"],
+  [/ENOTFOUND|EAI_AGAIN/, "has no DNS record", "Add one that leads to this machine"],
+  [/CERT|TLS|SSL|SIGNATURE/, "has no valid certificate", toCertificate],
+] as const;
+
 type PublicCall = Awaited<ReturnType<typeof callPublicUrl>>;
 
-function* describeCall(url: string, call: PublicCall, { command }: CheckSubject): Generator<Finding> {
+function* describeCall(url: string, call: PublicCall): Generator<Finding> {
   const { requestId, reply, fault, arrival, isRunning } = call;
   if (fault !== null) {
-    const [message, remedy] = describeFault(url, fault);
-    const isStopped = !isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault);
-    if (!isStopped) yield finding("error", url, message, remedy);
-    else yield finding("warning", url, `${message} No server runs on this data directory.`, command("serve"));
+    // The check of the server reports that none runs.
+    if (!isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault)) return;
+    const [, reason, remedy] = faults.find(([codes]) => codes.test(fault)) ?? otherFault;
+    yield finding("error", url, `${url} ${reason} (${fault}).`, `${remedy}, ${orCorrectUrl}.`);
   } else if (reply?.target) {
     const target = URL.parse(reply.target, url)?.origin ?? reply.target;
     const message = `${url} redirects to ${target}. API requests with a body fail.`;
@@ -105,23 +108,6 @@ function* describeCall(url: string, call: PublicCall, { command }: CheckSubject)
     const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
     yield finding("warning", url, `${url} is answered by a Bodega server with another data directory.`, remedy);
   }
-}
-
-function describeFault(url: string, code: string): [message: string, remedy: string] {
-  const host = new URL(url).hostname;
-  if (code === "TIMEOUT")
-    return [`${url} does not answer in time.`, `Open its port in firewall and router, ${orCorrectUrl}.`];
-  if (/ENOTFOUND|EAI_AGAIN/.test(code)) {
-    const remedy = `Add a DNS record for ${host} that leads to this machine, ${orCorrectUrl}.`;
-    return [`DNS has no record for ${host}.`, remedy];
-  }
-  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) {
-    const remedy =
-      `Let the proxy or --tls-cert present a valid certificate for ${host} with its whole chain (fullchain.pem), ${orCorrectUrl}. ` +
-      "For your own authority, name it in NODE_EXTRA_CA_CERTS.";
-    return [`The certificate at ${url} is not valid (${code}).`, remedy];
-  }
-  return [`Nothing answers at ${url} (${code}).`, `Start the proxy in front of the server, ${orCorrectUrl}.`];
 }
 
 /** A documentation address, which the test request claims as its client. */

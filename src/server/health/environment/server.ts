@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { envFilePath, findUnknownSettings } from "../../config/environment.ts";
 import { locateFailure } from "../../db/db-errors.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
@@ -9,14 +9,13 @@ import { get, statement } from "../../db/statement.ts";
 import { AppError, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
-import { tenants } from "../../modules/tenants/table.ts";
 import { readServerStatus } from "../../monitoring/listeners.ts";
 import type { ServerStatus } from "../../monitoring/read-status.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { attempt } from "../../values/attempt.ts";
 import { formatDuration } from "../../values/units.ts";
-import { type CheckSubject, type Finding, finding } from "../finding.ts";
+import { type CheckSubject, type Finding, finding, type StoreSubject } from "../finding.ts";
 
 /** The part of a `ServerStatus` that all versions have. */
 type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
@@ -67,9 +66,8 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
   yield finding("error", databaseUrl ?? "database", notDurable, remedy);
 }
 
-const minSkewMs = 10_000;
 /** One-time codes tolerate half a minute; everything else tolerates more. */
-const severeSkewMs = 5 * 60_000;
+const maxSkewMs = 30_000;
 
 const present = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
 const selectNow = statement((q) => q.select({ at: present }).from(sql`(select 1)`));
@@ -79,35 +77,19 @@ const newestRows = sql`(
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`;
 export const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
 
-/** The clock of this machine agrees with the data, the database server, the public URL and S3. */
-export async function* checkClock({ ctx, config, now, timeoutMs }: CheckSubject): AsyncGenerator<Finding> {
-  const { publicUrl, s3, databaseUrl } = config;
-  const newest = ctx && (await get(ctx.db, selectNewest))?.at;
-  const bucket = s3 && (s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
-  const urls = [publicUrl && `${publicUrl}/health/live`, bucket].filter((url) => url !== undefined);
-  const dates: [name: string, date: string | Promise<string | undefined>][] = urls.map((url) => {
-    return [new URL(url).origin, readDate(url, timeoutMs)];
-  });
-  if (ctx && databaseUrl !== undefined) {
-    dates.push(["the database server", get(ctx.db, selectNow).then((row) => row?.at)]);
-  }
+/** Checks that the clock of this machine agrees with the data and the database server. */
+export async function* checkClock({ ctx, config, now }: StoreSubject): AsyncGenerator<Finding> {
+  const newest = (await get(ctx.db, selectNewest))?.at ?? "";
+  const server = config.databaseUrl === undefined ? undefined : await get(ctx.db, selectNow);
+  const dates: [name: string, date: string][] = server === undefined ? [] : [["the database server", server.at]];
   // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
-  if (newest && Date.parse(newest) - now() > 60_000) dates.push([`the newest data (${newest})`, newest]);
-  const behind = dates.map(async ([name, date]) => ({ name, ms: Date.parse((await date) ?? "") - now() }));
-  for (const { name, ms } of await Promise.all(behind)) {
-    if (!(Math.abs(ms) > minSkewMs)) continue;
+  if (Date.parse(newest) - now() > 60_000) dates.push([`the newest data (${newest})`, newest]);
+  for (const [name, date] of dates) {
+    const ms = Date.parse(date) - now();
+    if (Math.abs(ms) <= maxSkewMs) continue;
     const message = `The clock of this machine is ${formatDuration(ms)} ${ms > 0 ? "behind" : "ahead of"} ${name}. One-time codes and signed requests fail.`;
-    const severity = Math.abs(ms) > severeSkewMs ? "error" : "warning";
-    yield finding(severity, "clock", message, "timedatectl set-ntp true");
+    yield finding("error", "clock", message, "timedatectl set-ntp true");
   }
-}
-
-async function readDate(url: string, timeoutMs: number): Promise<string | undefined> {
-  // With a wrong clock, a valid certificate seems expired.
-  const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };
-  // If it cannot be reached, the checks of the address and of the backups report it.
-  const reply = await fetch(url, { method: "HEAD", redirect: "manual", ...untrusted }).catch(() => null);
-  return reply?.headers.get("date") ?? undefined;
 }
 
 export async function* checkSettings({ config: { dataDir }, env }: CheckSubject): AsyncGenerator<Finding> {
@@ -140,19 +122,11 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   }
 }
 
-const { namespace, status } = tenants;
-const selectStore = statement((q) =>
-  q.select({ namespace }).from(tenants).where(eq(status, "active")).orderBy(namespace).limit(1),
-);
-
-export async function* checkMail({ ctx, config, command, timeoutMs }: CheckSubject): AsyncGenerator<Finding> {
+export async function* checkMail({ config, command, timeoutMs }: CheckSubject): AsyncGenerator<Finding> {
   const { smtpUrl: url, dataDir } = config;
   if (url === undefined) {
-    if (ctx === null) return;
-    const first = await get(ctx.db, selectStore);
-    const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
     const message = "No mail server is configured, so reset codes and notices are not sent.";
-    const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${dataDir}/bodega.env, or run: ${init}`;
+    const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${dataDir}/bodega.env, or run: ${command("init")}`;
     yield finding("warning", "BODEGA_SMTP_URL", message, remedy);
     return;
   }

@@ -23,8 +23,8 @@ export async function* findInStores<Row extends { namespace: string }>(
   rows: Statement<Row>,
   describe: (row: Row) => Finding,
 ): AsyncGenerator<Finding> {
-  const [recent, overdue, late, present] = [7 * dayMs, overdueMs, lateMailMs, 0].map((ms) => toTimestamp(now() - ms));
-  const params = { tenantId: tenant?.id ?? null, recent, overdue, late, now: present };
+  const [recent, overdue, late] = [7 * dayMs, overdueMs, lateMailMs].map((ms) => toTimestamp(now() - ms));
+  const params = { tenantId: tenant?.id ?? null, recent, overdue, late };
   for (const row of await all(ctx.db, rows, params)) yield { ...describe(row), namespace: row.namespace };
 }
 
