@@ -37,7 +37,7 @@ describe("a meter", () => {
     expect([meterOf("PROPFIND").method, meterOf("DELETE").method]).toEqual(["other", "DELETE"]);
   });
 
-  test("keeps a limited number of stores, and drops the least busy", () => {
+  test("reads a limited number of stores, the busiest", () => {
     const meter = new TenantMeter();
     for (let round = 0; round < 3; round++) meter.record("busy", round === 0);
     for (let number = 0; number < 5000; number++) meter.record(`store-${number}`, false);

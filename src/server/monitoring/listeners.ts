@@ -82,24 +82,21 @@ export function listenForMetrics(
   { host, port }: { host: string; port: number },
   { token, text }: { token: string | undefined; text: () => Promise<string> },
 ): { url: string; stop(): void } {
-  const answer = async (request: Request) => {
-    if (new URL(request.url).pathname !== "/metrics") return plain(404, "See /metrics.");
-    if (request.method !== "GET" && request.method !== "HEAD") return plain(405, "Use GET.", { Allow: "GET, HEAD" });
+  const GET = async (request: Request) => {
     if (token !== undefined && !hasToken(request, token)) {
-      return plain(401, "The token is missing or wrong.", { "WWW-Authenticate": "Bearer" });
+      const headers = { "WWW-Authenticate": "Bearer" };
+      return new Response("The token is missing or wrong.\n", { status: 401, headers });
     }
     return new Response(await text(), { headers: { "Content-Type": metricsType, "Cache-Control": "no-store" } });
   };
-  const error = () => plain(503, "The metrics are not available now.");
+  const routes = { "/metrics": { GET } };
+  const fetch = () => new Response("Use GET /metrics.\n", { status: 404 });
+  const error = () => new Response("The metrics are not available now.\n", { status: 503 });
   try {
-    const server = Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: answer, error });
+    const server = Bun.serve({ hostname: host, port, reusePort: false, development: false, routes, fetch, error });
     const name = host.includes(":") ? `[${host}]` : host;
     return { url: `http://${name}:${server.port}/metrics`, stop: () => void server.stop(true) };
   } catch (cause) {
     throw unavailable(`Cannot listen on ${host}:${port} for --metrics (${errnoOf(cause)}).`, { cause });
   }
-}
-
-function plain(status: number, text: string, headers: Record<string, string> = {}): Response {
-  return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", ...headers } });
 }

@@ -29,15 +29,10 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
     sign_ins: rates(sign_ins, before?.sign_ins) as Record<keyof ServerStatus["sign_ins"], ReturnType<typeof rate>>,
     tenants: tenants
       .map(({ namespace, requests: total, errors }) => {
-        // A store that was not among the busiest before has no earlier count.
-        const then = tenantsBefore.get(namespace);
-        const isNew = before !== undefined && then === undefined;
-        return {
-          namespace,
-          per_second: isNew ? 0 : perSecond(total, then?.requests),
-          errors_per_second: isNew ? 0 : perSecond(errors, then?.errors),
-          total,
-        };
+        // A store that was not among the busiest before has no earlier count, and no rate yet.
+        const then = tenantsBefore.get(namespace) ?? (before && { requests: total, errors });
+        const errors_per_second = perSecond(errors, then?.errors);
+        return { namespace, per_second: perSecond(total, then?.requests), errors_per_second, total };
       })
       .toSorted(byRate),
     routes: routes

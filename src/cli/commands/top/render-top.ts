@@ -13,7 +13,6 @@ const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
 const maxLines = 4;
 const maxRows = 20;
-const wideColumns = 64;
 
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
   const { version, url, uptime_seconds, workers } = activity;
@@ -32,7 +31,7 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
   };
   const active = activity.routes.filter(({ per_second }) => per_second > 0);
   const isWhole = rows === undefined;
-  addTable(activity.processes, columns < wideColumns ? processColumns.slice(0, 4) : processColumns, isWhole ? 64 : 4);
+  addTable(activity.processes, processColumns, isWhole ? 64 : 4);
   addTable(activity.tenants, storeColumns, isWhole ? maxRows : 5);
   addTable(active.length > 0 ? active : activity.routes, routeColumns, maxRows);
   return lines.slice(0, rows);

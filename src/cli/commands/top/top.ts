@@ -10,7 +10,6 @@ import { onExit } from "../../terminal/terminal.ts";
 import { compareStatus } from "./compare-status.ts";
 
 const maxIntervalMs = 3_600_000;
-const firstIntervalMs = 1000;
 
 type ReadStatus = (signal?: AbortSignal) => Promise<ServerStatus>;
 
@@ -54,7 +53,6 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
   // Throws without a server, before the screen is cleared.
   let before = await readStatus();
   let activity = compareStatus(before, before);
-  let pauseMs = Math.min(firstIntervalMs, intervalMs);
   const screen = openScreen(process);
   const leaving = new AbortController();
   let note: string | undefined;
@@ -63,7 +61,7 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
   try {
     draw();
     for (;;) {
-      const code = await Promise.race([screen.left, Bun.sleep(pauseMs)]);
+      const code = await Promise.race([screen.left, Bun.sleep(intervalMs)]);
       if (code !== undefined) return code;
       // Waits for a server that restarts.
       const next = await Promise.race([screen.left, readStatus(leaving.signal).catch(() => undefined)]);
@@ -72,7 +70,6 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
       if (next !== undefined) {
         activity = compareStatus(before, next);
         before = next;
-        pauseMs = intervalMs;
       }
       draw();
     }

@@ -43,25 +43,19 @@ export interface TenantStatus {
 
 const maxTenants = 1000;
 
-/** Counts the requests of each store; beyond a thousand stores, the least busy are dropped. */
+/** Counts the requests of each store that exists; reads those of the thousand busiest. */
 export class TenantMeter {
-  readonly #kept = new Map<string, TenantStatus>();
+  readonly #counts = new Map<string, TenantStatus>();
 
   record(namespace: string, isError: boolean): void {
-    let counts = this.#kept.get(namespace);
-    if (counts === undefined) {
-      if (this.#kept.size >= maxTenants) {
-        for (const { namespace } of this.read().slice(maxTenants / 2)) this.#kept.delete(namespace);
-      }
-      counts = { namespace, requests: 0, errors: 0 };
-      this.#kept.set(namespace, counts);
-    }
+    const counts = this.#counts.get(namespace) ?? { namespace, requests: 0, errors: 0 };
     counts.requests++;
     if (isError) counts.errors++;
+    this.#counts.set(namespace, counts);
   }
 
   read(): TenantStatus[] {
-    return sortByRequests([...this.#kept.values()]);
+    return sortByRequests([...this.#counts.values()]).slice(0, maxTenants);
   }
 }
 
