@@ -9,7 +9,6 @@ import { quoteWord } from "../../values/shell-quote.ts";
 import { formatBytes, GiB, MiB } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
-const maxFiles = 1000;
 /** Files with secrets, and files that others must not write. Other files, such as locks, are empty. */
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
@@ -62,7 +61,7 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
 
 function listFiles(dir: string) {
   // `directory` reports one that cannot be read.
-  const names = (attempt(() => readdirSync(dir)) ?? []).slice(0, maxFiles);
+  const names = attempt(() => readdirSync(dir)) ?? [];
   return names.flatMap((name) => readEntry(join(dir, name), 0o600)).filter(({ stats }) => !stats.isDirectory());
 }
 

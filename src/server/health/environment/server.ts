@@ -69,13 +69,11 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
 /** One-time codes tolerate half a minute; everything else tolerates more. */
 const maxSkewMs = 30_000;
 
-const present = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
-const selectNow = statement((q) => q.select({ at: present }).from(sql`(select 1)`));
+const selectNow = statement<{ at: string }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
 // The newest rows by sequence, which does not depend on the clock.
-const newestRows = sql`(
+export const selectNewest = statement<{ at: string | null }>(sql`select max(at) as at from (
   select * from (select at from ${auditLog} order by seq desc limit 1)
-  union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`;
-export const selectNewest = statement((q) => q.select({ at: sql<string | null>`max(at)` }).from(newestRows));
+  union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
 
 /** Checks that the clock of this machine agrees with the data and the database server. */
 export async function* checkClock({ ctx, config, now }: StoreSubject): AsyncGenerator<Finding> {

@@ -80,13 +80,11 @@ export const checkWebhooks = (subject: StoreSubject) =>
     return finding("warning", id, message, subject.command(`webhook ${next}`));
   });
 
-const day = 86_400_000;
-const expiresSoonMs = 30 * day;
+const expiresSoonMs = 30 * 86_400_000;
 
 /** `origins` is their number; `scopes` is JSON. */
 type Key = Record<"app_id" | "namespace" | "name" | "scopes", string> &
-  Record<"expires_at", string | null> &
-  Record<"enforce_origins" | "origins", number>;
+  Record<"enforce_origins" | "origins", number> & { expires_at: string | null };
 
 const selectKeys = statement<Key>(sql`
   select k.id as app_id, t.namespace, k.name, k.scopes, k.enforce_origins, k.expires_at,
@@ -99,21 +97,20 @@ type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: st
 
 export async function* checkKeys(subject: StoreSubject): AsyncGenerator<Finding> {
   const keys = await all(subject.ctx.db, selectKeys, { tenantId: subject.tenant?.id ?? null });
-  for (const rule of [checkOrigins, checkExpiry]) {
-    for (const key of keys) {
-      const [fault, remedy] = rule(key, subject) ?? [];
-      if (fault === undefined || remedy === undefined) continue;
+  for (const key of keys) {
+    // Nobody can use an expired key.
+    const isExpired = Date.parse(key.expires_at ?? "") <= subject.now();
+    const found = [isExpired ? null : checkOrigins(key, subject), checkExpiry(key, subject)];
+    for (const [fault, remedy] of found.filter((one) => one !== null)) {
       const message = `Key ${key.app_id} (${key.name}) of store ${key.namespace} ${fault}`;
       yield { ...finding("warning", key.app_id, message, remedy), namespace: key.namespace };
     }
   }
 }
 
-const isExpired = ({ expires_at }: Key, now: number) => expires_at !== null && Date.parse(expires_at) <= now;
-
-const checkOrigins: KeyRule = (key, { now, command }) => {
+const checkOrigins: KeyRule = (key, { command }) => {
   const isOpen = !key.enforce_origins;
-  if ((!isOpen && key.origins === 0) || isExpired(key, now())) return null;
+  if (!isOpen && key.origins === 0) return null;
   const serversOnly = command(`origin set ${key.app_id} --allow-no-origin`);
   const acts = listVisitorActs(JSON.parse(key.scopes));
   if (acts.length > 0) {

@@ -7,8 +7,6 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { type Finding, finding, type RecordSubject } from "../finding.ts";
 
 const dayMs = 86_400_000;
-const overdueMs = 3_600_000;
-const lateMailMs = 15 * 60_000;
 const foreign = "Another program has changed the database. Compare the record with a backup.";
 
 /** SQL for whether to check a row, given its alias or store column. `tenantId` is null for all stores. */
@@ -23,7 +21,7 @@ export async function* findInStores<Row extends { namespace: string }>(
   rows: Statement<Row>,
   describe: (row: Row) => Finding,
 ): AsyncGenerator<Finding> {
-  const [recent, overdue, late] = [7 * dayMs, overdueMs, lateMailMs].map((ms) => toTimestamp(now() - ms));
+  const [recent, overdue, late] = [7 * 24, 1, 0.25].map((hours) => toTimestamp(now() - hours * 3_600_000));
   const params = { tenantId: tenant?.id ?? null, recent, overdue, late };
   for (const row of await all(ctx.db, rows, params)) yield { ...describe(row), namespace: row.namespace };
 }
@@ -84,8 +82,7 @@ async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expec
     sql: `insert or ignore into ${table} (${field}, ${names}) values (?${", ?".repeat(names.length)})`,
     args: [expected, ...values],
   };
-  // The fix of another value may insert the row first.
-  for (const change of [update, insert, update]) if ((await ctx.db.execute(change)).rowsAffected > 0) return;
+  for (const change of [update, insert]) if ((await ctx.db.execute(change)).rowsAffected > 0) return;
   throw new Error("another process has changed the record meanwhile");
 }
 
