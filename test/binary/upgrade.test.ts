@@ -155,19 +155,13 @@ test(
 );
 
 test(
-  "a build of the same version is named by its commit, and one without the database's migrations is refused",
+  "a build of the same version without the database's migrations is refused",
   async () => {
     await openShop(binary);
     const other = join(makeDir(), "bodega");
     copyFileSync(binary.path, other);
     const install = ["upgrade", other, "--sha256", hashOf(other), "--yes"];
-    const { commit } = await binary.json("version");
-    const name = `${present} (commit ${commit})`;
-    const planned = await binary.run(...install, "--dry-run");
-    expect([planned.code, planned.stderr]).toEqual([
-      0,
-      expect.stringContaining(`Version ${name} replaces version ${name}`),
-    ]);
+    expect(await binary.run(...install, "--dry-run")).toMatchObject({ code: 0 });
     const db = new Database(join(binary.dir, "bodega-data/bodega.db"));
     db.run("UPDATE __bodega_migrations SET hash = 'other'");
     db.close();

@@ -25,9 +25,8 @@ export interface Attempt {
   timeoutMs: number;
   /** A shorter timeout for a receiver that is not trusted. One missing answer then opens its circuit. */
   untrustedTimeoutMs?: number | undefined;
+  /** An error is an answer without a status: the receiver failed. */
   send(signal: AbortSignal): Promise<Answer>;
-  /** Turns an error of `send` into an answer; without it, the answer is a plain failure. */
-  explain?(error: unknown): Answer | undefined;
 }
 
 /** Deliveries that are due and are claimed together: those of a store, or of one receiver. */

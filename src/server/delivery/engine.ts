@@ -3,7 +3,7 @@ import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Database } from "../db/session.ts";
 import type { Answer, Attempt, Channel, ChannelDeps, Source } from "./channel.ts";
 import type { Claim, DeadEnd } from "./claim.ts";
-import { describeFailure, TimedOut } from "./outbound.ts";
+import { DeliveryFailure, describeFailure } from "./outbound.ts";
 import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
@@ -164,8 +164,7 @@ export class DeliveryEngine<Task extends Claim> {
     } catch (error) {
       // The message may have arrived nevertheless; receivers recognise it by its id.
       if (this.#isHalted) return this.#write(queue.released(task, now()));
-      const failed = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 } as const;
-      answer = attempt.explain?.(error) ?? failed;
+      answer = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 };
     }
     const circuit = this.#scheduler.record(attempt, answer, performance.now() - began);
     this.#channel.notify?.(task, answer, circuit, attempt.receiver);
@@ -179,7 +178,8 @@ export class DeliveryEngine<Task extends Claim> {
   async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {
     const ms = this.#scheduler.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(new TimedOut(ms)), ms);
+    const giveUp = () => controller.abort(new DeliveryFailure(`no answer within ${ms / 1000} s`));
+    const timer = setTimeout(giveUp, ms);
     this.#sending.add(controller);
     try {
       if (this.#isHalted) throw new DOMException("", "AbortError");

@@ -11,12 +11,6 @@ const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDR
 /** The reason why a message did not arrive; operators see its text unchanged. */
 export class DeliveryFailure extends Error {}
 
-export class TimedOut extends DeliveryFailure {
-  constructor(ms: number) {
-    super(`no answer within ${ms / 1000} s`);
-  }
-}
-
 export function describeFailure(error: unknown): string {
   if (error instanceof DeliveryFailure) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;

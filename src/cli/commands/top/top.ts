@@ -11,7 +11,7 @@ import { compareStatus } from "./compare-status.ts";
 
 const maxIntervalMs = 3_600_000;
 
-type ReadStatus = (signal?: AbortSignal) => Promise<ServerStatus>;
+type ReadStatus = () => Promise<ServerStatus>;
 
 export default defineCommand({
   description: "Show the activity of the running server: requests, latencies, errors, queues, busiest stores",
@@ -31,8 +31,8 @@ export default defineCommand({
     if (intervalMs < 1000 || intervalMs > maxIntervalMs) throw invalidFlag("--interval", "must be from 1s to 1h");
     const { dataDir } = readCliConfig(args, console);
     const { readServerStatus } = await import("../../../server/monitoring/listeners.ts");
-    const readStatus: ReadStatus = async (signal) => {
-      const status = await readServerStatus(dataDir, signal);
+    const readStatus: ReadStatus = async () => {
+      const status = await readServerStatus(dataDir);
       if (status !== null) return status;
       const advice = "Run this command as the server's user, pass its --data-dir, or start it: bodega serve";
       throw internalError(`No running server found in ${dataDir}. ${advice}`);
@@ -54,7 +54,6 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
   let before = await readStatus();
   let activity = compareStatus(before, before);
   const screen = openScreen(process);
-  const leaving = new AbortController();
   let note: string | undefined;
   const draw = () => screen.draw(renderTop(activity, { ...screen.size(), color: console.color, note }));
   screen.onResize(draw);
@@ -64,7 +63,7 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
       const code = await Promise.race([screen.left, Bun.sleep(intervalMs)]);
       if (code !== undefined) return code;
       // Waits for a server that restarts.
-      const next = await Promise.race([screen.left, readStatus(leaving.signal).catch(() => undefined)]);
+      const next = await Promise.race([screen.left, readStatus().catch(() => undefined)]);
       if (typeof next === "number") return next;
       note = next === undefined ? "The server does not answer. Waiting for it; press q to quit." : undefined;
       if (next !== undefined) {
@@ -74,7 +73,6 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
       draw();
     }
   } finally {
-    leaving.abort();
     screen.close();
   }
 }

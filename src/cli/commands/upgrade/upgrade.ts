@@ -40,13 +40,10 @@ export default defineCommand({
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
     const other = await version.inspectVersion(file, config);
     const { pending } = other;
-    const name = (one: Pick<typeof other, "version" | "commit">) =>
-      other.version === buildInfo.version ? `${one.version} (commit ${one.commit})` : one.version;
-    const [from, to] = [name(buildInfo), name(other)];
     const restores = version.findCopy(other, isBack, config);
     const unit = await version.requireUnit(config, args.unit);
-    const versions = { from: buildInfo.version, to: other.version };
-    const plan = { ...versions, executable: installed, migrations: pending, restores, unit };
+    const [from, to] = [buildInfo.version, other.version];
+    const plan = { from, to, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
     if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
     if (restores !== null && !console.json) {

@@ -41,14 +41,15 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
       const { language, values } = contents;
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
       const message = composeMail({ id: mail.id, from: deps.from, store, to, rendered, at: deps.now() });
-      await pool.sendMail({ ...message, signal });
-      return { result: "accepted", status: null, error: null, retryAfterMs: 0 };
+      try {
+        await pool.sendMail({ ...message, signal });
+        return { result: "accepted", status: null, error: null, retryAfterMs: 0 };
+      } catch (error) {
+        const { isFinal, isOutage, text } = readSmtpFailure(error, [...Object.values(values), ...secrets]);
+        return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
+      }
     };
-    const explain = (error: unknown): Answer => {
-      const { isFinal, isOutage, text } = readSmtpFailure(error, [...Object.values(contents.values), ...secrets]);
-      return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
-    };
-    return { receiver: source.receiver, target: mail.id, timeoutMs: attemptMs, send, explain };
+    return { receiver: source.receiver, target: mail.id, timeoutMs: attemptMs, send };
   }
 
   const channel: Channel<ClaimedMail> = {

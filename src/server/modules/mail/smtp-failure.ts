@@ -1,5 +1,3 @@
-import { TimedOut } from "../../delivery/outbound.ts";
-
 type SmtpError = Error &
   Partial<Record<"code" | "originalCode" | "command" | "response", string>> & { responseCode?: number };
 
@@ -18,8 +16,7 @@ const meanings: Record<string, string> = {
 
 /** Reads the error of a failed attempt. @param secrets texts that the result must not repeat. */
 export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
-  const { originalCode, command = "", response, responseCode, ...given } = error as SmtpError;
-  const code = error instanceof TimedOut ? "ETIMEDOUT" : (given.code ?? "unexpected");
+  const { code = "unexpected", originalCode, command = "", response, responseCode } = error as SmtpError;
   const permanent = responseCode !== undefined && responseCode >= 500 && ![503, 530].includes(responseCode);
   const isRejected = permanent && (command === "RCPT TO" || command === "DATA");
   const isUnusable = code === "EENVELOPE" && command === "API";

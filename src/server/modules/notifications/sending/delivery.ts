@@ -108,21 +108,22 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
     target: id,
     timeoutMs,
     untrustedTimeoutMs: !task.isProven && task.attempts === 1 ? timeoutMs * hurried : undefined,
-    send(signal) {
+    async send(signal) {
       const payload = composePayload(task);
       const isOrder = task.kind === "order";
-      return provider.deliver(target, payload, {
-        ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
-        urgency: isOrder ? "high" : "normal",
-        // A device that was off gets only the last state of an order.
-        topic: isOrder ? payload.tag : undefined,
-        signal,
-      });
+      try {
+        return await provider.deliver(target, payload, {
+          ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
+          urgency: isOrder ? "high" : "normal",
+          // A device that was off gets only the last state of an order.
+          topic: isOrder ? payload.tag : undefined,
+          signal,
+        });
+      } catch (error) {
+        // An endpoint outside the public internet is not retried.
+        if (!(error instanceof RefusedAddress)) throw error;
+        return { result: "refused", isFinal: true, status: null, error: error.message, retryAfterMs: 0 };
+      }
     },
-    // An endpoint outside the public internet is not retried.
-    explain: (error) =>
-      error instanceof RefusedAddress
-        ? { result: "refused", isFinal: true, status: null, error: error.message, retryAfterMs: 0 }
-        : undefined,
   };
 }
