@@ -1,7 +1,7 @@
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import { type CommandArgs, flagsOf, formatArg, type GivenValues, positionalsOf } from "../../src/cli/framework/args.ts";
 import { type Command, listCommands } from "../../src/cli/framework/command.ts";
-import { findMissing, sortQuestions } from "../../src/cli/framework/questions.ts";
+import { findMissing } from "../../src/cli/framework/questions.ts";
 import { type CommandCall, commandCalls } from "./command-calls.ts";
 import { parseLine } from "./parse-line.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
@@ -55,11 +55,9 @@ export function runCall({ call }: CalledCommand, shop: PreparedShop, line: strin
 /** The prompts at a terminal in order, with answers: required arguments, then other ones. */
 export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[] {
   const { required } = leaveOutRequired(called, shop);
-  const values = new Map(required.map(({ name, value }) => [name, value]));
-  const inTurn = sortQuestions(required.map(({ name, arg }) => [name, arg]));
-  const asked = inTurn.map(([name, arg]): Step => {
+  const asked = required.map(({ name, arg, value }): Step => {
     // The first choice is preselected.
-    const answer = "options" in arg && arg.options ? "" : [values.get(name)].flat().join(" ");
+    const answer = "options" in arg && arg.options ? "" : [value].flat().join(" ");
     return [`(${formatArg(name, arg)})`, `${answer}\r`];
   });
   return [...asked, ...(called.call.asks?.(shop) ?? [])];

@@ -77,15 +77,6 @@ test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
   ],
   ["product stock", ["(<product>)", "LAMP-1"], ["(<change>)", "5"], ["such as +5", "=5"]],
   ["product update LAMP-1", ["Choose one", down], ["(--price)", "x"], ["Must be a number such as 1.5.", "9"]],
-  ["key issue --for backend", ["(--name)", "x".repeat(101)], ["at most 100 characters", "web"]],
-  ["webhook add", ["(--url)", "http://example.com/"], ["Must be an https address", "https://example.com/"]],
-  [
-    "notify send --everyone --dry-run",
-    ["(--title)", "x".repeat(201)],
-    ["at most 200 characters", "Sale"],
-    ["(--body)", "x".repeat(1001)],
-    ["at most 1000 characters", "Lamps"],
-  ],
 ])("%s: a wrong answer is asked for again with the reason", async (line, ...answers) => {
   const steps = answers.map(([prompt, answer]): [string, string] => [
     prompt,

@@ -27,9 +27,7 @@ export interface Arg {
   field?: string;
   /** The argument that replaces this one if it is missing. */
   fallback?: string;
-  /** Checks the answer to a question about it. Throws AppError. */
-  check?: (text: string, values: Readonly<Record<string, unknown>>) => unknown;
-  /** Parses the given text; `run` receives the result. Throws UsageError, which names the flag. */
+  /** Parses the given text; `run` receives the result, except of a list. Throws AppError, which names the flag. */
   parse?: (flag: string, text: string) => unknown;
 }
 

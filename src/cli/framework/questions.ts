@@ -23,7 +23,7 @@ export function questions(findNames: FindNames): CittyPlugin {
       const fillIn = async (name: string) => {
         values[name] = await askForArg(name, run, findNames);
       };
-      for (const [name] of sortQuestions(missing)) await fillIn(name);
+      for (const [name] of missing) await fillIn(name);
       const chosen = await chooseOneOf(run);
       if (chosen !== undefined && command.args[chosen]?.type === "boolean") values[chosen] = true;
       else if (chosen !== undefined) await fillIn(chosen);
@@ -31,10 +31,12 @@ export function questions(findNames: FindNames): CittyPlugin {
   };
 }
 
+/** Returns required arguments without a value. The store comes first, because other arguments are names in it. */
 export function findMissing(args: CommandArgs, values: GivenValues): [string, Arg][] {
-  return Object.entries(args).filter(([name, { required, fallback = name }]) => {
+  const missing = Object.entries(args).filter(([name, { required, fallback = name }]) => {
     return required && !isGiven(values[name]) && !isGiven(values[fallback]);
   });
+  return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
 }
 
 export function missingError(missing: [string, Arg][], hint?: string): UsageError {
@@ -42,11 +44,6 @@ export function missingError(missing: [string, Arg][], hint?: string): UsageErro
     return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
   });
   return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { hint, details });
-}
-
-/** The store comes first, because other arguments are names in it. */
-export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
-  return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
 }
 
 async function askForArg(name: string, { command, values, console }: ReadyRun, findNames: FindNames) {
@@ -61,13 +58,10 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   }
   const choices = options?.map((value) => ({ value, name: value }));
   if (choices) return askChoice(message, choices);
-  const check = (text: string) => {
-    arg.parse?.(formatArg(name, arg), text);
-    return arg.check?.(text, values);
-  };
+  const check = (text: string) => arg.parse?.(formatArg(name, arg), text);
   const isList = arg.multiple;
   const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
-  const text = await askText(message, { check: (line) => Promise.all(split(line).map(check)) });
+  const text = await askText(message, { check: (line) => split(line).map(check) });
   return isList ? split(text) : text;
 }
 

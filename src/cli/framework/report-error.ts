@@ -1,18 +1,10 @@
-import { AppError, codeOf, type ErrorKind, type FieldError, remedyOf, typeOf } from "../../server/errors.ts";
+import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { CancelledError, fitSentence, UsageError } from "../terminal/console.ts";
 import { escapeJson } from "../terminal/text.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
-
-interface Problem {
-  exit: number;
-  kind?: ErrorKind;
-  message: string;
-  remedy?: string | undefined;
-  details?: (FieldError & { flag: string | undefined })[] | undefined;
-}
 
 const cancelledExitCode = 130;
 // The general remedies of these kinds do not help at a terminal.
@@ -45,10 +37,10 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
   return exit;
 }
 
-function describeProblem(error: unknown, run: Run): Problem {
+function describeProblem(error: unknown, run: Run) {
   if (error instanceof CancelledError) return { exit: cancelledExitCode, message: error.message };
   if (!(error instanceof AppError)) {
-    return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
+    return { exit: 1, kind: "internalError" as const, message: `Internal error: ${findReason(error)}` };
   }
   const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, run) }));

@@ -72,13 +72,9 @@ export async function readPassword(
   return { password: await readSecretLine(console, `--${prefix}password-stdin`), isRandom: false };
 }
 
-/** Reads one line of standard input, without its line break. At a terminal it is hidden. */
+/** Reads one line of standard input, without its line break. A terminal would show it, so it is refused. */
 export async function readSecretLine(console: Console, flag: string): Promise<string> {
-  if (console.stdinIsTerminal) {
-    if (!console.canAsk) throw invalidFlag(flag, "needs a pipe or a file on standard input");
-    const { askHidden } = await import("../terminal/prompt.ts");
-    return askHidden(flag.includes("hash") ? "Password hash" : "Password");
-  }
+  if (console.stdinIsTerminal) throw invalidFlag(flag, "needs a pipe or a file on standard input");
   const line = withoutBreak(await console.readInput(maxBytes));
   if (line === "") throw invalidFlag(flag, "needs a line on standard input, which is empty");
   if (/[\r\n]/.test(line)) throw invalidFlag(flag, "needs exactly one line on standard input");

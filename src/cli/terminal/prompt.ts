@@ -2,11 +2,11 @@ import { AppError } from "../../server/errors.ts";
 import { CancelledError, type Console, fitLines, UsageError } from "./console.ts";
 import { escapeControls } from "./text.ts";
 
-/** Asks before a dangerous command runs, unless `--yes` is given. `signal` ends the question. Errors: UsageError. */
-export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
+/** Asks before a dangerous command runs, unless `--yes` is given. Errors: UsageError. */
+export async function confirmAction(console: Console, question: string): Promise<void> {
   if (console.assumeYes) return;
   if (!console.canAsk) throw needsFlag("--yes", question);
-  if (!(await askYesNo(escapeControls(question), false, signal))) throw new CancelledError();
+  if (!(await askYesNo(escapeControls(question), false))) throw new CancelledError();
 }
 
 /** Asks to type the name of what will be deleted, unless `--confirm <name>` is given; `--yes` is not enough. */
@@ -55,33 +55,26 @@ export function askChoice<T>(message: string, choices: readonly { value: T; name
   return ask(({ select }, context) => select({ message: fit(message), choices }, context)) as Promise<T>;
 }
 
-export function askYesNo(message: string, suggestion: boolean, signal?: AbortSignal): Promise<boolean> {
-  return ask(({ confirm }, context) => confirm({ message: fit(message), default: suggestion }, context), signal);
+export function askYesNo(message: string, suggestion: boolean): Promise<boolean> {
+  return ask(({ confirm }, context) => confirm({ message: fit(message), default: suggestion }, context));
 }
 
 /** Asks twice for a new password; null to generate one. `check` throws AppError before the second time. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {
-    const first = await askHidden("New password", (text) => judgeAnswer(() => text === "" || check(text)));
+    const first = await askHidden("New password");
     if (first === "") return null;
-    if ((await askHidden("Repeat the password")) === first) return first;
-    hint("The passwords differ.");
+    const verdict = await judgeAnswer(() => check(first));
+    if (verdict !== true) hint(verdict);
+    else if ((await askHidden("Repeat the password")) === first) return first;
+    else hint("The passwords differ.");
   }
 }
 
-/** Asks for a line that is shown as asterisks. A wrong line cannot be edited and is typed again. */
-export async function askHidden(
-  message: string,
-  validate: (text: string) => Promise<true | string> = async (text) => text !== "" || "A value is required.",
-): Promise<string> {
-  for (;;) {
-    // A key that shows the text would leave it in the scrollback.
-    const text = await ask(({ password }, context) => password({ message, mask: true, toggleMask: false }, context));
-    const verdict = await validate(text);
-    if (verdict === true) return text;
-    hint(verdict);
-  }
+function askHidden(message: string): Promise<string> {
+  // A key that shows the text would leave it in the scrollback.
+  return ask(({ password }, context) => password({ message, mask: true, toggleMask: false }, context));
 }
 
 /** Breaks a question with its mark between words; the library would break it within words. */
@@ -103,7 +96,6 @@ function needsFlag(flag: string, question: string): UsageError {
 
 async function ask<T>(
   prompt: (prompts: typeof import("@inquirer/prompts"), context: object) => Promise<T>,
-  signal?: AbortSignal,
 ): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
   const abandoned = new AbortController();
@@ -112,9 +104,8 @@ async function ask<T>(
   try {
     // Loading the library is slow, and most commands ask nothing.
     const prompts = await import("@inquirer/prompts");
-    const ending = AbortSignal.any([abandoned.signal, ...(signal ? [signal] : [])]);
     // Questions go to standard error, so that standard output contains only the answer.
-    return await prompt(prompts, { input: process.stdin, output: process.stderr, signal: ending });
+    return await prompt(prompts, { input: process.stdin, output: process.stderr, signal: abandoned.signal });
   } catch (error) {
     if (error instanceof Error && /^(?:Exit|Abort)PromptError$/.test(error.name)) throw new CancelledError();
     throw error;

@@ -84,7 +84,7 @@ export default defineCommand({
       const { plan, noteRestored } = await makePlan({ ...args, source, config, folder }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      await confirmRestore(args, console, plan, signal);
+      await confirmRestore(args, console, plan);
       const actor = { kind: "terminal", account: accountName() } as const;
       const { kept, keyRestored } = await showProgress(console, signal, (show) => {
         const onProgress = (done: number, total: number) => show(percentOf(done, total), "loading");
@@ -135,7 +135,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
 }
 
 /** Asks before the restore. If the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
-async function confirmRestore(args: Values, console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {
+async function confirmRestore(args: Values, console: Console, plan: RestorePlan): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
   const { tenants } = plan.fetched.inspection;
@@ -144,7 +144,7 @@ async function confirmRestore(args: Values, console: Console, plan: RestorePlan,
   const named = lost ?? (args["without-signature"] ? tenants[0] : undefined);
   if (named === undefined) {
     const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
-    return confirmAction(console, question, signal);
+    return confirmAction(console, question);
   }
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
   const warning = lost

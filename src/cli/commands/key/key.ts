@@ -3,7 +3,6 @@ import { keyState } from "../../../server/modules/app-keys/model.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import type { AppKeyDetails, IssuedAppKey } from "../../../server/modules/app-keys/service.ts";
 import { keyPurposes, listVisitorActs, parseScopes } from "../../../server/security/scopes.ts";
-import { requireText } from "../../../server/values/fields.ts";
 import { withContext } from "../../context/context.ts";
 import type { CommandArgs, SharedValues } from "../../framework/args.ts";
 import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
@@ -115,16 +114,12 @@ export const issueCommand = defineCommand({
   description: "Issue an app key for a store",
   args: {
     namespace: requiredNamespaceArg,
-    name: valueArg("text", "Name of the key, such as app", {
-      required: true,
-      check: (text) => requireText("name", text, 100),
-    }),
+    name: valueArg("text", "Name of the key, such as app", { required: true }),
     for: choiceArg(purposes, "Purpose, which sets the permissions and whether pages may use the key"),
     scope: scopeArg("Permission, such as products:read, instead of a purpose"),
     origin: valueArg("host", "Site whose pages may use the key: shop.example.com or *.example.com", {
       multiple: true,
       field: "origins",
-      check: parseOriginPattern,
     }),
     "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
     publish: { type: "boolean", description: "Publish the key now" },

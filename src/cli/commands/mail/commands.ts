@@ -81,7 +81,10 @@ export const testCommand = defineCommand({
   description: "Send a test mail and report the mail server's reply",
   args: {
     namespace: { ...namespaceFilterArg, required: true, description: "Store that sends the mail" },
-    to: valueArg("email", "Recipient", { required: true, check: (text) => parseEmail("to", text) }),
+    to: valueArg("email", "Recipient", {
+      required: true,
+      parse: (_flag: string, text: string) => parseEmail("to", text).email,
+    }),
     language: valueArg("tag", "Language of the mail (default: the store's)"),
   },
   examples: ["bodega mail test -n demo --to ada@example.com --language ar"],

@@ -4,7 +4,6 @@ import type {
   MessageWithDeliveries,
 } from "../../../server/modules/notifications/messages/message-model.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
-import { requireText } from "../../../server/values/fields.ts";
 import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
 import { defineList } from "../../context/list-command.ts";
 import {
@@ -144,14 +143,8 @@ export const sendCommand = defineCommand({
     topic: valueArg("topic", "Send to the devices that subscribed to this topic"),
     user: valueArg("id|email", "Send to the devices of this user", { completes: "user", field: "customer_id" }),
     everyone: { type: "boolean", description: "Send to every device of the store" },
-    title: valueArg("text", "Title, up to 200 characters", {
-      required: true,
-      check: (text) => requireText("title", text, 200),
-    }),
-    body: valueArg("text", "Text, up to 1000 characters", {
-      required: true,
-      check: (text) => requireText("body", text, 1000),
-    }),
+    title: valueArg("text", "Title, up to 200 characters", { required: true }),
+    body: valueArg("text", "Text, up to 1000 characters", { required: true }),
     url: valueArg("url", "Link: an https URL, or a path such as /sale"),
     data: valueArg("name=value", "Data for the shop's own code, such as campaign=7", { multiple: true }),
     lang: valueArg("tag", "Send to devices of this language only, such as en or pt-BR"),

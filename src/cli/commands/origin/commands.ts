@@ -14,7 +14,7 @@ const originsArg = {
   required: true,
   multiple: true,
   field: "origins",
-  check: parseOriginPattern,
+  parse: (_flag: string, text: string) => parseOriginPattern(text),
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies Arg;
 

@@ -15,7 +15,10 @@ const service = () => import("../../../server/modules/tenants/service.ts");
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
 const tenantWord = { valueHint: "namespace", fallback: "namespace", field: "namespace" } as const;
 const tenantArg = wordArg("Namespace of the store", { ...tenantWord, completes: "namespace" });
-const newTenantArg = wordArg("Namespace of the new store, such as my-shop", { ...tenantWord, check: parseNamespace });
+const newTenantArg = wordArg("Namespace of the new store, such as my-shop", {
+  ...tenantWord,
+  parse: (_flag: string, text: string) => parseNamespace(text),
+});
 
 const tenantFlags = {
   title: valueArg("text", "Name of the store"),

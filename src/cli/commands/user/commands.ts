@@ -33,7 +33,7 @@ const newUserArgs = {
   namespace: requiredNamespaceArg,
   email: valueArg("address", "Email to sign in with", {
     required: true,
-    check: (text: string) => parseEmail("email", text),
+    parse: (_flag: string, text: string) => parseEmail("email", text).email,
   }),
   ...userFlags,
 } as const satisfies CommandArgs;

@@ -27,10 +27,7 @@ export const addCommand = defineCommand({
   description: "Add a webhook that receives a store's events",
   args: {
     namespace: requiredNamespaceArg,
-    url: valueArg("url", "URL that events are posted to (https)", {
-      required: true,
-      check: async (text, values) => (await service()).parseWebhookUrl(text, values["allow-private"] === true),
-    }),
+    url: valueArg("url", "URL that events are posted to (https)", { required: true }),
     types: valueArg("pattern", "Event type, such as order.paid or order.* (default: all)", { multiple: true }),
     "allow-private": { type: "boolean", description: "Allow http, private addresses and addresses of this machine" },
     "save-secret-to": saveSecretArg,
