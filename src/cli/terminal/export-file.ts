@@ -35,7 +35,7 @@ interface Export<T> {
   render(page: readonly T[]): string;
 }
 
-/** Writes pages with a progress bar. A file is renamed when complete. */
+/** Writes pages with a progress bar. A file is renamed when complete; pipes and devices are written directly. */
 export async function writeExport<T>(
   console: Console,
   { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,
@@ -69,24 +69,25 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-/** A file under a temporary name until it is complete. */
+/** A file under a temporary name until it is complete; a pipe or device is written directly. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() === false) throw invalidFlag("--output", `is not a file: ${path}`);
-  const place = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`);
-  const file = await open(place, "wx", found ? found.mode & 0o777 : mode).catch((error) => {
+  if (found?.isDirectory()) throw invalidFlag("--output", `is a directory: ${path}`);
+  const isPlain = found === undefined || found.isFile();
+  const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
+  const file = await open(place, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode).catch((error) => {
     throw invalidFlag("--output", `cannot be created (${error.code}): ${path}`);
   });
-  const remove = () => rmSync(place, { force: true });
+  const remove = () => isPlain && rmSync(place, { force: true });
   const stopCleanUp = onExit(remove);
   const failed = (cause: NodeJS.ErrnoException) => {
     throw internalError(`${path} could not be written (${cause.code}).`, { cause });
   };
   const publish = async () => {
-    await file.sync();
+    if (isPlain) await file.sync();
     await file.close();
-    await rename(place, path);
+    if (isPlain) await rename(place, path);
   };
   return {
     path,

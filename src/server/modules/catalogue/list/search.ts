@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Result } from "../../../db/session.ts";
-import { rowsOf, bind, param, type Statement, statement } from "../../../db/statement.ts";
+import { bind, param, rowsOf, type Statement, statement } from "../../../db/statement.ts";
 import { normalizeSku } from "../products/input.ts";
 import type { ProductInput, VariantInput } from "../products/model.ts";
 import { products, productsToIndex } from "../products/table.ts";
