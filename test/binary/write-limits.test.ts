@@ -45,9 +45,7 @@ test("two workers apply one limit to an address, except within the last second, 
   const { rows } = await db.execute("select process, hits from public_hits");
   await db.close();
   expect(new Set(rows.map(({ process }) => process)).size).toBe(2);
-  type Hits = Record<string, { hits: number }[]>;
-  const shared = rows.flatMap(({ hits }) => Object.values(JSON.parse(String(hits)) as Hits)).flat();
-  expect(shared.reduce((sum, { hits }) => sum + hits, 0)).toBe(admitted);
+  expect(rows.flatMap(({ hits }) => JSON.parse(String(hits)) as unknown[])).toHaveLength(admitted);
   expect(JSON.stringify(rows)).not.toContain(address);
 
   const again = await binary.serve("--workers", "2", "--trusted-proxy", "127.0.0.1/32");

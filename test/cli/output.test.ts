@@ -84,6 +84,12 @@ describe("a table", () => {
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
+  test("becomes a block of lines per row where it would lose half of its columns or an id", () => {
+    const text = layOutTable(rows, columns, { width: 30, color: false }).text;
+    expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
+    expect(text).toContain("\n\nID     app_2\nTITLE  é e");
+  });
+
   test("is never cut in a pipe", () => {
     expect(layOutTable(rows, columns, { width: undefined, color: false }).text).toContain(title);
   });

@@ -72,12 +72,16 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
 
 /**
  * Lays out rows below a line of headers, without borders. In a narrow terminal, texts are cut, then columns hidden:
- * empty ones first, then the last.
+ * empty ones first, then the last. If half of them would be hidden, each row becomes a block of lines.
  * @returns also the headers of the hidden columns.
  */
 export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { width, color }: Layout) {
   const all = columns.map((column, index) => readCells(rows, column, index));
   const shown = width === undefined ? all : fitColumns(all, width);
+  if (shown === undefined) {
+    const blocks = rows.map((_, row) => all.map(({ header, texts }) => [header, texts[row] ?? ""] as const));
+    return { text: blocks.map((fields) => renderFields(fields, { width, color })).join("\n"), hidden: [] };
+  }
   const hidden = all.filter((column) => !shown.includes(column)).map(({ header }) => header);
   const widths = fitWidths(shown, width);
   const lines = [-1, ...rows.keys()].map((row) => {
@@ -112,16 +116,18 @@ function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, in
   const texts = rows.map((row) => escapeControls(value(row)));
   const width = Math.max(...[header, ...texts].map((text) => Bun.stringWidth(text)));
   const isWhole = index === 0 || texts.some((text) => /^(?:[a-z]+_[a-z0-9]{26}\b|\d{4}-\d\d-\d\dT)/.test(text));
-  return { header, texts, width, minWidth: isWhole ? width : Math.min(width, narrowestColumn) };
+  return { header, texts, width, isWhole, minWidth: isWhole ? width : Math.min(width, narrowestColumn) };
 }
 
-/** Returns the columns that fit when texts are cut, at least the first. */
-function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] {
+/** Returns the columns that fit when texts are cut; undefined if half would be hidden. */
+function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shown = [...columns];
   const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");
-  while (shown.length > 1 && sum(shown.map(({ minWidth }) => minWidth)) + gap * (shown.length - 1) > width) {
-    const empty = shown.findLastIndex(isEmpty);
-    shown.splice(empty > 0 ? empty : -1, 1);
+  while (sum(shown.map(({ minWidth }) => minWidth)) + gap * (shown.length - 1) > width) {
+    const candidates = shown.filter(({ isWhole }) => !isWhole);
+    const next = candidates.findLast(isEmpty) ?? candidates.at(-1);
+    if (next === undefined || 2 * (columns.length - shown.length + 1) >= columns.length) return undefined;
+    shown.splice(shown.indexOf(next), 1);
   }
   return shown;
 }

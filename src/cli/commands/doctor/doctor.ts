@@ -15,6 +15,7 @@ const colors = { ok: 32, note: 36, warning: 33, error: 31 };
 const maxShown = 20;
 const redrawMs = 200;
 const maxWidth = 100;
+const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
@@ -109,7 +110,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
   if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
-    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand, console.columns)}\n`);
   }
 }
 
@@ -121,22 +122,24 @@ function renderFinding(
   const { check, severity, message, remedy, fixed } = finding;
   const mark = renderMark(color, fixed ? "ok" : severity);
   const line = hang(mark, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`, columns);
-  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy)];
+  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy, columns)];
 }
 
 function renderMark(color: boolean, state: keyof typeof marks): string {
   return `  ${color ? `\u001b[${colors[state]}m${marks[state]}\u001b[39m` : marks[state]} `;
 }
 
-/** On one line, because a command is pasted. */
-function renderRemedy(remedy: string): string {
-  return `    > ${escapeControls(remedy)}`;
+function renderRemedy(remedy: string, columns: number | undefined): string {
+  const text = escapeControls(remedy);
+  // A command stays on one line, so that it can be pasted.
+  return hang("    > ", text, commands.test(text) ? undefined : columns);
 }
 
-/** Wraps a text behind a mark of four columns, below which its further lines are indented. */
+/** Wraps a text behind a mark, whose colour is not counted. Further lines are indented by the mark's width. */
 function hang(mark: string, text: string, columns: number | undefined): string {
-  const lines = columns === undefined ? [text] : wrapWords(text, Math.min(columns, maxWidth) - 4);
-  return mark + lines.join("\n    ");
+  const width = Bun.stringWidth(mark);
+  const lines = columns === undefined ? [text] : wrapWords(text, Math.min(columns, maxWidth) - width);
+  return mark + lines.join(`\n${" ".repeat(width)}`);
 }
 
 function summarize({ findings, checked }: Report): string {
