@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -220,14 +221,14 @@ const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][]
     /another disk/,
     (shop) => writeSettings(shop, `BODEGA_REPLICATE_TO=${shop.dir}/replica`),
   ],
-  ["a backup that is old", "backups warning", /^bodega db backup$/, (shop) => auditBackup(shop, -30)],
+  ["a backup that is old", "backups warning", /^bodega db backup$/, (shop) => auditBackup(shop, -30, "x")],
   [
     "a backup that is older than twice its interval",
     "backups error",
     /^bodega db backup$/,
     (shop) => {
       shop.env.BODEGA_BACKUP_EVERY = "12h";
-      return auditBackup(shop, -1.01);
+      return auditBackup(shop, -1.01, "x");
     },
   ],
   [
@@ -264,13 +265,27 @@ test("the directory of backups is tried, which leaves nothing there", async () =
 });
 
 /** Records a backup in the audit log. */
-function auditBackup(shop: PreparedShop, days: number): Promise<void> {
+function auditBackup(shop: PreparedShop, days: number, place: string): Promise<void> {
   return tamper(
     shop,
     `insert into audit_log (at, event, actor_kind, request_id, details, hash)
-      values ('${inDays(days)}', 'database.backed_up', 'server', 'r', json_object('backup', 'x'), '')`,
+      values ('${inDays(days)}', 'database.backed_up', 'server', 'r', json_object('backup', '${place}'), '')`,
   );
 }
+
+test("a backup file that is missing or empty is found; one that exists or is in object storage has no finding", async () => {
+  const shop = copyShop();
+  const find = async (place: string) => {
+    await auditBackup(shop, 0, place);
+    return pick((await runDoctor(shop)).findings, { check: "backups" });
+  };
+  const gone = { severity: "warning", remedy: "bodega db backup" } as const;
+  expect(await find(shop.backupFile)).toEqual([]);
+  truncateSync(shop.backupFile);
+  expect(await find(shop.backupFile)).toMatchObject([gone]);
+  expect(await find(join(shop.productFile, "no folder", "shop.tar.gz"))).toMatchObject([gone]);
+  expect(await find("s3://bucket/shop.tar.gz")).toEqual([]);
+});
 
 test.each(reported)("%s is found, with a remedy", async (_name, words, remedy, fault) => {
   const expected = fieldsOf(words);

@@ -304,6 +304,7 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
       "--owner-password-stdin and --owner-random-password cannot be used together.",
     ],
     ["port", ["--port", "http"], "--port must be a whole number"],
+    ["sender", ["--mail-from", "shop"], "--mail-from must be an address, such as shop@example.com"],
     ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty: /dev/null."],
     ["url", ["--smtp-url-file", import.meta.path, "--mail-from", "a@b.example"], "--smtp-url-file must be one line"],
   ])("%s", async (_what, flags, message) => {

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import type { Shop } from "../../../server/admin/create-shop.ts";
 import { readVariable } from "../../../server/config/environment.ts";
+import { invalidField } from "../../../server/errors.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import { parseCurrency, parseNamespace, parseStoreLanguage } from "../../../server/modules/tenants/input.ts";
-import { parseEmail } from "../../../server/values/email.ts";
+import { parseEmail, parseFromAddress } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/fields.ts";
 import {
   type Arg,
@@ -68,6 +69,10 @@ export const checks = {
   "owner-email": (text: string) => parseEmail("email", text),
   "owner-name": (text: string) => requireText("name", text, 200),
   "key-name": (text: string) => requireText("key_name", text, 100),
+  "mail-from"(text: string) {
+    if (parseFromAddress(text) === null)
+      throw invalidField("mail_from", "must be an address, such as shop@example.com");
+  },
 } satisfies Partial<Record<keyof typeof initFlags, (text: string) => unknown>>;
 
 // At most one flag of each group may be given.

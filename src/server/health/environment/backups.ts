@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
-import { and, desc, eq, isNull } from "drizzle-orm";
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { backupsFolder, readLast, restoreTestPlace } from "../../backup/location.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
@@ -14,6 +14,7 @@ import { storageError } from "../../object-store/storage.ts";
 import { describeShared } from "../../replication/place-health.ts";
 import { readStandbyState } from "../../replication/standby.ts";
 import { readReplicaState } from "../../replication/target.ts";
+import { attempt } from "../../values/attempt.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { formatDuration } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding, type Severity, type StoreSubject } from "../finding.ts";
@@ -22,13 +23,15 @@ const day = 86_400_000;
 const trialName = "doctor-trial";
 const maxTestAgeMs = 3 * day;
 
+// A libSQL database has one audit log, but a directory of backups on each machine that made some.
+const place = sql<string | null>`json_extract(details, '$.backup')`;
 const isBackedUp = and(eq(auditLog.event, "database.backed_up"), isNull(auditLog.code));
 const selectLast = statement((q) =>
-  q.select({ at: auditLog.at }).from(auditLog).where(isBackedUp).orderBy(desc(auditLog.seq)).limit(1),
+  q.select({ at: auditLog.at, place }).from(auditLog).where(isBackedUp).orderBy(desc(auditLog.seq)).limit(1),
 );
 const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
 
-/** Checks that there is a recent backup, and that the last attempt succeeded. */
+/** Checks that there is a recent backup, that its file exists, and that the last attempt succeeded. */
 export async function* checkBackups({ ctx, now, config, command, timeoutMs }: StoreSubject): AsyncGenerator<Finding> {
   const { dataDir, backupTo, backupEveryMs: everyMs } = config;
   const subject = backupTo ?? backupsFolder(dataDir);
@@ -50,7 +53,16 @@ export async function* checkBackups({ ctx, now, config, command, timeoutMs }: St
     return;
   }
   const ageMs = now() - Date.parse(last.at);
-  if (ageMs > maxAgeMs) yield describe(`The last backup is ${formatDuration(ageMs)} old. ${advice}`, overdue);
+  const age = formatDuration(ageMs);
+  if (isMissing(last.place, config)) {
+    yield describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`);
+  } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`, overdue);
+}
+
+/** Object storage is not checked, and a backup of a libSQL database may be on another machine. */
+function isMissing(path: string | null, { databaseUrl }: Config): boolean {
+  if (databaseUrl !== undefined || path === null || !isAbsolute(path)) return false;
+  return !attempt(() => statSync(path).size);
 }
 
 /** Writes and removes an object in the place of the backups. The first backup will create a missing directory. */
