@@ -39,9 +39,11 @@ test("long work of callers that arrive together is spread over turns, the first 
 test("short work shares a turn until its time is used up", async () => {
   await quiet();
   const turns = countTurns();
+  const began = performance.now();
   await Promise.all(Array.from({ length: 200 }, () => yieldToEventLoop()));
   turns.stop();
-  expect(turns.count).toBeLessThan(100);
+  // A turn that the machine interrupts is followed by an idle one per two milliseconds.
+  expect(turns.count).toBeLessThan(20 + (performance.now() - began) / 2);
 });
 
 test("a request of a store does not wait for all of its searches", async () => {

@@ -131,10 +131,7 @@ export class ServerWriter implements Writer {
     return this.isDurable && this.#durabilityReadAt > since;
   }
 
-  /**
-   * Unless this is known since the time `since`, asks whether the server writes to its disk before it answers. A stream
-   * keeps the mode in which it was opened, so if the answer is no, the next group uses a new stream. Errors: unavailable.
-   */
+  /** Asks for `isDurable`, unless known since `since`. A stream keeps its mode, so after a no, a new one is opened. */
   async readDurability(since: number): Promise<void> {
     if (this.#durabilityReadAt >= since) return;
     try {
