@@ -83,6 +83,9 @@ async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promi
 }
 
 const long = "2001-01-01T00:00:00.000Z";
+const addDevice = `insert into push_registrations
+  (id, tenant_id, platform, target_key, target, secret_hash, created_at, updated_at)
+  select 'reg_ios', id, 'ios', 'k', 't', 's', '${long}', '${long}' from tenants`;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 type Fault = (shop: Shop) => unknown;
 const changed =
@@ -97,6 +100,13 @@ const none: Fault = () => {};
 
 /** Faults that the printed remedy fixes. */
 const curable: [name: string, expected: string, fault: Fault][] = [
+  [
+    "a store that is suspended",
+    "stores note subject=demo namespace=demo",
+    changed("update tenants set status = 'suspended'"),
+  ],
+  ["no store at all", "stores note", changed("delete from tenants")],
+  ["a store without an owner", "accounts note subject=demo", none],
   ["a data directory that others can open", "files warning fixable", ({ dataDir }) => chmodSync(dataDir, 0o755)],
   [
     "a backup that others can read",
@@ -174,6 +184,7 @@ test("--fix fixes only what is safe, and records it in the audit log", async () 
 
 /** Faults whose remedy is not a command, or does not fix them alone. */
 const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][] = [
+  ["devices without push credentials", "push warning subject=ios", /BODEGA_APNS_KEY/, changed(addDevice)],
   ["no mail server", "mail warning", /BODEGA_SMTP_URL .*: bodega init$/, none],
   [
     "a silent mail server",
@@ -311,7 +322,7 @@ test("-n checks one store, without the environment", async () => {
   await runHere(["tenant", "create", "other"], shop);
   const { findings, checked } = await runDoctor(shop, "-n", "demo");
   expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
-  expect(checked.slice(0, 7)).toEqual(["file", "schema", "accounts", "keys", "outbox", "webhooks", "states"]);
+  expect(checked.slice(0, 8)).toEqual(["file", "schema", "stores", "accounts", "keys", "outbox", "webhooks", "states"]);
 });
 
 test("the exit code is 1 for an error, with --strict also for a warning, and never for a note", async () => {

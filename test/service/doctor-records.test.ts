@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(found(inconsistencies)).toEqual([]);
     expect(ok).toBe(true);
     const checks =
-      "states stock variants replies totals refunds numbers rewards points days resources counts pictures search";
+      "states stock variants replies totals refunds numbers rewards points days resources counts pictures search orders";
     expect(checked).toEqual(checks.split(" "));
   });
 
@@ -200,6 +200,15 @@ onEachDatabase((suite) => {
     },
   );
 
+  suite.testOnFile("an unpaid order that should have expired is a note: the server expires it", async () => {
+    const { shop, pending } = await openBusyShop();
+    suite.app.clock.advance(2 * 3_600_000);
+    const { ok, inconsistencies, notes } = await doctor({ namespace: shop.namespace, fix: true });
+    expect({ ok, inconsistencies }).toEqual({ ok: true, inconsistencies: [] });
+    expect(notes).toMatchObject([{ check: "orders", namespace: shop.namespace }]);
+    expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
+  });
+
   suite.testOnFile("a failed check is reported, and the other checks still run", async () => {
     const { shop, lamp, refunded } = await openBusyShop();
     const { namespace } = shop;
@@ -219,7 +228,7 @@ onEachDatabase((suite) => {
     expect(broken).toMatchObject([{ check: "refunds", fixable: false, fixed: false }]);
     expect(broken[0]?.message).toContain("overflow");
     expect(found(repaired.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
-    expect(repaired.checked.at(-1)).toBe("search");
+    expect(repaired.checked.at(-1)).toBe("orders");
     await execute("delete from order_refunds where amount_minor = 9223372036854775807");
   });
 

@@ -42,8 +42,8 @@ const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files
 const serverChecks: Checks<StoreSubject> = {
   ...{ settings, server: server.checkServer, durability: server.checkDurability, secret: server.checkSecretKey },
   ...{ clock: server.checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
-  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
-  ...{ accounts: stores.checkAccounts, keys: stores.checkKeys, outbox: stores.checkOutbox },
+  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl, stores: stores.checkStores },
+  ...{ accounts: stores.checkAccounts, keys: stores.checkKeys, outbox: stores.checkOutbox, push: stores.checkPush },
   webhooks: stores.checkWebhooks,
 };
 /** In the order in which they run: values from which others are computed come first. */
@@ -52,14 +52,14 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ replies: products.storedReplies, totals: orders.orderTotals, refunds: orders.refunds, numbers: orders.numbers },
   ...{ rewards: orders.rewards, points: orders.orderPoints, days: products.dayCounts },
   ...{ resources: products.resourceTotals, counts: products.productCounts, pictures: products.pictureUses },
-  ...{ search: products.searchIndex },
+  ...{ search: products.searchIndex, orders: orders.checkDueOrders },
 };
 /** These also run for one store (`-n`). */
-const ofStores = ["accounts", "keys", "outbox", "webhooks"];
+const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
 /** Only these need a database. */
-const ofDatabase = [...ofStores, "clock", "backups"];
+const ofDatabase = [...ofStores, "clock", "backups", "push"];
 
-/** Checks that `--skip` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
+/** Checks that `--ignore` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "files", "disk"],
   ...[serverChecks, { standby: checkStandby }, recordChecks].flatMap(Object.keys),

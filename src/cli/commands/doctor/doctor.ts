@@ -35,7 +35,7 @@ export default defineCommand({
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [
     "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, restore test, mail server, certificate, public URL and proxy, " +
-      "accounts, keys, mail queues, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
+      "stores, accounts, keys, mail queues, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
       "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +

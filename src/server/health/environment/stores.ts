@@ -1,7 +1,9 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
+import { type PushPlatform, pushOptions } from "../../config/push-config.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { appKeyOrigins, appKeys } from "../../modules/app-keys/table.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
+import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
@@ -11,6 +13,26 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
+const isChecked = inScope(tenants.id);
+const selectStores = (condition: SQL) =>
+  statement<{ namespace: string }>(sql`
+    select namespace from ${tenants} where ${isChecked} and ${condition} order by namespace`);
+const selectAny = statement(sql`select 1 from ${tenants} where ${isChecked} limit 1`);
+const selectSuspended = selectStores(sql`status = 'suspended'`);
+const selectOwnerless = selectStores(sql`status = 'active' and not exists (
+  select 1 from ${users} u where u.tenant_id = ${tenants.id} and u.role = 'owner' and u.status = 'active')`);
+
+export async function* checkStores(subject: StoreSubject): AsyncGenerator<Finding> {
+  const { ctx, tenant, command } = subject;
+  if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
+    yield finding("note", "stores", "No store exists yet.", command("tenant create demo"));
+  }
+  yield* findInStores(subject, selectSuspended, ({ namespace }) => {
+    const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
+    return finding("note", namespace, message, command(`tenant resume ${namespace}`));
+  });
+}
+
 // By store and role, as the index of roles, because most active users are customers.
 const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "namespace", string>>(sql`
   select u.id as user_id, u.email, u.role, t.namespace
@@ -19,11 +41,36 @@ const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "
     and not exists (select 1 from ${twoFactor} f where f.user_id = u.id and f.confirmed_at is not null)
   order by t.namespace, u.role, u.id`);
 
-export const checkAccounts = (subject: StoreSubject) =>
-  findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
+export async function* checkAccounts(subject: StoreSubject): AsyncGenerator<Finding> {
+  yield* findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
     const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
     return finding("warning", user_id, message, subject.command(`user two-factor -n ${namespace} ${email}`));
   });
+  yield* findInStores(subject, selectOwnerless, ({ namespace }) => {
+    const message = `Store ${namespace} has no owner. It can be managed only from this terminal.`;
+    const create = `user create -n ${namespace} --role owner --random-password --email you@example.com`;
+    return finding("note", namespace, message, subject.command(create));
+  });
+}
+
+const variables = {
+  ios: "BODEGA_APNS_KEY, BODEGA_APNS_KEY_ID, BODEGA_APNS_TEAM_ID and BODEGA_APNS_TOPIC",
+  android: "BODEGA_FCM_CREDENTIALS",
+} as const;
+
+const selectDevices = statement<{ platform: PushPlatform; devices: number }>(sql`
+  select platform, count(*) as devices from ${pushRegistrations} r
+  where platform <> 'web' and ${inScope("r")} group by platform order by platform`);
+
+export async function* checkPush({ ctx, tenant, config }: StoreSubject): AsyncGenerator<Finding> {
+  const { platforms } = pushOptions(config);
+  for (const { platform, devices } of await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null })) {
+    if (platform === "web" || platforms.includes(platform)) continue;
+    const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
+    const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
+    yield finding("warning", platform, message, remedy);
+  }
+}
 
 /** A queue with failed deliveries or old waiting ones; `since` is when the oldest waiting one was queued. */
 type Queue = { namespace: string } & Record<"failed" | "waiting", number> &

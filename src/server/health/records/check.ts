@@ -21,8 +21,8 @@ export async function* findInStores<Row extends { namespace: string }>(
   rows: Statement<Row>,
   describe: (row: Row) => Finding,
 ): AsyncGenerator<Finding> {
-  const [recent, overdue, late] = [7 * 24, 1, 0.25].map((hours) => toTimestamp(now() - hours * 3_600_000));
-  const params = { tenantId: tenant?.id ?? null, recent, overdue, late };
+  const [recent, overdue, late, present] = [7 * 24, 1, 0.25, 0].map((hours) => toTimestamp(now() - hours * 3_600_000));
+  const params = { tenantId: tenant?.id ?? null, recent, overdue, late, now: present };
   for (const row of await all(ctx.db, rows, params)) yield { ...describe(row), namespace: row.namespace };
 }
 

@@ -1,7 +1,10 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, count, eq, lte, type SQL, sql } from "drizzle-orm";
+import { param, statement } from "../../db/statement.ts";
 import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
-import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
+import { tenants } from "../../modules/tenants/table.ts";
+import { countOf, finding, type RecordSubject } from "../finding.ts";
+import { differences, differencesFrom, findInStores, inScope, recordCheck, rowOf } from "./check.ts";
 
 /** SQL for whether status and times of an order agree. Orders for which they do not fix no values. */
 export function isCoherent(alias: string): SQL {
@@ -74,6 +77,20 @@ export const orderPoints = recordCheck({
       from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id`,
   ),
 });
+
+const { id, namespace } = tenants;
+const isDue = and(eq(orders.status, "pending"), lte(orders.expiresAt, param("now")), inScope(orders.tenantId));
+const ofStore = eq(id, orders.tenantId);
+const countDue = statement((q) =>
+  q.select({ namespace, count: count() }).from(orders).innerJoin(tenants, ofStore).where(isDue).groupBy(id),
+);
+
+export const checkDueOrders = (subject: RecordSubject) =>
+  findInStores(subject, countDue, ({ namespace, count }) => {
+    const due = `${countOf(count, "unpaid order")} should have expired`;
+    const message = `Store ${namespace}: ${due}. A running server expires them within a minute, unless its clock is wrong.`;
+    return finding("note", namespace, message, null);
+  });
 
 export const refunds = recordCheck({
   remedy: "A refunded amount is never changed. Compare it with the payment and a backup.",
