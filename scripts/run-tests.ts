@@ -73,7 +73,7 @@ async function runTests(args: string[], executable: string | undefined): Promise
   // A busy machine gets time: a test that measures time states its own limit. `bun test` runs no exit handlers, so
   // servers that tests share would outlive it without --no-orphans.
   const flags = [
-    "--timeout=30000",
+    "--timeout=20000",
     "--no-orphans",
     "--reporter=junit",
     `--reporter-outfile=${report}`,
