@@ -129,13 +129,17 @@ async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: n
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Waits for both pipelines, so that none is left running. */
+/** Waits for both pipelines, so that none is left running. A pipeline that only ended too soon does not say why. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);
     throw error;
   });
-  await Promise.all([work, outer]).finally(() => Promise.allSettled([work, outer]));
+  const errors: Error[] = [];
+  for (const result of await Promise.allSettled([work, outer])) {
+    if (result.status === "rejected") errors.push(result.reason);
+  }
+  if (errors.length > 0) throw errors.find(({ message }) => !/premature/i.test(message)) ?? errors[0];
 }
 
 function explainUnpacking(error: unknown): unknown {
