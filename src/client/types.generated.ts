@@ -718,13 +718,13 @@ export interface paths {
     "/": {
         parameters: {
         };
-        /** Get what this is and whether it is well; browsers get a page */
+        /** Get the name and version of the server, and whether it is ready; browsers get a page */
         get: operations["getHome"];
     };
     "/docs": {
         parameters: {
         };
-        /** Get this reference as a page, unless it is switched off */
+        /** Get this reference as a page, unless it is disabled */
         get: operations["getReference"];
     };
     "/health/live": {
@@ -736,7 +736,7 @@ export interface paths {
     "/health/ready": {
         parameters: {
         };
-        /** Check that the server can work */
+        /** Check that the server is ready */
         get: operations["getReadiness"];
     };
     "/openapi.json": {
@@ -1153,7 +1153,7 @@ export interface components {
             points_returned: number;
             /**
              * Format: int64
-             * @description Earned points that refunds took back.
+             * @description Earned points that refunds reversed.
              */
             points_reversed: number;
             payment_reference: string | null;
@@ -1216,7 +1216,7 @@ export interface components {
             shipping?: number;
             /**
              * Format: double
-             * @description Split over the lines. App keys and staff only.
+             * @description Divided among the lines. App keys and staff only.
              */
             tax?: number;
             /** @description Id of the customer, for app keys and staff. Default: a guest. */
@@ -2700,7 +2700,7 @@ export interface components {
         Health: {
             /** @description `ok` */
             status: string;
-            /** @description What the operator should know although the server works. */
+            /** @description A problem that the operator should solve, although the server works. */
             warning?: string;
         };
         HealthReply: {
@@ -4505,7 +4505,7 @@ export interface operations {
         responses: {
             200: components["responses"]["GetLikesReply"];
             404: components["responses"]["notFound"];
-            /** @description The address is too long. Without a body. */
+            /** @description The URL is too long. The reply has no body. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -4600,7 +4600,7 @@ export interface operations {
         responses: {
             200: components["responses"]["GetBookmarksReply"];
             404: components["responses"]["notFound"];
-            /** @description The address is too long. Without a body. */
+            /** @description The URL is too long. The reply has no body. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5699,7 +5699,7 @@ export interface operations {
         responses: {
             200: components["responses"]["GetViewsReply"];
             404: components["responses"]["notFound"];
-            /** @description The address is too long. Without a body. */
+            /** @description The URL is too long. The reply has no body. */
             431: {
                 headers: {
                     [name: string]: unknown;

@@ -58,7 +58,7 @@ test.skipIf(!ownMounts)(
       expect((await call(connection, { path, headers: wrong })).code).toBeOneOf([5001, 5203]);
 
       // Whether that room is enough depends on what takes it first.
-      await until("the reserve is given up", () => server.log().includes("its reserve was given up to empty the WAL"));
+      await until("the reserve is given up", () => server.log().includes("reserved space was freed to empty the WAL"));
       rmSync(join(small, "filler"));
       await add("Enough room");
     }

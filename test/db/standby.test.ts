@@ -277,7 +277,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "unseen"]);
   }, 20_000);
 
-  describe("of a place in which the replica is begun anew makes a new copy, and takes over,", () => {
+  describe("of a place in which a new replica is started makes a new copy, and takes over,", () => {
     test.each([
       ["when its server goes on", "bodega.db-wal-none"],
       // As after a restore: its generations begin with 1 again.
@@ -295,7 +295,7 @@ describe("a standby", () => {
         await said("no longer in");
         notices = [];
         await startReplicator();
-        await said("was begun anew");
+        await said("a new replica was started");
         await said("was restored");
         await send("d");
         await caughtUp();

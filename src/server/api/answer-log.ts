@@ -65,7 +65,7 @@ function idOf(actor: Actor | undefined): string | undefined {
   return actor?.kind === "user" ? actor.userId : undefined;
 }
 
-/** Whether the code alone explains the error. True for refusals, except that of a malformed password hash. */
+/** Whether the error code says enough for the log. True for refusals, except of a malformed password hash. */
 function isExplained(failure: unknown, status: number): boolean {
   if (!(failure instanceof AppError)) return status < 500;
   return (status < 500 && failure.kind !== "invalidLogin") || !(failure.cause instanceof Error);

@@ -55,7 +55,7 @@ export async function answerWithEtag(
   return new Response(await compress(text, coding), { headers });
 }
 
-/** Views change all the time, so tags ignore them for up to a minute. */
+/** Counts of views change all the time, so ETags ignore them for up to a minute. */
 const countsMs = 60_000;
 
 /**
@@ -73,7 +73,7 @@ function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: S
 
 const scopeHashes = new WeakMap<ReadonlySet<string>, string>();
 
-/** Two keys may see different parts of a record. */
+/** The ETag depends on the caller, because two keys may see different parts of a record. */
 function describeCaller(actor: Actor): string {
   if (actor.kind !== "app") return actor.kind === "user" ? `${actor.userId} ${actor.role}` : actor.kind;
   const scopes = scopeHashes.get(actor.scopes) ?? Bun.hash([...actor.scopes].join()).toString(36);

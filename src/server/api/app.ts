@@ -56,8 +56,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // The earliest position of the path: after `http://` and a host as short as `api`, or after `https://` and a host
-    // of at least three characters, which `listen` ensures.
+    // Tells Elysia where a path can begin in a URL: after `http://` and a host as short as `api`, or after `https://`
+    // and a host of at least three characters, which `listen` ensures.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);

@@ -34,7 +34,7 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
     const address = addressGroup(clientIp ?? "unknown");
     const known = freeAt.get(address);
     let waitMs = known === undefined ? 0 : known - now();
-    // A longer wait means that the clock was set back.
+    // Such a long wait means that the clock was set back.
     if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp), namespace);
@@ -97,7 +97,7 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   const { request, requestId, sent, tenant, isCounted } = attempt;
   // A request without credentials is no attempt, and always gets notAuthenticated.
   const hasSent = sent.app !== null || sent.user.token !== undefined || sent.user.user_id !== undefined;
-  // This remedy is given only for a right secret, so nothing was guessed.
+  // Only a request with the right secret gets this remedy, so nothing was guessed.
   const isGuess = error instanceof AppError && countedKinds.has(error.kind) && error.remedy !== originRemedy;
   if (!isCounted && hasSent && isGuess) {
     await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace: tenant.namespace, requestId });
@@ -185,7 +185,7 @@ function verifyApp(deps: AuthDeps, { appSecret }: { appSecret: string }, { key, 
   const hash = Bun.SHA256.hash(appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const isValid = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
-  // One reply for all of these, so that it does not reveal which part was right.
+  // All of these get the same reply, so that it does not reveal which part was right.
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
   if (!verdict.allowed) {

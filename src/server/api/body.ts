@@ -26,7 +26,7 @@ export interface BodyMemory {
 /**
  * Counts memory for a body. JSON bodies count only beyond their first 64 KiB, so that idle connections do not use it
  * up.
- * @param store may hold at most as much as it leaves to the others.
+ * @param store the request's store, whose bodies may use at most as much memory as they leave free.
  */
 export function reserveMemory(memory: BodyMemory, store?: string) {
   let own = 0;
@@ -57,7 +57,7 @@ const smallBytes = 64 * 1024;
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxDropped = 64 * 1024 * 1024;
-/** A body may have this many chunks that are small on average. */
+/** A body with more chunks than this is refused if they are small on average. */
 const maxSmallChunks = 2000;
 const smallChunkBytes = 64;
 const deepest = 64;
@@ -86,7 +86,7 @@ export async function readBody(
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
     if (bytes.length <= quickBytes) return parse(bytes);
-    // A party of its own, so that long bodies do not delay the short requests of the store.
+    // Long bodies queue apart from the store's short requests, so that they do not delay these.
     const party = `${partyOf(request.url)} body`;
     await yieldToEventLoop(party, request);
     request.signal.throwIfAborted();

@@ -57,7 +57,7 @@ const commonNames: ReadonlySet<string> = new Set(commonParameters);
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
   const common: Common = {};
-  // Without a prototype, so that names such as `constructor` are safe.
+  // The object has no prototype, so that names such as `constructor` are safe.
   const query = Object.create(null) as Query;
   const start = url.indexOf("?");
   if (start === -1) return { common, query };
@@ -94,11 +94,12 @@ function decode(text: string): string {
 }
 
 const tagForm = /^(?:W\/)?"([^"]*)"$/;
-/** The tag of a read has a suffix for state that the version does not cover. */
+/** The ETag of a read has a suffix for state that the version does not cover. */
 const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 
 /**
- * Returns null without the header or for `*`. A weak tag matches, because a compressing proxy turns `"2"` into `W/"2"`.
+ * Returns the version; null without the header or for `*`. A weak tag matches, because a compressing proxy turns `"2"`
+ * into `W/"2"`.
  * @throws malformedRequest for anything but one tag, preconditionFailed for a foreign one.
  */
 export function parseIfMatch(header: string | null): number | null {

@@ -49,7 +49,7 @@ interface Found {
   failure?: unknown;
 }
 
-/** Where a request gets its body, at most once, and its store and key. */
+/** How a request gets its body, which is read at most once, and its store and key. */
 interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
@@ -119,7 +119,7 @@ async function identify(found: Found, incoming: RouteRequest, { receive, find }:
   found.sent = sent;
   const namespace = requireNamespace(sent, found.body);
   const isForwarded = request.headers.has("x-client-address");
-  // The store is looked up meanwhile, which saves a trip to a database server; only attempts at active stores count.
+  // Counting runs beside the look-up of the store, which saves a round trip. Only attempts at active stores count.
   if (isAttempt(route) && !isForwarded) found.counting = countAttempt(found.deps, incoming, namespace);
   found.counting?.catch(() => {});
   const app = isForwarded ? sent.key : sent.app;

@@ -1,8 +1,8 @@
 import type { CredentialLookup, ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 
 /**
- * With a database file, this only looks them up. With a database server, the cached store and key are used, and checked in the same trip as the data. If they have
- * changed, the request is answered again.
+ * Answers a read. With a database server, it uses the cached store and key, and checks them in the same round trip as
+ * the data. If they have changed, it answers again.
  */
 export async function readWithCredentials<T>(
   lookup: CredentialLookup,

@@ -8,7 +8,7 @@ import { type Body, type BodyMemory, collectInTime, reserveMemory } from "./body
 const maxMs = 90_000;
 const formBytes = 16 * KiB;
 
-/** Reads a file that is the body, or the only field of a form. Never throws. Call `release` after the reply. */
+/** Reads a file, sent as the body or as the only field of a form. Never throws. Call `release` after the reply. */
 export async function readUpload(request: Request, upload: Upload, memory: BodyMemory, store: string): Promise<Body> {
   const held = reserveMemory(memory, store);
   const { release } = held;

@@ -13,7 +13,7 @@ export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
 
 /**
  * Compares tables, indexes, triggers and views with those that the applied migrations create.
- * @param standing the rows of `selectSchema`.
+ * @param standing the present schema: the rows of `selectSchema`.
  * @param applied names of known migrations, without gaps.
  */
 export async function compareSchema(standing: readonly SchemaObject[], applied: ReadonlySet<string>) {

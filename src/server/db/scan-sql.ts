@@ -25,7 +25,7 @@ export function shapeOf(sql: string): SqlShape {
   return shapes.getOrMake(sql, scanSql);
 }
 
-/** Reads from its text what a statement does. Statements that it does not recognise count as writes. */
+/** Determines from the text of a statement what it does. Statements that it does not recognise count as writes. */
 export function scanSql(sql: string): SqlShape {
   const found = [...sql.matchAll(tokens)].map(([token]) => token).filter((token) => !/^(?:--|\/\*)/.test(token));
   const verbAt = found.findIndex((token) => word.test(token));

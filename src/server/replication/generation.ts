@@ -71,7 +71,7 @@ async function newerState(place: ReplicaTarget, { claim, lastSegment }: PlaceSta
 
 function describeChoice(address: string): string {
   return (
-    "To go on here, stop that server. Then restore its state here, or start with --take-over to keep this database. " +
+    "To continue here, stop that server. Then restore its state here, or start with --take-over to keep this database. " +
     `Compare both first: bodega db restore ${address} --dry-run`
   );
 }

@@ -16,7 +16,7 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   const shared = await describeShared(place.address, dataDir);
   if (shared) notice("warn", shared);
   if (known === 0 || (await readNewestGeneration(place)) > 0) return;
-  const message = `The replica that was in ${place.address} is gone, and another one begins there.`;
+  const message = `The replica that was in ${place.address} is gone. A new replica begins there.`;
   notice("error", `${message} Is its disk mounted?`);
 }
 

@@ -158,7 +158,7 @@ export class Replicator {
       const isInPlace = await chain.isInPlace();
       this.#ownCheckedAt = performance.now();
       if (!isInPlace) {
-        notice("error", `parts of the replica disappeared from ${place.address}; another one begins there`);
+        notice("error", `parts of the replica disappeared from ${place.address}; a new replica begins there`);
         this.#chain = undefined;
         this.#snapshot = undefined;
         this.#tail.restart();

@@ -154,7 +154,7 @@ export class Standby {
       const remedy = "To follow it, start a standby with an empty --data-dir.";
       throw wrongState(`${place} has the replica of another shop (server on ${newest.claim.host}).`, { remedy });
     }
-    this.#options.notice("warn", `the replica in ${place} was begun anew at ${newest.claim.at}; a new copy is made`);
+    this.#options.notice("warn", `a new replica was started in ${place} at ${newest.claim.at}; a new copy is made`);
     return false;
   }
 
@@ -190,7 +190,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // No state describes the copy until the new one is in place.
+      // Until the new copy has replaced the old one, the state describes neither.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       chownLike(databasePath, dataDir);

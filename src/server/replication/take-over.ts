@@ -16,7 +16,7 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "st
   const own = readReplicaState(databaseFile(dataDir));
   const known = readStandbyState(dataDir) ?? (own && { place: own.place, state: null });
   if (known === undefined) {
-    const remedy = "Name its directory with --data-dir, or begin one: bodega standby --from <place>";
+    const remedy = "Name its directory with --data-dir, or start a new standby: bodega standby --from <place>";
     throw notFound("standby", undefined, { in: dataDir, remedy });
   }
   if (replicateTo !== undefined && replicateTo !== known.place) {

@@ -30,7 +30,7 @@ export function openReplica(
 ): ReplicaTarget {
   const keyRemedy =
     `Copy the secret.key that it was signed with to ${config.dataDir ?? "the data directory"}, or set BODEGA_SECRET, and ` +
-    "start this command again. States from before db rekey need the key from before. If that key is lost: " +
+    "start this command again. States from before db rekey need the key of that time. If that key is lost: " +
     `bodega db restore ${address}${flags} --without-signature`;
   const vault = createVault(() => {
     const secret = copySecret(config);

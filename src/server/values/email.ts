@@ -9,7 +9,7 @@ const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 
 /**
- * Returns a comparable form: composed, without case, with the domain in ASCII. Addresses of the same form are one
+ * Returns a comparable form: Unicode NFKC, lower case, the domain in ASCII. Addresses with the same form belong to one
  * account. Null for an invalid address.
  */
 export function emailKey(email: string): string | null {

@@ -66,7 +66,7 @@ function operation(route: Route, schemas: Schemas): Json {
       ...(route.readEtagSource && { 304: { $ref: "#/components/responses/NotModified" } }),
       // With many ids, the URL could exceed what the runtime accepts as a request's head.
       ...(route.query?.properties.resource_id?.maxItems && {
-        431: { description: "The address is too long. Without a body." },
+        431: { description: "The URL is too long. The reply has no body." },
       }),
       ...errorResponses(ownErrors(route), schemas, route),
     },

@@ -84,7 +84,9 @@ interface SystemPage {
   errors?: readonly ErrorKind[];
 }
 
-const warning = Type.Optional(Type.String({ description: "What the operator should know although the server works." }));
+const warning = Type.Optional(
+  Type.String({ description: "A problem that the operator should solve, although the server works." }),
+);
 const health = output("Health", { status: Type.String({ description: "`ok`" }), warning });
 const home = output("Home", {
   name: Type.String(),
@@ -95,17 +97,21 @@ const home = output("Home", {
 });
 
 export const systemPages = {
-  "/": { id: "getHome", summary: "Get what this is and whether it is well; browsers get a page", data: home },
+  "/": {
+    id: "getHome",
+    summary: "Get the name and version of the server, and whether it is ready; browsers get a page",
+    data: home,
+  },
   "/docs": {
     id: "getReference",
-    summary: "Get this reference as a page, unless it is switched off",
+    summary: "Get this reference as a page, unless it is disabled",
     type: "text/html",
     errors: ["routeNotFound"],
   },
   "/health/live": { id: "getLiveness", summary: "Check that the process runs", data: health },
   "/health/ready": {
     id: "getReadiness",
-    summary: "Check that the server can work",
+    summary: "Check that the server is ready",
     data: health,
     errors: ["unavailable"],
   },

@@ -17,7 +17,7 @@ export class Schemas {
     this.responses = components.responses;
   }
 
-  /** Returns a schema, or a reference if it has a name. Throws for two schemas of one name. */
+  /** Returns a schema, or a reference if it has a name. Throws if two schemas have the same name. */
   reference(schema: TSchema): Json {
     if (schema.$id === undefined) return this.#convert(schema) as Json;
     return this.define(schema.$id, this.#convertFields(schema));
@@ -31,7 +31,7 @@ export class Schemas {
     return { $ref: `${schemaPath}${name}` };
   }
 
-  /** `name` applies to data without a name of its own. */
+  /** `name` names the schema of data that has no `$id`. */
   reply(name: string, data: TSchema, isPaged = false): Json {
     const isList = data[Kind] === "Array" && data.items?.$id !== undefined;
     const subject = isList ? `${data.items.$id}List` : (data.$id ?? name);

@@ -140,7 +140,9 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Insp
   const { dataDir } = config;
   const path = databaseFile(dataDir);
   if (existsSync(standbyFile(dataDir))) {
-    warnings.push(`${dataDir} is the directory of a standby. It becomes a server's; the standby's copy is kept.`);
+    warnings.push(
+      `${dataDir} is the directory of a standby. It becomes the directory of a server; the standby's copy is kept.`,
+    );
     return null;
   }
   if (!existsSync(path)) return null;

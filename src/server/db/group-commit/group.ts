@@ -99,7 +99,7 @@ class Group {
       const jobs = take(this.#writer.maxTogether);
       if (jobs.length === 0) return;
       const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? lockMs : 0);
-      // The last unit goes to a server together with the COMMIT or with the reads before it, which saves a trip.
+      // The last unit goes to a server together with the COMMIT or with the reads before it, which saves a round trip.
       const isLast = this.#writer.maxTogether > 1 && isEmpty();
       const last = { runStatements: this.#runAndCommit, ahead: this.#beforeCommit.reads };
       const outcomes = await this.#runJobs(jobs, {
@@ -119,18 +119,18 @@ class Group {
     if (!this.#isCommitted) await this.#commitAfter([]);
   }
 
-  /** Throws the first error of `stmts`, which loses nothing else; otherwise the error that ended the transaction. */
+  /** Runs `stmts`, then commits. After an error of one of `stmts`, the group continues; any other error ends it. */
   async #commitAfter(stmts: readonly InStatement[]): Promise<Result[] | undefined> {
     const { reads, finish } = this.#beforeCommit;
     const { results, found } = await this.#writer.commit(stmts, reads);
     try {
       for (let left = found; left !== undefined; ) {
         const rest = finish(left);
-        if (rest.length === 0) throw new Error("The work before a commit does not end.");
+        if (rest.length === 0) throw new Error("The work before the commit made no progress.");
         left = (await this.#writer.commit(rest, reads)).found;
       }
     } catch (error) {
-      // The statements of the unit did not cause it.
+      // The statements of the unit did not cause the error, so the whole group is lost.
       await this.#writer.abandon();
       throw error;
     }

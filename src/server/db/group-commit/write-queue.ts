@@ -27,7 +27,7 @@ const defaults: WriteQueueOptions = {
 };
 
 interface QueuedJob extends Job {
-  /** Runs with no transaction open, instead of the unit. */
+  /** Work to run instead of a unit, while no transaction is open. */
   exclusive?: () => unknown;
   /** The time until which it may wait for the lock, by `performance.now()`. */
   deadline: number;
@@ -45,7 +45,7 @@ export class WriteQueue {
   #next = 0;
   #isDriving = false;
   #idle: (() => void)[] = [];
-  /** Transactions committed so far, empty ones not counted. */
+  /** The number of transactions committed so far, without empty ones. */
   commits = 0;
   /** Whether a write was lost since this was reset: it could not be committed, or the lock was not released in time. */
   hasLost = false;
@@ -108,7 +108,7 @@ export class WriteQueue {
       else this.#jobs.push(job);
       if (this.#isDriving) return;
       this.#isDriving = true;
-      // After a long turn of the event loop, other work comes first.
+      // After a long turn of the event loop, the queue lets other work run first.
       setImmediate(isTickOverBudget() ? setImmediate : queueMicrotask, () => void this.#drive());
     });
   }
@@ -144,7 +144,7 @@ export class WriteQueue {
       resolve((await exclusive?.()) as never);
     } catch (error) {
       reject(mapDbError(error));
-      // The work may have taken long.
+      // Deadlines may have passed during the exclusive work.
       this.#refuseLate();
     }
   }

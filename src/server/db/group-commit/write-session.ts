@@ -31,7 +31,7 @@ export class WriteSession implements Session {
     for (const stmt of stmts) {
       const sql = sqlOf(stmt);
       if (controlVerbs.has(shapeOf(sql).verb) && !/^\s*ROLLBACK\s+(?:TRANSACTION\s+)?TO\b/i.test(sql)) {
-        throw new TypeError("A transaction ends when its function does, not by a statement.");
+        throw new TypeError("Statements cannot end a transaction. It ends when its function returns.");
       }
     }
     return stmts.length === 0 ? [] : this.#writer.run(stmts);

@@ -8,7 +8,7 @@ type Answer<T> = T | Promise<T>;
  * then for each unit `beginUnit`, `run` and `endUnit` or `undoUnit`, and at last `commit` or `abandon`.
  */
 export interface Writer {
-  /** How many units of plain statements may run together, which saves trips to a server. */
+  /** How many units of plain statements may run together, which saves round trips to a server. */
   readonly maxTogether: number;
   /** False once the transaction has ended, even if the database ended it. */
   readonly inTransaction: boolean;
@@ -19,7 +19,7 @@ export interface Writer {
   begin(deadline: number): Answer<boolean>;
   waitForLock(): Promise<void>;
   yieldLock(): Promise<void>;
-  /** @param ahead the reads before the commit, if this may be the last unit of its group. */
+  /** @param ahead the reads before the commit, to send them early if this may be the last unit; otherwise empty. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.

@@ -33,7 +33,7 @@ export function startCheckpointer(
     const started = performance.now();
     let result = await attempt();
     if (sqliteCodeOf(result) === "SQLITE_FULL" && reserve.release()) {
-      notice("warn", "the disk is full: its reserve was given up to empty the WAL");
+      notice("warn", "the disk is full: reserved space was freed to empty the WAL");
       result = await attempt();
     }
     const size = db.walBytes();
@@ -60,7 +60,7 @@ export function startCheckpointer(
     return performance.now() < failed.at + Math.max(least, most * (1 - db.walBytes() / largeWalBytes));
   }
 
-  /** Tries again later if there is no room; until then, the doctor warns that the disk is nearly full. */
+  /** Reserves disk space. A failure is ignored: the doctor warns that the disk is nearly full. It is tried again. */
   const fillReserve = () => reserve.fill().catch(() => {});
 
   function isDue(): boolean {

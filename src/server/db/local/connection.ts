@@ -213,7 +213,7 @@ function enableWal(engine: Engine): void {
   }
 }
 
-/** Rows as arrays, and integers as bigint, so that none is rounded on its way. */
+/** Makes a statement return rows as arrays and integers as bigint, so that no integer is rounded. */
 function readExactly(statement: EngineStatement): EngineStatement {
   statement.raw(true);
   statement.safeIntegers(true);

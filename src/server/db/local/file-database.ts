@@ -19,16 +19,16 @@ import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 export const maxWalBytes = 256 * MiB;
-/** Its only effect is that each process reads its cached credentials again. SQLite would not write an unchanged row. */
+/** A harmless write: processes only read their cached credentials again. SQLite would not write an unchanged row. */
 const probe = "UPDATE revision SET value = value + 1";
 
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   /** Whether a server's checkpointer empties the WAL. If so, writes wait while the WAL is too large. */
   hasCheckpointer?: boolean;
-  /** Whether another server may take over. If so, the process checks this before it writes after a standstill. */
+  /** Whether another server may take over. If so, the process checks this before it writes after a suspension. */
   isReplicated?: boolean;
   afterClose?: () => void;
-  /** Whether a server uses the file. Its checkpointer then replaces the checkpoint at close. */
+  /** Whether a server uses the file. If so, its checkpointer empties the WAL, and closing does not. */
   isServerRunning?: () => Promise<boolean>;
 }
 
@@ -46,7 +46,7 @@ export class FileDatabase implements Database {
   readonly #emptier: WalTruncator;
   readonly #options: FileDatabaseOptions;
   readonly #fairness: LockFairness;
-  /** Whether the file, its WAL and the WAL's index are in place. */
+  /** Each returns whether its path still names the file that was opened. */
   readonly #inPlace: Record<"file" | "wal" | "index", () => boolean>;
   #isClosed = false;
 

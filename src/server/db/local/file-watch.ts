@@ -21,12 +21,12 @@ export function watchFile(path: string): () => boolean {
   return isSame;
 }
 
-/** After such a standstill, for example of a suspended machine, another server may have taken over. */
+/** If the process did not run for this long, as on a suspended machine, another server may have taken over. */
 const suspendedMs = 2000;
 /** Within this time, a replicated server has found out whether another one took over. */
 const askingMs = 2000;
 
-/** Returns a function that returns whether this process has just resumed after a standstill. */
+/** Returns a function that returns whether this process has just resumed after a suspension. */
 export function watchSuspension(): () => boolean {
   let runningAt = Date.now();
   let asksUntil = 0;

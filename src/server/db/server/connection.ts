@@ -73,7 +73,7 @@ export class ServerConnection {
   }
 
   /**
-   * Runs a batch in one trip. If a step fails, its error is its outcome.
+   * Runs a batch in one round trip. If a step fails, its error is its outcome.
    * @param timeoutMs how long the server may take.
    * @throws an error of the network or of the whole batch, which may have been executed nevertheless.
    */
@@ -97,7 +97,7 @@ export class ServerConnection {
     return Promise.all(outcomes);
   }
 
-  /** Runs a batch in one trip, each step only if the one before it succeeded. Errors: as `run`; unavailable without the stream. */
+  /** As `run`, but runs each step only if the one before it succeeded. Throws unavailable if the stream has ended. */
   async runInOrder(kept: KeptStream | undefined, stmts: readonly Step[], timeoutMs: number): Promise<Outcome[]> {
     if (!this.isOpen(kept)) throw unavailable("The connection was lost.", { isInternal: true });
     const steps = stmts.map((stmt, index) => ({ ...stmt, after: index === 0 ? undefined : index - 1 }));

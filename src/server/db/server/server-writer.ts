@@ -30,7 +30,7 @@ const tripTimeoutMs = 5000;
 const minLockMs = 500;
 
 /**
- * Writes to a libSQL server over one kept stream. To save trips, statements that need no answer wait for the next
+ * Writes to a libSQL server over one kept stream. To save round trips, statements that need no answer wait for the next
  * message, and calls that arrive together share one. A group writes its number into a row, and each later message
  * checks it first, because after the server has ended a transaction it would commit each further statement alone. See
  * ../group-commit/README.md.
@@ -51,7 +51,7 @@ export class ServerWriter implements Writer {
   #unsent: Bound[] = [];
   /** Index of the current unit's first unsent statement; undefined once it was sent. */
   #unitAt: number | undefined;
-  /** The reads before the commit. The unit that may be the last carries them, which saves a trip. */
+  /** The reads before the commit. They are sent with the unit that may be the last, which saves a round trip. */
   #ahead: Bound[] = [];
   #foundAhead: Result[] | undefined;
   readonly #calls = new GatheredCalls((stmts) => this.#send(stmts));

@@ -13,7 +13,7 @@ interface Read {
   arrivedAt: number;
 }
 
-/** Concurrent trips. More would only wait at the server. */
+/** The maximum of concurrent round trips. More would only wait at the server. */
 const maxTrips = 4;
 const maxStatements = 64;
 /** Time limit of a read with its retry over a second connection. `tripTimeoutMs` is that of the first try. */
@@ -23,13 +23,13 @@ const tripTimeoutMs = 7000;
 const minTimeoutMs = 500;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 const gatherMs = 3;
-/** If a trip takes longer than this plus a millisecond per statement, its statements get trips of their own. */
+/** After a round trip longer than this plus 1 ms per statement, each of its statements is sent alone. */
 const slowMs = 15;
 
 /**
- * Reads from a libSQL server over kept streams. Reads of one turn of the event loop share a trip, because a trip costs
- * the server as much as ten statements. While one is under way, further reads are gathered until it ends, or for a
- * moment.
+ * Reads from a libSQL server over kept streams. Reads of one turn of the event loop share a round trip, which costs the
+ * server as much as ten statements. During a round trip, further reads are collected until it ends, or for a few
+ * milliseconds.
  */
 export class SharedReads {
   readonly #connection: ServerConnection;
@@ -68,7 +68,7 @@ export class SharedReads {
     while (this.#waiting.length > 0 && this.#underWay < maxTrips) void this.#answer(this.#take());
   }
 
-  /** Takes the reads of the next trip: a slow one alone, else as many as fit. */
+  /** Takes the reads of the next round trip: a slow read alone, otherwise as many as fit. */
   #take(): Read[] {
     const isSlow = ({ stmts }: Read) => stmts.some(({ sql }) => this.#slow.get(sql));
     let count = 0;

@@ -34,7 +34,7 @@ export const reservedStock = recordCheck({
 
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"];
 
-// Computed as the triggers on the variants do.
+// Computes what the triggers on the variants store in a product.
 const living = (product: string) => sql`(select rendered, ${variantViews.public.json} as catalog, stock, reserved
   from ${productVariants}
   where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;

@@ -37,7 +37,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/** Issues a key. Without origins and `allowNoOrigin`, all origins may use it. Errors: `issueKey`, `setOrigins`. */
+/** Issues a key. Any origin is allowed if `origins` is empty and `allowNoOrigin` false. Errors: `issueKey`, `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);

@@ -43,7 +43,7 @@ const putCode = statement(sql`
     ${param("now")}, ${param("expiresAt")})
   on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
-// The code that was sent, otherwise the one with most tries left.
+// Selects the code that was sent; if none matches, the one with the most tries left.
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
   select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);
@@ -87,10 +87,10 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
 }
 
 /**
- * Redeems a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that
+ * Redeems a code. It is checked twice: first, so that guessing causes no expensive work, and in the transaction that
  * uses it up.
- * @param use `prepare`: work outside the transaction after the first check, such as hashing; null counts as a wrong
- * try. `act`: the effect, in the transaction; an error that it returns is thrown, although the code is used up.
+ * @param use `prepare` does slow work such as hashing after the first check; if it returns null, the try was wrong.
+ * `act` runs in the transaction. If it returns an error, the code is used up and the error is thrown.
  * `refused` records a counted refusal.
  * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts if the code has no tries left.
  */

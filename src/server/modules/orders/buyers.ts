@@ -14,8 +14,8 @@ import { orderLines, orders } from "./table.ts";
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
 const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
 const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
-// A buyer may always reserve ten items, and a share of the whole stock. With shares of what is left, seven buyers could
-// reserve all but a hundredth. Parameters are real numbers, so the share is rounded here.
+// A buyer may reserve ten items, or a larger share of the whole stock. If the share were of the unreserved stock, seven
+// buyers could reserve 99 %. Parameters are bound as REAL, so the statement rounds the share.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
@@ -48,7 +48,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Counts a try. Runs outside the transaction, because refused orders also reveal stock. Errors: tooManyRequests. */
+/** Counts a try before the transaction, because refused orders reveal stock too. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
@@ -56,7 +56,7 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
   await consumeLimit(ctx, { name, max, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
 }
 
-/** Refuses an order, already written, with which its buyer reserves too much of an item. Errors: outOfStock. */
+/** Throws outOfStock if the buyer, with this order that is already written, reserves too much of an item. */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
   const { id: tenantId, stockShare: share } = tx.tenant;
   if (share === 100) return;
@@ -91,7 +91,7 @@ const { id, number } = orders;
 const isUnpaidOf = and(isUnpaid, eq(buyer, param("buyer")));
 const selectOfBuyer = statement((q) => q.select({ id, number }).from(orders).where(isUnpaidOf).orderBy(number));
 
-/** At most `limit` buyers whose unpaid orders reserve stock, the most pieces first. */
+/** At most `limit` buyers whose unpaid orders reserve stock. Buyers who reserve the most items come first. */
 export function listBuyers(ctx: Ctx, limit: number) {
   return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
 }

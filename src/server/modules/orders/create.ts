@@ -168,7 +168,7 @@ const insertLine = statement(sql`
     image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted) values `);
 const marks = `(${Array(18).fill("?")})`;
 
-/** Returns the statement that inserts all lines: one per number of lines, because JSON paths are slow on a server. */
+/** Returns the statement that inserts this many lines. One statement for any number would need slow JSON paths. */
 function insertLines({ tenantId, id }: Record<"tenantId" | "id", string>, lines: readonly NewLine[]): InStatement {
   const args = lines.flatMap((line, position) => {
     const { productId, variantId, title, variantTitle, sku, options, image, isCounted } = line;

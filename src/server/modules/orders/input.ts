@@ -22,7 +22,7 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
   if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
 }
 
-/** The customer of an order: who is signed in, or whom an app key names. Errors: notFound for another user. */
+/** The customer of an order: the signed-in user, or one whom an app key names. Errors: notFound for another user. */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;

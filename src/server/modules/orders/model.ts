@@ -35,7 +35,7 @@ export const OrderInput = input("OrderInput", {
   note: Type.Optional(nullable(lines(2000))),
   use_points: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER, "Reward points to pay with.")),
   shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
-  tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
+  tax: Type.Optional(Type.Number({ minimum: 0, description: "Divided among the lines. App keys and staff only." })),
   customer_id: Type.Optional(textUpTo(100, "Id of the customer, for app keys and staff. Default: a guest.")),
   guest_ip: Type.Optional(
     textUpTo(45, "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it."),
@@ -118,7 +118,7 @@ export const Order = output("Order", {
   points_used: count,
   points_earned: count,
   points_returned: Type.Integer({ minimum: 0, description: "Used points that were returned to the customer." }),
-  points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds took back." }),
+  points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds reversed." }),
   payment_reference: nullable(Type.String()),
   shipping_address: nullable(ShippingAddress),
   note: nullable(Type.String()),

@@ -101,7 +101,7 @@ async function movePoints(
 ) {
   const { id: orderId, userId } = order;
   if (userId === null) return { pointsReturned: 0, pointsReversed: 0 };
-  // Points pay only for goods, and are earned with everything that is paid.
+  // Points can pay for goods only, but all that is paid earns points.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
   const reversible = shareOf(order.pointsEarned, order.refundedMinor + plan.amount, order.totalMinor);
   const pointsReturned = Math.max(returnable - order.pointsReturned, 0);
@@ -117,7 +117,7 @@ type Row = typeof orderLines.$inferSelect;
 export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
   Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
 
-/** Plans a refund of these lines, or of all that is `left` (minor units). Errors: validationFailed, wrongState. */
+/** Plans a refund of given lines, else of everything `left` (minor units). Errors: validationFailed, wrongState. */
 export function planRefund(
   lines: readonly PaidLine[],
   left: number,

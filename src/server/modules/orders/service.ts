@@ -17,7 +17,7 @@ import { bumpVersion, orderStateError, requireOrderId, selectOrder, selectState,
 import { orders } from "./table.ts";
 import { type ChangedOrder, changedColumns, commitTransition, type OrderChange, releaseOrder } from "./transition.ts";
 
-/** Builds an update of an order in the right state and version. `required` continues `Only …` in an error. */
+/** Builds an update that requires a state and version of the order. An error says `Only ${required}`. */
 function transition(from: "pending" | "paid", required: string, set: SQLiteUpdateSetSource<typeof orders>) {
   const isAllowed = and(byId(orders), visible, eq(orders.status, from), isVersion(orders));
   const changed = { ...set, ...bumpVersion };
@@ -29,7 +29,7 @@ const cancelling = transition("pending", "pending orders can be cancelled", {
   status: "cancelled",
   cancelledAt: param("now"),
 });
-// Until it has expired, an order can be paid even after its time, because its items are still reserved.
+// Until the job expires it, an order can be paid even after `expires_at`, because its items are still reserved.
 const paying = transition("pending", "pending orders can be paid", {
   status: "paid",
   paymentStatus: "paid",
@@ -111,7 +111,7 @@ async function change(
   });
 }
 
-// Orders of a store expire in the order of creation, for which there is an index.
+// Orders of a store expire in the order of their creation, so an index finds the due ones.
 const selectDue = statement<{ id: string; tenant: string }>(sql`
   select o.id, ${tenantForWork} as tenant
   from ${tenants} t cross join ${orders} o indexed by orders_by_status

@@ -14,11 +14,11 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** The columns of every write, after which an order is no longer pending. */
+/** Columns that every write of an order sets. The order is no longer pending afterwards. */
 export const bumpVersion = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
 
-// The form of all amounts is computed once, because a libSQL server parses the statement for each order, and a short
-// one is faster.
+// Computes the format of amounts once for all of them, which keeps the statement short. A libSQL server parses it for
+// each order.
 const amountForm = `(select currency_digits as digits, iif(currency_digits = 0, '%d', '%d.%0*d') as form,
   cast('1' || substr('0000', 1, currency_digits) as integer) as scale)`;
 
@@ -44,7 +44,7 @@ export const insertEvent = compileEvent({
   from: sql`${orders} where ${byId(orders)}`,
 });
 
-// Ordered by a subquery, because a libSQL server has no `order by` in an aggregate.
+// A subquery orders the lines, because a libSQL server has no `order by` in an aggregate.
 const items = `(select json_group_array(json(line)) from (
   select json_object(${fieldsOf(OrderLine, { options: "json(options)" })}) as line
   from order_lines where order_id = orders.id order by position))`;

@@ -11,7 +11,7 @@ export const orderNumbers = sqliteTable("order_numbers", {
   last: integer("last").notNull().default(0),
 });
 
-/** Orders, stored in the index of their numbers. Amounts are in minor units of `currency`, and fixed at creation. */
+/** Orders, stored by number without rowid. Amounts are in minor units of `currency`, and fixed at creation. */
 export const orders = sqliteTable(
   "orders",
   {
@@ -19,7 +19,7 @@ export const orders = sqliteTable(
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
     userId: text("user_id"),
-    /** While it is pending: the customer, or a keyed hash of a guest's address, whose limits it counts towards. */
+    /** Whose limits a pending order counts towards: the customer, or a keyed hash of a guest's address. */
     buyer: text("buyer"),
     status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
     paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),

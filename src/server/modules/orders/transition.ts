@@ -78,9 +78,9 @@ const reversed = { pointsReversed: sql`points_reversed + ${param("reversed")}`, 
 const addReversed = statement((q) => q.update(orders).set(reversed).where(byId(orders)));
 
 /**
- * Returns points that an order spent; `earlier` points were returned before. Up to as many are then reversed for
- * refunds of the customer's other orders, which could not reverse them before. `cause` is the id of a refund, or of an
- * unpaid order.
+ * Returns points that an order spent; `earlier` is how many were returned before. If refunds of the customer's other
+ * orders could not reverse all earned points, this reverses the rest, up to the returned points. `cause` is the id of a
+ * refund, or of an unpaid order.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,

@@ -40,14 +40,14 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     ...timeFilters(query, "updated_at"),
     ids: query.ids === undefined ? undefined : JSON.stringify(parseIds(query.ids)),
   };
-  // A customer's orders by creation have an index of their own.
+  // There is an index of a customer's orders by creation.
   const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !isByCreation) };
   return readPage(ctx, query, { filters, unindexed });
 }
 
 export type OrderDocument = Static<typeof Order>;
 
-/** An order as tables show it. `sign` is the store's, null for another currency. */
+/** An order as tables show it. `sign` is the store's currency sign, null for an order in another currency. */
 export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;

@@ -126,7 +126,7 @@ export async function exportPerson(ctx: Ctx, id: string) {
   const orders: object[] = [];
   for await (const page of readOrderPages(ctx, { customer_id: id })) {
     orders.push(...page.map(({ order }) => order));
-    // A party of its own, so that exports do not delay the short requests of the store.
+    // Exports queue apart from the store's short requests, so that they do not delay these.
     await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }
   const rows = await Promise.all(

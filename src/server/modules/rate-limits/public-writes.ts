@@ -32,9 +32,9 @@ export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promi
 }
 
 /**
- * Counts a public write of the caller before its work; counts nothing outside a server. A server that writes for
- * visitors sends their addresses.
- * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
+ * Counts a public write of the caller before its work; does nothing outside a server. A server that writes for visitors
+ * sends their addresses.
+ * @returns a promise only after a start or an idle time, because it then reads the counts of other processes first.
  * @throws tooManyRequests with `retryAfter`; then nothing is counted.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {

@@ -114,7 +114,7 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
     const checking = requireUnchanged(tx, user);
     if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, { codeTry, otp });
     const { issued, statements } = bindLogin(tx, user, codeTry);
-    // The statements share a trip to a server with the checks, which come first. If a check fails, they are undone.
+    // The statements share a round trip with the checks, which come first. If a check fails, they are undone.
     await Promise.all([checking, tx.db.batch(statements)]);
     return issued;
   });

@@ -82,14 +82,14 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
   });
 }
 
-/** Deletes a user whom the actor may manage, or is, in the transaction of the act. Errors: as `deleteUser`. */
+/** Deletes a user, who may be the actor, in the caller's transaction. Errors: as `deleteUser`. */
 export async function removeUser(
   tx: Ctx,
   stored: SignInUser,
   { ifMatch, event }: { ifMatch: number | null; event: "user.deleted" | "user.erased" },
 ): Promise<void> {
   const { id, emailKey, role } = stored;
-  // Tokens first: their rows are kept, so that revoked tokens can be told from unknown ones.
+  // Tokens are ended first. Their rows are kept, so that revoked tokens can be distinguished from unknown ones.
   await revokeTokens(tx, id, "revoked");
   await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };

@@ -134,7 +134,7 @@ const minCached = 500;
 /** User agents of programs that fetch pages for people, such as apps and shops that render on a server. */
 const libraries = new RegExp(`^(?:${patterns.libraries.join("|")})(?:$|[ /_])`, "i");
 
-/** Patterns of the list that are not used, because they match libraries, or every agent that is not a browser. */
+/** Patterns of the bot list that we ignore: they match libraries, or every agent that is not a browser. */
 export const notBots: ReadonlySet<string> = new Set(patterns.notBots);
 
 let bots: RegExp | undefined;

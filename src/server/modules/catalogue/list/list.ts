@@ -32,7 +32,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
   // The state is read before the page, because a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
-  // A party of its own, so that searches do not delay the short requests of the store.
+  // Searches queue apart from the store's short requests, so that they do not delay these.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);

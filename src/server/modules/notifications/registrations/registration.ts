@@ -69,9 +69,8 @@ function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform):
 }
 
 /**
- * Returns keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` covers the
- * keys that allow registering it again; null for tokens, which are secret themselves. Errors: unavailable without the
- * server's key.
+ * Returns keyed hashes of a target, different in each store: `targetKey` finds its registration; `proofKey`, of the keys
+ * that allow registering it again, is null for tokens, which are secret themselves. Throws unavailable without a key.
  */
 function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -80,7 +79,7 @@ function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) 
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/** Counts a write for the address and the user, else the device: one key may write for many. */
+/** Counts a write for the address, and for the user or else the device, because one key may write for many. */
 async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }

@@ -104,7 +104,7 @@ const markProven = statement(sql`
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
 export const pushQueue = createQueue(pushDeliveries, { which, read, delivered: "sent" });
-// If the device has registered again, its target is sealed anew, and it is not removed.
+// A device that has registered again has a newly sealed target, so it is not removed.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
