@@ -718,7 +718,7 @@ export interface paths {
     "/": {
         parameters: {
         };
-        /** Get the name and version of the server, and whether it is ready; browsers get a page */
+        /** Get the server's version and state; browsers get a page */
         get: operations["getHome"];
     };
     "/docs": {
@@ -2700,7 +2700,7 @@ export interface components {
         Health: {
             /** @description `ok` */
             status: string;
-            /** @description A problem that the operator should solve, although the server works. */
+            /** @description A problem for the operator to solve; the server works. */
             warning?: string;
         };
         HealthReply: {

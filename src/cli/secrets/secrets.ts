@@ -9,7 +9,7 @@ import { type Console, info, invalidFlag, printRecord, UsageError, warn } from "
 import { escapeControls } from "../terminal/text.ts";
 
 const maxBytes = 4096;
-// Without similar characters: 0 O o, 1 l I.
+// The alphabet omits characters that look alike: 0 O o, 1 l I.
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const groups = 5;
 const groupLength = 5;

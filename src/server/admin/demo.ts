@@ -72,7 +72,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const keys = { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
     const kept = { ...keys, password };
-    // Written before the commit: a superfluous file can be replaced, but a lost secret cannot be read again.
+    // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.
     if (!Bun.deepEquals(kept, before)) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
@@ -80,7 +80,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
   });
   const work = { ...ctx, tenant: await requireTenant(ctx, namespace) };
   const user = await findSignInUser(db, work.tenant.id, email);
-  // In the transaction, hashing the password would block other writers.
+  // This is not in the transaction, because hashing the password would block other writers.
   if (!user) await createUser(work, { email, name: "Ada", password, email_verified: true });
   else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(work, user.id, password);
   return { ...store, email, password };

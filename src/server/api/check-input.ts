@@ -98,8 +98,7 @@ const tagForm = /^(?:W\/)?"([^"]*)"$/;
 const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 
 /**
- * Returns the version; null without the header or for `*`. A weak tag matches, because a compressing proxy turns `"2"`
- * into `W/"2"`.
+ * Returns the version; null without the header or for `*`. A weak tag matches: proxies turn `"2"` into `W/"2"`.
  * @throws malformedRequest for anything but one tag, preconditionFailed for a foreign one.
  */
 export function parseIfMatch(header: string | null): number | null {

@@ -11,7 +11,7 @@ export class Semaphore {
   readonly limits;
   waiting = 0;
   #held = 0;
-  /** By party and member, in the order of their turns. No list is empty. */
+  /** The waiting calls by party and member, in the order of their turns. No list is empty. */
   readonly #parties = new Map<string, Map<string, Waiter[]>>();
 
   constructor(limits: { permits: number; maxWaiting?: number; maxWaitMs?: number; fullMessage: string }) {

@@ -134,7 +134,7 @@ function readEnvFile(dataDir: string): string | undefined {
   }
 }
 
-/** Without the prefix `BODEGA_`. A test compares them with the source. */
+/** Names of variables without the prefix `BODEGA_`. A test compares them with the source. */
 export const settingNames =
   `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
 TLS_CERT TLS_KEY NO_DOCS METRICS METRICS_TOKEN BACKUP_EVERY BACKUP_TO BACKUP_KEEP REPLICATE_TO REPLICATE_KEEP REPLICATE_WAL S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY

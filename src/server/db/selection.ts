@@ -26,7 +26,7 @@ export function nameColumns(query: object): Decoder[] {
     if (decoder) decoders.push({ name, decode: (value) => decoder.mapFromDriverValue(value) });
     return is(source, Column) && source.name === name ? source : sql`${source}`.as(name);
   };
-  // Copied, because statements may share a selection.
+  // The selection is copied, because statements may share it.
   const fields = Object.entries(config.fields ?? {}).map(([name, field]) => [name, nameColumn(name, field)]);
   if (config.fields) config.fields = Object.fromEntries(fields);
   for (const one of config.returning ?? []) one.field = nameColumn(one.path.join("."), one.field);

@@ -161,7 +161,7 @@ export function byId(table: StoreTable & { id: SQLiteColumn }): SQL {
   return and(ofStore(table), eq(table.id, param("id"))) as SQL;
 }
 
-/** With `ifMatch`, only rows of this version. */
+/** Matches rows of the version `ifMatch`, or of any version if it is null. */
 export function isVersion({ version }: { version: SQLiteColumn }): SQL {
   return sql`${version} = coalesce(${param("ifMatch")}, ${version})`;
 }

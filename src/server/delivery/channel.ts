@@ -19,13 +19,13 @@ export interface Answer {
 }
 
 export interface Attempt {
-  /** The receiver, whose circuit counts the answer, and the target at that receiver. */
+  /** The receiver, whose circuit breaker counts the answer, and the target at this receiver. */
   receiver: string;
   target: string;
   timeoutMs: number;
   /** A shorter timeout for a receiver that is not trusted. One missing answer then opens its circuit. */
   untrustedTimeoutMs?: number | undefined;
-  /** An error is an answer without a status: the receiver failed. */
+  /** Makes the attempt. An error means that the receiver failed. */
   send(signal: AbortSignal): Promise<Answer>;
 }
 
@@ -52,7 +52,7 @@ export interface Channel<Task> {
   /** The final state of a delivery that is not retried; failed by default. */
   outcomeOf?(answer: Answer): DeadEnd["outcome"];
   alsoRecord?(task: Task, answer: Answer): InStatement[];
-  /** Names a delivery in the notice that it has failed; without it there is none. */
+  /** Names a delivery in the notice of its failure. Without this function, there is no notice. */
   describe?(task: Task): string;
   /** Tells operators of an answer. @param circuit whether it opened or closed the circuit of the receiver. */
   notify?(task: Task, answer: Answer, circuit: "opened" | "closed" | null, receiver: string): void;

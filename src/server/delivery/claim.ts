@@ -47,7 +47,7 @@ export function createQueue<Task extends { id: string }>(
 ) {
   const { which, read, delivered, onDelivered = sql``, onEnded = sql`` } = options;
   const isActive = sql`exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')`;
-  // Found and leased in one statement, so that no two processes can claim the same.
+  // One statement finds and leases deliveries, so that no two processes can claim the same one.
   const lease = statement((q) =>
     q
       .update(table)
@@ -56,12 +56,12 @@ export function createQueue<Task extends { id: string }>(
       .returning({ id: sql<string>`id`, attempts: sql<number>`attempts` }),
   );
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // Not bound to the lease: a message that arrived must not be sent again, even if another process has claimed it
+  // This does not check the lease: a message that arrived must not be sent again, even if another process claimed it
   // since.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
-  // Unless another process has claimed or ended the delivery since.
+  // These take effect only if no other process has claimed or ended the delivery since.
   const ofClaim = (assignments: SQL) =>
     statement(sql`update ${table} set ${assignments}
       where id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`);

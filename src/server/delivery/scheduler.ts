@@ -74,7 +74,7 @@ export class Scheduler {
   /** Returns 0 if a claimed delivery may go to its receiver now; otherwise for how long it must wait, in milliseconds. */
   waitMs(source: Source, receiver: string): number {
     if (this.#roomFor(source, receiver) > 0) return 0;
-    // Random, so that they do not all return at once.
+    // The wait is random, so that the deliveries do not all return at once.
     return this.openMs(receiver) + skippedMs * (1 + Math.random());
   }
 

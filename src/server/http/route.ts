@@ -30,7 +30,7 @@ export const publicAccess: Access = { kind: "public" };
 /** Ignores credentials (specification, section 4, rule 2): an old token must not prevent a new login. */
 export const noAuth: Access = { kind: "public", noAuth: true };
 
-// Called several times per request, so these functions are created once.
+// These functions are created once, because each request calls them several times.
 const isOwnToken = (method: Access) => method.kind === "token" && method.own === true;
 const isPublic = (method: Access) => method.kind === "public";
 const isNoAuth = (method: Access) => method.kind === "public" && method.noAuth === true;
@@ -51,7 +51,7 @@ export interface Reply {
   status?: number;
   page?: Page;
   version?: number;
-  /** Read before the reply or together with it, so that it is never newer. */
+  /** The state of the reply. It is read before the reply or together with it, so that it is never newer. */
   state?: string | undefined;
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */

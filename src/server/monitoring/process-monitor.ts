@@ -40,7 +40,7 @@ export function monitorProcess(db: Database) {
   checking?.unref();
   return {
     meter,
-    /** By request id. Anyone may send such requests, so only some are kept. */
+    /** The recent requests by request id. Anyone can send them, so only some are kept. */
     recentRequests: new LruCache<RecentRequest>(keptRequests),
     read() {
       const { user, system } = process.cpuUsage();

@@ -8,7 +8,7 @@ import { attempt } from "../values/attempt.ts";
 const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
-/** Shorter than the five seconds that health probes usually wait, so that they get a reply with the reason. */
+/** Less than the five seconds that health probes usually wait, so that they get a reply with the reason. */
 const defaultTimeoutMs = 3000;
 
 export interface ReadinessDeps {

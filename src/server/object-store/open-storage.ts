@@ -94,7 +94,7 @@ async function listObjects(client: Bun.S3Client, prefix: string, start: string, 
 function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupUpload {
   const sink = new Transform({
     highWaterMark: 1 << 20,
-    // Copied, because the pipeline reuses its buffer while the upload still needs it.
+    // The chunk is copied, because the pipeline reuses its buffer while the upload still needs it.
     transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
   });
   // Destroying the stream ends the upload without an object. Bun's own writer would store what it has.

@@ -7,7 +7,7 @@ import { attempt } from "../values/attempt.ts";
 import { formatBytes, KiB, MiB } from "../values/units.ts";
 import type { ReplicaTarget } from "./target.ts";
 
-/** The hash is stored in the object that follows. */
+/** A verified object of a replica. The object that follows stores its `hash`. */
 export interface StoredObject<Header> {
   header: Header;
   payload: Uint8Array;
@@ -16,7 +16,7 @@ export interface StoredObject<Header> {
 
 const maxBytes: Record<string, number> = { generation: 64 * KiB, snapshot: 64 * MiB, segment: 258 * MiB };
 
-/** Appended to the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of name and hash. */
+/** The end of each object: the fingerprint of the key, the SHA-256 of the content, and the HMAC of name and hash. */
 const sealForm = /^([0-9a-f]{32})([0-9a-f]{64})([0-9a-f]{64})$/;
 const sealBytes = 160;
 

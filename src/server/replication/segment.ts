@@ -10,7 +10,7 @@ export interface SegmentHeader {
   /** When the database was created, which identifies it. */
   database: string;
   generation: number;
-  /** When the server claimed the generation. It distinguishes a replica that was started anew in the same place. */
+  /** When the server claimed the generation. It distinguishes a replica from a later one in the same place. */
   claimed: string;
   sequence: number;
   /** The segment before it; null for the first one of a place. */

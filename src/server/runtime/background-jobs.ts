@@ -33,7 +33,7 @@ export interface JobOptions extends CommandRun {
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
-  // First, before anything is sent or answered.
+  // The replica comes first, before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
   const deps = vault && { db, vault, now: Date.now, notice };
   const mail = deps && (await startMailDelivery(config, deps));

@@ -59,7 +59,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   });
   const answer = (request: Request) => app.fetch(hasHost(request.url) ? request : withHost(request));
   const answerLater = async (request: Request) => {
-    // Read before the client can disconnect, because Bun reports only later disconnects.
+    // The signal is read before the client can disconnect, because Bun reports only later disconnects.
     const { signal } = request;
     try {
       await yieldToEventLoop(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });

@@ -13,9 +13,9 @@ interface PortOptions {
   fetch: (request: Request) => Response | Promise<Response>;
 }
 
-/** Longer than a body may take, so that a slow client gets a reply before Bun closes the connection. */
+/** The timeout is longer than a body may take, so that a slow client gets a reply before Bun closes the connection. */
 export const idleSeconds = 30;
-/** For the request line and all headers. Cookies of a shared domain may need more than Bun's default of 16 KiB. */
+/** The maximum of request line and headers. Cookies of a shared domain may need more than Bun's default of 16 KiB. */
 const maxHeaderBytes = 32_768;
 /** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
@@ -74,10 +74,10 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     async stop(graceMs: number) {
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
-      // Loaded only here, because it opens the C library.
+      // Only this imports the module, because it opens the C library.
       if (graceMs > 0) (await import("./defer-connections.ts")).deferConnections(port);
       await Bun.sleep(Math.min(deferMs, graceMs));
-      // Counted from here, so that a request whose body does not arrive is answered before it is cut off.
+      // The time starts here, so that a request whose body does not arrive is answered before its connection is closed.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));

@@ -176,7 +176,7 @@ async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (aside !== undefined) log.notice("error", `The WAL of the removed database file is kept as ${aside}.`);
 }
 
-/** Loaded on demand, because most servers are behind a proxy that terminates TLS. */
+/** The module is loaded on demand, because most servers are behind a proxy that terminates TLS. */
 async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
   if (config.tls === undefined) return null;
   const { watchCertificate } = await import("../tls/watch-certificate.ts");

@@ -23,7 +23,7 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
     interval_seconds: round(seconds),
     requests: { ...rate(requests.total, before?.requests.total), in_flight: requests.in_flight },
     latency_ms: latencies(requests.latency, before?.requests.latency),
-    // By HTTP status, error code and result of a sign-in.
+    // Counts by HTTP status, by error code and by result of a sign-in.
     statuses: rates(requests.statuses, before?.requests.statuses),
     errors: rates(requests.errors, before?.requests.errors),
     sign_ins: rates(sign_ins, before?.sign_ins) as Record<keyof ServerStatus["sign_ins"], ReturnType<typeof rate>>,

@@ -62,7 +62,7 @@ async function watch(readStatus: ReadStatus, intervalMs: number, console: Consol
     for (;;) {
       const code = await Promise.race([screen.left, Bun.sleep(intervalMs)]);
       if (code !== undefined) return code;
-      // Waits for a server that restarts.
+      // Gives a restarting server time to answer again.
       const next = await Promise.race([screen.left, readStatus().catch(() => undefined)]);
       if (typeof next === "number") return next;
       note = next === undefined ? "The server does not answer. Waiting for it; press q to quit." : undefined;

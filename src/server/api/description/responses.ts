@@ -84,9 +84,7 @@ interface SystemPage {
   errors?: readonly ErrorKind[];
 }
 
-const warning = Type.Optional(
-  Type.String({ description: "A problem that the operator should solve, although the server works." }),
-);
+const warning = Type.Optional(Type.String({ description: "A problem for the operator to solve; the server works." }));
 const health = output("Health", { status: Type.String({ description: "`ok`" }), warning });
 const home = output("Home", {
   name: Type.String(),
@@ -97,11 +95,7 @@ const home = output("Home", {
 });
 
 export const systemPages = {
-  "/": {
-    id: "getHome",
-    summary: "Get the name and version of the server, and whether it is ready; browsers get a page",
-    data: home,
-  },
+  "/": { id: "getHome", summary: "Get the server's version and state; browsers get a page", data: home },
   "/docs": {
     id: "getReference",
     summary: "Get this reference as a page, unless it is disabled",

@@ -15,7 +15,7 @@ export interface TablePlan {
   kind: "table" | "virtual" | "shadow";
   /** All columns except generated ones, and the rowid if no column is an alias of it. */
   columns: string[];
-  /** Indexes in `columns` of the key, by which rows are read. */
+  /** Where the columns of the key, which orders the rows, are in `columns`. */
   key: number[];
 }
 

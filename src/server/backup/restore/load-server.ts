@@ -22,7 +22,7 @@ import {
 import { withCopy } from "./inspect.ts";
 
 const maxParameters = 2000;
-/** Written last, because its rows mark the database as complete. */
+/** This table is written last, because its rows mark the database as complete. */
 const migrationsTable = "__bodega_migrations";
 
 /**

@@ -38,7 +38,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
     onStep?.("the old WAL is merged");
     kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(old)) {
-      // Copied, not linked, because links of an unfinished restore are removed, and a damaged database needs its WAL.
+      // The WAL is copied, not linked: a damaged database needs it, and links of an unfinished restore are removed.
       copyWhole(`${old}-wal`, `${kept}-wal`);
       copyWhole(old, kept);
     } else linkOrCopy(old, kept);

@@ -76,7 +76,7 @@ export async function applyRestore(plan: RestorePlan, config: Config, options: R
   if (server === null) throw serverRuns(config.dataDir);
   try {
     if (fetched.missing.length === 0) {
-      // In the copy, so that the restored database always contains the entry.
+      // The entry goes into the copy, so that the restored database always contains it.
       await withConfiguredDatabase({ ...config, dataDir: fetched.folder }, (db) => audit(db, actor, fetched));
       await mergeWal(fetched.databasePath);
     }
@@ -140,9 +140,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Insp
   const { dataDir } = config;
   const path = databaseFile(dataDir);
   if (existsSync(standbyFile(dataDir))) {
-    warnings.push(
-      `${dataDir} is the directory of a standby. It becomes the directory of a server; the standby's copy is kept.`,
-    );
+    warnings.push(`${dataDir} is a standby's directory. It becomes a server's directory; the copy is kept.`);
     return null;
   }
   if (!existsSync(path)) return null;

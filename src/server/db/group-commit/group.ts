@@ -22,7 +22,7 @@ export interface GroupOptions {
   writeTimeoutMs: number;
   /** Milliseconds that the first unit may take in addition, because it may wait for the lock. */
   lockMs: number;
-  /** Loaded at the first group, since many commands only read. */
+  /** The first group loads it, because many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
 

@@ -49,7 +49,7 @@ export class BallastFile {
       const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
       file = await open(this.path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
       if (held === 0) chownLike(this.path, dirname(this.path));
-      // Random bytes, because some file systems do not allocate space for zeros.
+      // The bytes are random, because some file systems do not allocate space for zeros.
       const chunk = randomBytes(chunkBytes);
       for (let at = held; at < target; at += chunk.length) await file.write(chunk);
     } finally {

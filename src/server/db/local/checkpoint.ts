@@ -66,7 +66,7 @@ export function startCheckpointer(
   function isDue(): boolean {
     const size = db.walBytes();
     if (size === 0 || !db.mayEmptyWal()) return false;
-    // Even while writes wait, because a larger WAL would delay them longer.
+    // The WAL is emptied even while writes wait, because a larger one would delay them longer.
     return size >= limit || reserve.freeBytes < minFreeBytes;
   }
 

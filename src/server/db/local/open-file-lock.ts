@@ -31,8 +31,7 @@ export async function lockShared(path: string): Promise<FileLock> {
   refuseStandby(dirname(path));
   if (hasWal(path) && !statSync(path, { throwIfNoEntry: false })?.size) {
     const message = `${path} is missing or empty, but ${basename(path)}-wal beside it has the last writes.`;
-    const remedy =
-      "Put the file back; to start with an empty database, move the WAL away. To restore a backup: bodega db restore";
+    const remedy = "Put the file back; to start empty, move the WAL away. To restore a backup: bodega db restore";
     throw wrongState(message, { remedy });
   }
   const failure = () => unavailable("Another command replaces the database. Try again when it ends.");

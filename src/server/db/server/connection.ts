@@ -9,7 +9,7 @@ import type { Result } from "../session.ts";
 
 export interface ServerAddress {
   url: string;
-  /** Read at each connection, so that a token can be replaced. */
+  /** Each connection calls this, so that the token can be replaced. */
   readToken: () => string | undefined;
   /** Whether the server accepts WebSockets, known since `askedAt`; undefined before. */
   takesWebSockets?: boolean;

@@ -26,7 +26,7 @@ import {
 
 /** After this time, a server lets others take the lock. */
 const tripTimeoutMs = 5000;
-/** For the first message of a group whose first unit has waited long. */
+/** The least time for the first message of a group, even if its first unit has waited long. */
 const minLockMs = 500;
 
 /**
@@ -43,7 +43,7 @@ export class ServerWriter implements Writer {
   #durabilityReadAt = Number.NEGATIVE_INFINITY;
   readonly #connection: ServerConnection;
   readonly #lockDeadlineMs: number;
-  /** New at each start, so that group numbers never repeat. */
+  /** The id of this process, new at each start, so that no process repeats another's group numbers. */
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #lockDeadline = 0;

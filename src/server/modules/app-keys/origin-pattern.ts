@@ -9,7 +9,7 @@ export interface OriginPattern {
   port: string | null;
 }
 
-/** Longer than any host with scheme and port. Converting a long name in another script takes long. */
+/** No host with scheme and port is longer. Converting a long name in another script would take long. */
 const maxLength = 300;
 const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 

@@ -17,6 +17,6 @@ export const events = sqliteTable(
     createdAt: text("created_at").notNull(),
     isShown: integer("is_shown", { mode: "boolean" }).notNull().default(false),
   },
-  // In the order of the sequence, as each index is.
+  // SQLite orders equal entries of an index by `sequence`, the rowid.
   (t) => [index("events_by_tenant").on(t.tenantId), index("events_shown").on(t.tenantId).where(sql`is_shown`)],
 );

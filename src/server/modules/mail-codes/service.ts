@@ -47,7 +47,7 @@ const putCode = statement(sql`
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
   select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);
-// Verified and used up in one statement, so that only one of several concurrent calls succeeds.
+// One statement verifies the code and uses it up, so that only one of several concurrent calls succeeds.
 const useCode = statement(sql`
   update ${mailCodes} set used_at = ${param("now")} where ${ofSubject} and hash = ${param("hash")} and ${isLive}`);
 const addWrongTry = statement(sql`

@@ -60,7 +60,7 @@ export async function queueMail(
   const now = toTimestamp(ctx.now());
   const address = addressIn(mail);
   const [first = ""] = address;
-  // Keyed, so that the database does not reveal the recipient.
+  // The hash is keyed, so that the database does not reveal the recipient.
   const subjectKey = replaces === undefined ? null : ctx.vault.mac("mail", `${tenantId}:${kind}:${replaces}`);
   await inTransaction(ctx, async ({ db }) => {
     if (subjectKey !== null) await run(db, expireReplaced, { tenantId, subjectKey, now });

@@ -38,7 +38,7 @@ function withoutLongProfile(webp: Buffer): Buffer {
 
 /** A picture of 40 million pixels takes 2 seconds on one core. */
 const longestMs = 15_000;
-/** One of 40 million pixels in several scans takes 500 MiB. */
+/** A picture of 40 million pixels in several scans takes 500 MiB. */
 const maxMemory = 1024 * MiB;
 const memoryExitCode = 75;
 const watchMs = 20;

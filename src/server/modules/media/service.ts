@@ -88,7 +88,7 @@ const usage = { used, quota: tenants.mediaQuota };
 const selectUsage = statement((q) => q.select(usage).from(tenants).where(equals(tenants.id, "tenantId")));
 const { width, inS3 } = media;
 const selectFile = statement((q) => q.select({ width, inS3 }).from(media).where(byId(media)));
-// Few at a time, because SQLite reads a removed blob completely.
+// Removes few at a time, because SQLite reads a removed blob completely.
 const removeOld = statement(sql`
   delete from ${media} where id in (
     select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);

@@ -3,7 +3,7 @@ import { Semaphore } from "../../concurrency/semaphore.ts";
 import { invalidField, invalidLogin } from "../../errors.ts";
 
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** bcrypt ignores all further bytes. Bun first hashes longer passwords, which no other system does. */
+/** bcrypt ignores all further bytes of a password. Bun hashes a longer one first, which no other system does. */
 const bcryptBytes = 72;
 
 /** Bun's thread pool accepts any number of hashes, and its other work would wait behind them. Stores take turns. */
@@ -15,7 +15,7 @@ export const hashing = new Semaphore({
   fullMessage: "Too many passwords are being checked.",
 });
 
-/** With several processes, each hashes on its share of the cores. */
+/** Limits this process to its share of the cores, for a server with several processes. */
 export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }

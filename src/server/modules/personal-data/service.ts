@@ -33,7 +33,7 @@ const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}
 const selectOpen = statement(sql`
   select number from ${orders} indexed by orders_by_user where ${ofUser} and status in ('pending', 'paid') order by +number limit 1`);
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
-/** Ordered: refunds are found by the order's user, and notes of the ledger cannot change while the user exists. */
+/** The order matters: refunds are found by the order's user, and a user's notes in the ledger are immutable. */
 const erasures = [
   sql`update ${orderRefunds} set reason = null where reason is not null and order_id in (select id from ${orders} where ${ofUser})`,
   sql`update ${orders} set user_id = null, buyer = null, shipping_address = null, note = null, version = version + 1,
@@ -86,7 +86,7 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   if (open) throw wrongState(`Order ${open.number} of this user is not completed. Fulfil, cancel or refund it first.`);
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
   await tx.db.batch(erasures.map((erasure) => bind(erasure, values)));
-  // Last, because it also covers the entry of this act.
+  // This comes last, because it must also erase the address in the entry of this act.
   await eraseAddressesOf(tx, id);
 }
 

@@ -59,7 +59,7 @@ export async function updateOwnProfile(
       const isMoved = emailKey !== user.emailKey;
       const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
       const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedHash: user.passwordHash });
-      // Otherwise a thief with token and password would get more guesses at the second factor with each change.
+      // With a second factor, failures stay counted, or a thief with the password could reset the limit of guesses.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       if (isMoved && email !== undefined) {
         const { name, lang } = user;
@@ -160,8 +160,7 @@ export async function changeOwnPassword(ctx: Ctx, input: { current_password: str
       // Every password change revokes the token, so a live token proves that the verified password is current.
       if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
       if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-      // Otherwise a thief with token and password could reset the limit again and again while guessing the second
-      // factor.
+      // With a second factor, failures stay counted, or a thief with the password could reset the limit of guesses.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       await endCodes(tx, user.emailKey);
       const { token, expiresAt } = await issueToken(tx, user.id);

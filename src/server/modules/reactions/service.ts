@@ -29,7 +29,7 @@ export type ReactionKind = "like" | "bookmark";
 type State = { active: boolean; count: number };
 
 interface ReactionTarget {
-  /** Required, although the schema of GET says optional. */
+  /** A type is required, although the schema of GET says that it is optional. */
   resource_type?: string | undefined;
   resource_id: string;
   visitor?: string | undefined;

@@ -37,7 +37,7 @@ const entry = {
   ...{ json: sql<string>`${entryJson}`, points: rewardEntries.points, kind: rewardEntries.kind },
   version: sql<number>`(select version from ${rewardBalances} where ${ofUser(rewardBalances)})`,
 };
-// Since authentication, the user may have been deleted, and the ledger erased.
+// The user may have been deleted, and the ledger erased, after authentication.
 const isBooked = sql`${ofUser(rewardEntries)} and source = ${param("source")} and exists (
   select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`;
 const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(isBooked));

@@ -161,7 +161,7 @@ export async function updateTenant(
     }
     if (types) await changeTypes(tx, namespace, types);
     const after = await getTenant(tx, namespace);
-    // Without the values, which may be confidential.
+    // The entry omits the values, which may be confidential.
     const fields = (Object.keys(after) as (keyof TenantDetails)[]).filter(
       (name) => name !== "updated_at" && String(before[name]) !== String(after[name]),
     );

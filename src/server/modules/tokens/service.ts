@@ -167,7 +167,7 @@ export function listTokens(
   return all(ctx.db, selectTokens, { tenantId: ctx.tenant.id, userId, allStates, limit, now: toTimestamp(ctx.now()) });
 }
 
-// Found by the hash of 256 random bits, so the time of a failed lookup reveals nothing about other tokens. Role and
+// The statement looks up the hash of 256 random bits, so the time of a failure reveals nothing about tokens. Role and
 // status are null if the user was deleted.
 const credentials = { id, tenantId, userId, expiresAt, endedAt, role: users.role, status: users.status };
 const isSent = eq(userTokens.hash, param("hash"));

@@ -36,7 +36,7 @@ export async function beginTwoFactor(
   { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
 ) {
   const user = await requireEnrolling(ctx, userId);
-  // Otherwise somebody who signed up with a stranger's address could lock its owner out.
+  // Without this check, somebody who signed up with a stranger's address could lock its owner out.
   if (user.isUnproven) {
     const remedy = userId
       ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`
@@ -123,7 +123,7 @@ async function verifyBothThenAct<T>(
     if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
       throw wrongState("Two-factor authentication is not enabled.");
   };
-  // Loaded before the transaction, which should not wait for the library.
+  // The library is loaded before the transaction, which should not wait for it.
   await Promise.all([requireOn(ctx.db), loadTotp()]);
   const spend = async (tx: Ctx) => {
     // The second of two concurrent calls sent no wrong code: the second factor is already disabled.
@@ -154,7 +154,7 @@ export function verifyThenAct<T>(
   return reauthenticate(ctx, user, { password, failed }, () =>
     inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
-      // Since it was verified, the password may have been changed, and the token revoked with it.
+      // After it was verified, the password may have been changed, and the token revoked with it.
       const stored = await findSignInUserById(tx.db, tx.tenant.id, user.id);
       if (stored?.status !== "active" || stored.passwordHash !== user.passwordHash) throw tokenExpired();
       if (spend && !(await spend(tx))) throw invalidLogin();

@@ -54,7 +54,7 @@ export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promis
   return true;
 }
 
-/** Removes the lost second factor of a user, and mails them. Returns false if there was none, not even begun. */
+/** Removes a user's lost second factor and mails the user. Returns false if none was enabled or being set up. */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
     const wasOn = await isTwoFactorOn(tx.db, tx.tenant.id, userId);

@@ -36,7 +36,7 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex("users_email").on(t.tenantId, t.emailKey),
     index("users_by_created").on(t.tenantId, t.createdAt, t.id),
-    // For imported passwords: login has to find out whether a store has them.
+    // By this index, login finds out whether a store has imported passwords.
     index("users_imported").on(t.tenantId, t.passwordHash).where(imported),
     index("users_by_name").on(t.tenantId, t.nameKey, t.id),
     index("users_by_status").on(t.tenantId, t.status, t.createdAt, t.id),

@@ -65,7 +65,7 @@ const maxKnown = 50_000;
 
 interface BufferDeps {
   db: Database;
-  /** Called once each time writes start to fail. */
+  /** Called when writes begin to fail, but not for each failure. */
   notice: (message: string) => void;
   maxWaiting?: number;
   lastMs?: number;

@@ -47,7 +47,7 @@ const movePosition = statement(sql`
 /** Creates the deliveries of new events and moves the position, so that none is skipped or created twice. */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const now = toTimestamp(ctx.now());
-  // One batch for each at a time, so that a store with many events does not delay the others.
+  // Creates one batch for each webhook at a time, so that a store with many events does not delay the others.
   for (const { id: webhookId } of await all(ctx.db, selectBehind)) {
     const values = { webhookId, deliveryId: newId("dlv"), now };
     await ctx.db.batch([bind(insertDeliveries, values), bind(movePosition, values)]);

@@ -17,7 +17,7 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** The rows that one statement scans, and those whose columns it returns. Others wait for milliseconds. */
+/** How many rows one statement scans, and of how many it returns columns. Other requests wait for milliseconds. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order; fewer if it looks up each row's words in the search index. */
 export const batchSize = (plan: ListPlan) =>

@@ -79,7 +79,7 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
 
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
-  // Sorted by name: comparing entries would convert `option` to a string, and it has no prototype.
+  // Sorts by name alone: comparing entries would convert `option` to a string, and it has no prototype.
   return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -3,14 +3,14 @@ import { spellPlainly } from "../../../values/fold-letters.ts";
 /** Shorter words are their own stems, and are not corrected. */
 export const minStem = 4;
 const latin = /^[a-z]+$/;
-/** Longer words are searched by their first characters, this many. */
+/** Of longer words, only this many characters from the start are searched. */
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
 /** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** With more blocks than this, the expression has none, because the few rows of a term are found as fast without. */
+/** Maximum blocks in an expression. A wider range gets none, because rare terms are found as fast without. */
 const maxBlocks = 64;
 /** If folding makes a text longer, it is indexed up to this length. Ordinary texts grow by a hundredth. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;

@@ -18,11 +18,11 @@ const columns = sql.raw(
   `row_number as row, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
-// In ascending order, because FTS5 writes a segment whenever a row number is lower than the one before.
+// The order is ascending, because FTS5 writes a segment whenever a row number is lower than the one before.
 const selectPending: Statement<Searched> = statement(sql`
   select ${columns} from ${productsToIndex} join ${products} using (row_number)
   order by row_number limit ${sql.raw(String(batch))}`);
-// Not `insert … select`, because then FTS5 would first write the words of the previous products as a segment.
+// This is not an `insert … select`, with which FTS5 would first write the words of previous products as a segment.
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);

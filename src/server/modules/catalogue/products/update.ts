@@ -24,7 +24,7 @@ type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
-  // A PUT without SKU and stock keeps those of a product with variants, which a GET does not show.
+  // For a product with variants, a GET shows neither SKU nor own stock, so a PUT without them keeps them.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const values = { ...columns, ...textValues(ctx, columns, lang), tenantId: ctx.tenant.id, id, now, ifMatch };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;

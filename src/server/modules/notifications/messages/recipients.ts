@@ -16,7 +16,7 @@ const audiences = {
     where: sql`p.tenant_id = m.tenant_id and p.topic = m.topic`,
   },
   user: {
-    // Otherwise SQLite would read all registrations of the store in order.
+    // Without `indexed by`, SQLite would read all registrations of the store by id.
     from: sql`${pushRegistrations} r indexed by push_registrations_by_user`,
     id: sql`r.id`,
     where: sql`r.user_id = m.user_id and r.tenant_id = m.tenant_id`,

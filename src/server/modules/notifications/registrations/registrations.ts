@@ -64,7 +64,7 @@ const readPage = keysetList({
   fields: Object.keys(Device.properties),
   json: sql`json_object('id', id, 'platform', platform, 'lang', ${lang}, 'topics', json(${topics}),
     'created_at', created_at, 'updated_at', updated_at)`,
-  // Otherwise SQLite may read all registrations of the store.
+  // Without `indexed by`, SQLite may read all registrations of the store.
   from: sql`from ${pushRegistrations} indexed by push_registrations_by_user`,
   conditions: { userId: sql`user_id = ${param("userId")}` },
   sorts: { created_at: sql`created_at` },

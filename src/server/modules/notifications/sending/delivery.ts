@@ -16,7 +16,7 @@ import { ensureVapidKeys } from "../providers/vapid.ts";
 import { createWebPush } from "../providers/web-push.ts";
 import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
 
-/** The last one is repeated. */
+/** The pauses between attempts. The last one is repeated. */
 const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
 /** Trusted from the start, because strangers cannot make these services keep connections open. */
 const wellKnown =

@@ -52,7 +52,7 @@ const fanOutStatements = forAudiences(({ from, id, where }) => {
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const messages = await all(ctx.db, selectUnfinished);
   let isMore = messages.length === maxMessages;
-  // One batch of each at a time, so that a message to many devices does not delay the others.
+  // Creates one batch of each message at a time, so that one to many devices does not delay the others.
   for (const { id, ...recipients } of messages) {
     const { insert, movePosition } = fanOutStatements(recipients);
     const values = { id, deliveryId: newId("psh"), now: toTimestamp(ctx.now()) };
