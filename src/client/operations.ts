@@ -63,7 +63,7 @@ export interface SendOptions {
   idempotencyKey?: string | undefined;
   /** The version that the record must have; otherwise error 5303. */
   ifVersion?: number | undefined;
-  /** Whose credentials are sent. Default: the user's if one is signed in, except for reads of the catalogue. */
+  /** The credentials to send. Default: the signed-in user's, if any, except for reads of the catalogue. */
   as?: "key" | "user" | undefined;
 }
 

@@ -96,7 +96,7 @@ export interface ErrorOptions {
   remedy?: string | undefined;
   /** Whether the message is for the terminal and the log only: replies have the general message of the kind. */
   isInternal?: boolean;
-  /** Exit code of a command that ends with this error, instead of that of its kind. */
+  /** Exit code of a command that ends with this error. Default: the exit code of its kind. */
   exit?: 1 | 2 | 3 | 4;
   /** Seconds until a retry can succeed; sent as `Retry-After`. */
   retryAfter?: number;

@@ -451,7 +451,7 @@ describe("the directory of a standby", () => {
       at,
       "--yes",
     );
-    expect(warnings).toEqual([expect.stringContaining("of a standby")]);
+    expect(warnings).toEqual([expect.stringContaining("a standby's directory")]);
     expect(existsSync(kept)).toBe(true);
     expect(readdirSync(copies).filter((name) => name.startsWith("standby."))).toEqual([]);
     const restored = await open(copies);

@@ -181,7 +181,7 @@ onDatabase("file", (suite) => {
         { reason: 'products of the type "grouped"', lines: [7] },
         { reason: "the choice of any Size", lines: [12] },
         { reason: "the end of a sale", lines: [12] },
-        { reason: "stock that variations share is not counted until you set that of each", lines: [12] },
+        { reason: "shared stock of variations is not counted until you set the stock of each", lines: [12] },
         { reason: "variations of a product that is not in the file", lines: [6] },
         { reason: "without a price", lines: [8] },
         { reason: "products that are hidden in the catalogue become drafts", lines: [10] },

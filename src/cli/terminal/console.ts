@@ -55,7 +55,7 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
 export interface ListView<Row> {
   /** Fields of the rows, or columns with other contents. The first one names the row and is never cut. */
   columns: readonly ((keyof Row & string) | Column<Row>)[];
-  /** The text that `-q` prints of each row; by default that of the first column. */
+  /** The text that `-q` prints of each row. Default: the first column. */
   id?(row: Row): string;
   empty: string;
   /** The maximum number of rows that were read. If it is reached, there may be more. */

@@ -25,7 +25,7 @@ async function loadBeforeCommit(): Promise<BeforeCommit> {
   };
 }
 
-/** Opens the database of stores. Errors: those of `openDatabase`. */
+/** Opens the database of stores. Errors: as `openDatabase`. */
 export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {
   const beforeCommit = () => {
     loading ??= loadBeforeCommit();
@@ -34,7 +34,7 @@ export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {
   return openDatabase({ beforeCommit, ...options });
 }
 
-/** Opens the database that a configuration names. Errors: those of `openDatabase`. */
+/** Opens the database that a configuration names. Errors: as `openDatabase`. */
 export function openConfiguredDatabase(
   { dataDir, databaseUrl, databaseAuthToken, databaseAuthTokenFile: file }: Place,
   options: Omit<DatabaseOptions, "dataDir" | "url" | "readToken"> = {},
@@ -43,7 +43,7 @@ export function openConfiguredDatabase(
   return openStoreDatabase({ ...options, dataDir, url: databaseUrl, readToken });
 }
 
-/** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */
+/** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: as `openDatabase` and `work`. */
 export async function withConfiguredDatabase<T>(config: Place, work: (db: Database) => Promise<T>): Promise<T> {
   let db: Database | undefined;
   try {

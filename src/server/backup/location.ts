@@ -10,7 +10,7 @@ import { attempt } from "../values/attempt.ts";
 export interface BackupLocation {
   kind: "stdout" | "folder" | "s3";
   place: string;
-  /** Undefined for a directory or prefix, in which each backup gets its own name. */
+  /** The name of the file; undefined for a directory or prefix, in which each backup gets a new name. */
   name: string | undefined;
 }
 
@@ -74,7 +74,7 @@ type Kind = "backup" | "restore-test";
 
 interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
-  /** Null after a later success. The place is that of a restore test. */
+  /** The last failure; null after a later success. `place` is where a restore test read the state. */
   last_failure: { at: string; message: string; place?: string | undefined } | null;
 }
 

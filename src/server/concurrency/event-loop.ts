@@ -40,7 +40,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
   });
 }
 
-/** Whom to be fair to: the store in the URL, with its searches apart, or the health checks. */
+/** Returns the queue of a request: its store's, the store's queue for searches, or the one for health checks. */
 export function partyOf(url: string): string | undefined {
   if (/^(?:https?:\/\/[^/?#]*)?\/health\//.test(url)) return healthParty;
   const store = /[?&]namespace=([^&]*)/.exec(url)?.[1];

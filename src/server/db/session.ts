@@ -10,7 +10,7 @@ export type BatchMode = "read" | "write";
 export interface Executor {
   /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<Result>;
-  /** Runs statements as one transaction, all or none. Without a mode, `write`. Errors: that of the first that fails. */
+  /** Runs statements as one transaction, by default a `write`. Throws the error of the first statement that fails. */
   batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
   /** Returns only the first row, if the executor can fetch it more cheaply than all rows. */
   first?(stmt: InStatement): Promise<Row | undefined>;

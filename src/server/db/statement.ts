@@ -90,7 +90,7 @@ export function rowsOf<Row>({ compiled: { decoders } }: Statement<Row>, result: 
   return (decoders.length === 0 ? rows : rows.map((row) => decode(row, decoders))) as Row[];
 }
 
-/** All rows. Errors: those of `Executor.execute`. */
+/** All rows. Errors: as `Executor.execute`. */
 export async function all<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row[]> {
   return rowsOf(stmt, await executor.execute(bind(stmt, params)));
 }

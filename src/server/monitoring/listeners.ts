@@ -36,7 +36,7 @@ export async function readServerStatus(dataDir: string, signal?: AbortSignal): P
 }
 
 /**
- * Listens on the control socket, which only the server's account can open, and replaces that of a killed server.
+ * Listens on the control socket, which only the server's account can open. Replaces the socket of a killed server.
  * Returns null if another server of the libSQL database already listens. Errors: unavailable.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {

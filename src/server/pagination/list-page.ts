@@ -108,7 +108,7 @@ export function encodeCursor(position: Position, asked: readonly unknown[]): str
   return Buffer.from(JSON.stringify([digest([asked, value, id]), value, id])).toString("base64url");
 }
 
-/** Throws malformedRequest for an invalid cursor or that of another list. */
+/** Throws malformedRequest for an invalid cursor, or one from another list. */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
   const parts: unknown = attempt(() => JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];

@@ -168,7 +168,7 @@ export class GenerationLease {
     const { claim, lastSegment, newest } = found;
     const wasHere = (known?.generation ?? 0) > 0;
     if (claim && claim.database !== database) {
-      // A forged claim must not keep a server from its own place.
+      // A forged claim must not keep a server from the place that it replicates to.
       if (wasHere) await readClaim(this.#place, found.generation);
       throw conflict(`${this.#place.address} holds the replica of another database.`, {
         remedy: "Choose an empty directory or another prefix for this one.",

@@ -45,7 +45,7 @@ interface RebuildOptions {
 export async function rebuild(place: ReplicaTarget, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
   const { clockRewinds = [] } = (await readLastSegment(place))?.header ?? {};
-  // If the clock passed a moment twice, the later pass is meant.
+  // If the clock was set back and passed this time twice, the later pass counts.
   const replayUntil = clockRewinds.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
   const { snapshot, older } = await findSnapshot(place, until, replayUntil);
   const { generation, sequence, database, claimed, version, consistentFrom, at, parts } = snapshot;
@@ -139,7 +139,7 @@ export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) 
 
 const timeoutMs = 5000;
 
-/** Reads the newest state of a place before its restore. The result records that the restored database continues it. */
+/** Finds the newest state. Returns a function that records, after the restore, that the database continues it. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));

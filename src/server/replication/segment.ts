@@ -4,7 +4,7 @@ import { unavailable } from "../errors.ts";
 import { MiB } from "../values/units.ts";
 import { decompressAtMost, type StoredObject } from "./objects.ts";
 
-/** What a segment follows and changes. Times are RFC 3339. */
+/** The segment's place in the chain, and what it contains. Times are RFC 3339. */
 export interface SegmentHeader {
   format: 1;
   /** When the database was created, which identifies it. */
@@ -19,7 +19,7 @@ export interface SegmentHeader {
   isBase: boolean;
   /** The database contains all commits until this time. */
   at: string;
-  /** The last segments whose time is earlier than that of the one before, because the clock was set back. */
+  /** The last segments that are earlier than the segment before them, because the clock was set back. */
   clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;

@@ -7,7 +7,7 @@ import type { KeyPair } from "../tls/certificate.ts";
 export type OpenPort = ReturnType<typeof openPort>;
 
 interface PortOptions {
-  /** Whether several sockets share the port: those of workers, or of successive certificates. */
+  /** Whether several sockets share the port: one for each worker, or a new one for each certificate. */
   shared: boolean;
   certificate: KeyPair | null;
   fetch: (request: Request) => Response | Promise<Response>;

@@ -92,7 +92,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
   if (isKeyOpen(given.dataDir)) log.notice("warn", openKey);
   const certificate = await openTls(given, log);
   const config = await becomeServer(given, run);
-  // Several listeners share the port: those of workers, or of successive certificates.
+  // Several listeners share the port: one for each worker, or a new one for each certificate.
   const isShared = config.workers > 1 || certificate !== null;
   const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
   if (config.databaseUrl === undefined) new BallastFile(databaseFile(config.dataDir)).makeRoomToStart();

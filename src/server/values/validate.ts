@@ -39,8 +39,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
 }
 
 /**
- * If one branch of a union fits the value's kind, its errors replace that of the union. For an object that may be null,
- * they name the invalid fields of the object.
+ * Replaces the error of a union by the errors of the branch whose kind the value has. An error in an object that may be
+ * null thus names the invalid fields.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

@@ -104,7 +104,7 @@ export async function resolveKey(args: InitArgs, console: Console, namespace: st
   const isAsked = console.canAsk && args.origins && origin.length === 0;
   const origins = isAsked ? await askOrigins(pages, true, before?.origins.join(", ")) : origin;
   const purpose = origins.length > 0 ? "storefront" : "backend";
-  // The name before may be that of the other purpose.
+  // The name given before may be of a key for the other purpose.
   const suggestion = before && before.origins.length > 0 === origins.length > 0 ? before.name : purpose;
   const name = await asker(args, console)("key-name", "Name of the first app key", { suggestion });
   if (!console.canAsk) return { name, publish: givenPublish ?? false, origins, secretFile };

@@ -95,7 +95,7 @@ function openScreen({ stdin, stdout }: NodeJS.Process) {
   const restoreTerminal = () => {
     stdin.off("data", onKey).pause();
     if (stdin.isTTY) stdin.setRawMode(false);
-    // At exit, a stream would not be flushed. The terminal may be gone.
+    // Writes synchronously, because a stream is not flushed at exit. The terminal may be gone.
     attempt(() => writeSync(stdout.fd, restore));
   };
   const keep = onExit(restoreTerminal);

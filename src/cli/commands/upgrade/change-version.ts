@@ -150,7 +150,7 @@ export async function changeVersion(change: Change): Promise<string | null> {
       const failure = `Going back to version ${from} failed, too: ${findReason(second)}`;
       throw unavailable(`Version ${to} failed: ${findReason(error)} ${failure}`, options);
     }
-    const restored = kept ? ` The database is the one from before; that of version ${to} is ${kept}.` : "";
+    const restored = kept ? ` The database is the one from before; the database of version ${to} is ${kept}.` : "";
     throw unavailable(`Version ${to} failed, and version ${from} is back: ${findReason(error)}${restored}`, options);
   }
 }

@@ -52,7 +52,7 @@ export class ServerConnection {
     this.#address = address;
   }
 
-  /** Returns the kept stream, or a new one if it has ended. Errors: those of the network, a refused token. */
+  /** Returns the kept stream, or a new one if it has ended. Throws errors of the network, and for a refused token. */
   async openStream(kept: KeptStream | undefined): Promise<KeptStream> {
     const isDoubtful =
       performance.now() - this.#usedAt > maxIdleMs ||

@@ -17,7 +17,7 @@ export class GatheredCalls {
     this.#send = send;
   }
 
-  /** Returns the results of a call's statements. Errors: that of the first failing statement of the message. */
+  /** Returns the results of a call's statements. Throws the error of the first failing statement in the message. */
   run(stmts: Bound[]): Promise<Result[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ stmts, resolve, reject });

@@ -32,7 +32,7 @@ export function commitUnless(reads: readonly Bound[]): Bound[] {
   return [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
 }
 
-/** Binds a statement's arguments as both engines store them. Errors: those of `bindArgs`. */
+/** Binds a statement's arguments as both engines store them. Errors: as `bindArgs`. */
 export function bindForServer(stmt: InStatement): Bound {
   const sql = sqlOf(stmt);
   return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };

@@ -42,7 +42,7 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
 /** Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. */
 async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   const requestId = `doctor-${randomUUID()}`;
-  /** `target` is that of a redirect. `requestId` is that of Bodega's envelope, null if another program replied. */
+  /** `target` is where a redirect leads. `requestId` is from Bodega's envelope, null if another program replied. */
   let reply: { status: number; target: string | null; requestId: string | null } | null = null;
   /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   let fault: string | null = null;

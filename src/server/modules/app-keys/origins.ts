@@ -59,7 +59,7 @@ export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: s
   });
 }
 
-/** Replaces the allowlist. An empty list with `enforce: false` allows every origin. Errors: those of `addOrigins`. */
+/** Replaces the allowlist. An empty list with `enforce: false` allows every origin. Errors: as `addOrigins`. */
 export function setOrigins(
   ctx: SystemCtx,
   input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },

@@ -27,7 +27,7 @@ const expireReplaced = statement(sql`
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'waiting'`);
 
 /**
- * Who gets a mail. By `emailKey`: the active user, of a role, who has this address when the mail is sent. For a
+ * The recipient of a mail. By `emailKey`: the active user, of a role, who has this address when the mail is sent. For a
  * sign-up: the address that waits, or a user who has it by then and gets an `account_exists` mail instead. Otherwise a
  * fixed address.
  */

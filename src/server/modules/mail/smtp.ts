@@ -48,7 +48,7 @@ export function createSmtpPool(server: SmtpServer) {
   });
 }
 
-/** Returns the credentials of a URL, to remove them from texts; not those of three characters or fewer. */
+/** Returns the credentials in a URL, to remove them from texts. Omits those of up to three characters. */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);

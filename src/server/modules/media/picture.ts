@@ -5,7 +5,7 @@ import { decodeApart, encodePicture, maxPixels, type Picture } from "./decoder.t
 export const maxUploadBytes = 20 * 1024 * 1024;
 /** Maximum width and height. The stored picture then has at most 5.5 MB, whatever it shows. */
 const maxSide = 2560;
-/** Maximum side of a WebP, and so of what the decoder accepts. */
+/** Maximum side of a WebP. The decoder refuses larger pictures. */
 const maxDecodedSide = 16_383;
 /** A progressive JPEG has about ten scans, and each can be as short as 61 bytes and take 25 ms. */
 const maxScans = 100;

@@ -62,7 +62,7 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 
-/** Erases the caller, who proves their identity. Errors: those of `verifyThenAct`, twoFactorRequired, wrongState. */
+/** Erases the caller, who proves their identity. Errors: as `verifyThenAct`, twoFactorRequired, wrongState. */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";
   const user = await requireSignedIn(ctx);

@@ -71,7 +71,7 @@ export async function updateOwnProfile(
   });
 }
 
-/** `verifiedHash`: that of the password that was verified, which must still be stored. */
+/** `verifiedHash` is the hash of the verified password. It must still be the stored one. */
 async function writeOwn(
   tx: Ctx,
   user: SignInUser,

@@ -13,7 +13,7 @@ import { publicHits } from "./table.ts";
 const windowMs = 60_000;
 /** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently used are dropped. */
 const minSubjects = 50_000;
-/** How often a process writes its hits to the database and reads those of others, which it thus sees within a second. */
+/** How often a process writes its hits to the database and reads others' hits, so that it sees them within a second. */
 const intervalMs = 500;
 /** Maximum hits in a row, so that rows stay small. Further hits are counted by this process only. */
 const maxUnsent = 5000;

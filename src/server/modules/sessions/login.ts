@@ -105,7 +105,7 @@ async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Pro
   return answer;
 }
 
-/** Creates a session for a user who was read before the password was verified. Errors: those of `login`. */
+/** Creates a session for a user who was read before the password was verified. Errors: as `login`. */
 async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string; proof: Proof }): Promise<IssuedToken> {
   // The library is loaded before the transaction, which should not wait for it.
   if (otp !== "") await loadTotp();
@@ -120,7 +120,7 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
   });
 }
 
-/** Requires the second factor and the mailed code. The code claims an unproven account. Errors: those of `login`. */
+/** Requires the second factor and the mailed code. The code claims an unproven account. Errors: as `login`. */
 async function requireMore(
   tx: Ctx,
   { id, hasTwoFactor, isUnproven }: SignInUser,

@@ -107,7 +107,7 @@ const facts = {
 const selectObstacles = statement((q) => q.select(facts).from(sql`(select 1)`));
 type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
-/** An item on the list of `customer_id`, or of the `user_id` of an app key. `product` is an id or slug. */
+/** Names an item of a wishlist. `subject` is the `user_id` that an app key sent, `product` an id or slug. */
 export type ItemKey = Record<"customerId" | "subject", string | undefined> & { product: string };
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };

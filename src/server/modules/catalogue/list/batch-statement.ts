@@ -47,7 +47,7 @@ export function batchStatement(plan: ListPlan): Statement<BatchRow> {
 
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
   from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
-/** What to read of each match besides counting it: its number, or the columns of facets. */
+/** The columns to read of each counted match: its row number, or what facets need. */
 const returned = {
   numbers: sql`near.number`,
   facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,

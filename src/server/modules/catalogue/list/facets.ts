@@ -18,7 +18,7 @@ type Match = [tags: string[], categoryIds: string[], price: number, variants: st
 type Counted = { query: ProductListQuery; words: SearchWord[] | undefined; lang: string | undefined };
 type Count = (ctx: Ctx, matches: readonly Match[], list: Counted) => Promise<object[]> | object[];
 
-/** Each facet, the beginning of the names of its own filters, and how its values are counted. */
+/** For each facet, the prefix of its filters' names, and the function that counts its values. */
 const facets = {
   tags: { own: "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
   categories: { own: "category", count: countCategories },

@@ -9,7 +9,7 @@ import type { ProductSortKey } from "./model.ts";
 
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
-/** Where a page gets its rows: an index in sort order (`index-scan`), one column's index, or a few named rows. */
+/** The source of a page's rows: an index in sort order (`index-scan`), one column's index, or a few named rows. */
 export type Source = "index-scan" | FilterColumn | "ids" | "slug" | "numbers";
 
 export interface ListPlan {

@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** The first part is for every caller. Stock and SKU of a product with variants are those of its variants. */
+/** The first part is for every caller. A product with variants has no SKU, and the stock is the sum of theirs. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -42,7 +42,7 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${ownStock}, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** Who reads a record: the public sees what `isCatalogOnly` describes, staff all of it. */
+/** The audience of a record: the public sees what `isCatalogOnly` describes, staff all of it. */
 export type Audience = "public" | "staff";
 
 export function audienceOf(ctx: Pick<Ctx, "actor">): Audience {

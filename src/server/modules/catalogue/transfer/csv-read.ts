@@ -143,7 +143,7 @@ function readProductRow(table: Table, row: Row): ImportItem {
   return item;
 }
 
-/** Adds another row of a product. Its product columns must be empty or repeat those of the first row. */
+/** Adds another row of a product. Its product columns must be empty or repeat the first row. */
 function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
   const fault = checkRow(row, table.columns.length);
   if (fault) return void item.faults.push(fault);

@@ -37,7 +37,7 @@ export type ImportOutcome = "unchanged" | { title: string; fields: string[] | nu
 /** Records a key of the item's product. Throws validationFailed if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
 
-/** Imports a product; id, SKUs, slug or title find an existing one. Errors: those of `claim`, creates and changes. */
+/** Imports a product; id, SKUs, slug or title find an existing one. Errors: as `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));

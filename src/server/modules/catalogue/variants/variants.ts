@@ -168,7 +168,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
   });
 }
 
-/** Updates the product by `touch`, and records its event and, if stock was edited, that of the variant. */
+/** Updates the product by `touch` and records its event; records a stock event of the variant if stock was edited. */
 async function finishWrite(tx: Ctx, touch: typeof touchProduct, values: Written, isStockEdited: boolean) {
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (isStockEdited) statements.push(stockChanged(tx, values, "edit", values.now));

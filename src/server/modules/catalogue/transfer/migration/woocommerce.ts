@@ -78,7 +78,8 @@ function isOnSale({ read, leaveOut }: ShopTable, row: Row): boolean {
 
 function stockOf({ read, stock, leaveOut }: ShopTable, row: Row): unknown {
   const cell = read(row, "stock");
-  if (cell === "parent") return leaveOut("stock that variations share is not counted until you set that of each", row);
+  if (cell === "parent")
+    return leaveOut("shared stock of variations is not counted until you set the stock of each", row);
   if (cell === "") return read(row, "in stock?") === "0" ? 0 : null;
   return stock(row, "stock");
 }
