@@ -1381,7 +1381,7 @@ export interface components {
         Image: {
             /** @description `med_…` of an uploaded picture. */
             media_id?: string;
-            /** @description Of an uploaded picture, its address, or its path on a server without a public URL; `original` can be replaced by a width. */
+            /** @description Address of the picture; a path for an uploaded one on a server without a public URL. A width can replace `original`. */
             url: string;
             /** @description Text for people who cannot see the picture. */
             alt: string;
@@ -1389,7 +1389,7 @@ export interface components {
             position: number;
             /**
              * Format: int64
-             * @description Of the original of an uploaded picture, in pixels.
+             * @description Width of an uploaded picture as stored, in pixels.
              */
             width?: number;
             /** Format: int64 */
@@ -2363,7 +2363,7 @@ export interface components {
         };
         RecoveryCodes: {
             recovery_codes: string[];
-            /** @description For the user, once two-factor authentication is enabled. */
+            /** @description Advice for the user, once two-factor is enabled. */
             next_step?: string;
         };
         RecoveryCodesReply: {

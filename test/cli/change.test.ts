@@ -88,7 +88,7 @@ test.each([
   [["update", "nothing", "--price", "1"], 3, 'Product "nothing" not found'],
   [["update", "nothing"], 2, "Give at least one of --title, --price"],
   [["delete", "nothing"], 3, 'Product "nothing" not found'],
-  [["stock", "nothing", "5"], 2, "must be such as +5, -2 or =10"],
+  [["stock", "nothing", "5"], 2, "must be a number with a sign, such as +5, -2 or =10"],
   [["stock", "nothing", "+5"], 3, 'Product "nothing" not found'],
 ] as const)("product %j is refused", async (args, code, message) => {
   const failed = await failure("product", ...args, ...demo);

@@ -233,8 +233,10 @@ test("an export of another shop is recognised, and the terminal lists the column
   const { code, stdout, stderr } = await importing(fileOf("products_export.csv", text), "--dry-run");
   expect(stderr).toContain("line 2: creates Mug\n");
   expect(stderr).toContain("The file is a product export of Shopify.\n");
-  expect(stderr).toContain("left out, because products have no such field: Variant Grams\n");
-  expect(stderr).toContain("left out, line 3: gift cards are not sold\n");
+  expect(stderr).toContain("not imported, because products have no such field: Variant Grams\n");
+  expect(stderr).toContain("not imported, line 3: gift cards are not sold\n");
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Created +1\n/)]);
-  expect((await importing(join(dir, "products_export.csv"), "--dry-run", "--quiet")).stderr).not.toContain("left out");
+  expect((await importing(join(dir, "products_export.csv"), "--dry-run", "--quiet")).stderr).not.toContain(
+    "not imported",
+  );
 });

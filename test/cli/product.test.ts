@@ -146,7 +146,7 @@ test("create and update take variants, which update finds by SKU or options", as
   expect(await json<object>(...update, ...change, "--variant", "size=XL")).toMatchObject({
     variants: [{ price: 8, stock: 9 }, { price: 14.5, stock: 1 }, { title: "XL" }],
   });
-  expect((await failure(...update, "--variant", "size")).error.message).toContain("--variant must be such as size=L");
+  expect((await failure(...update, "--variant", "size")).error.message).toContain("--variant must be like size=L");
   expect((await failure(...update, "--variant", "size=M,stock=x")).error.message).toContain("--variant stock");
   expect((await failure("product", "create", ...args, "--variant", "size=S,sku=TEE-S")).error.message).toBe(
     '--variant sku "TEE-S" is taken by product tee',

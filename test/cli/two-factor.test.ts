@@ -34,7 +34,7 @@ test("at a terminal of 80 columns and 24 lines the QR code and the key are shown
   const steps: [string, string][] = [
     ["Code that the authenticator shows", "00000\r"],
     ["Must be six digits.", "0\r"],
-    ["Is not the present code of the authenticator.", ctrlC],
+    ["Is not the current code of the authenticator.", ctrlC],
   ];
   const wrapper = ["sh", "-c", '"$0" "$@" > answer; code=$?; test -s answer && echo "written to a pipe"; exit $code'];
   const env = cli.environment();
@@ -60,7 +60,7 @@ test("without a terminal the secret is printed at request only, and a code confi
   expect((await cli.failure(...twoFactor, "--code", "123456")).error).toMatchObject({ code: 5306 });
   const { secret } = await cli.json<{ secret: string }>(...twoFactor, "--print-secret");
   const { code, error } = await cli.failure(...twoFactor, "--code", "1234567");
-  expect([code, error.message]).toEqual([2, "--code is not the present code of the authenticator."]);
+  expect([code, error.message]).toEqual([2, "--code is not the current code of the authenticator."]);
   const enabled = await cli.run([...twoFactor, "--code", await codeAt(secret, Date.now())]);
   expect(enabled.stderr).toBe(
     "Enabled two-factor sign-in of user ada@example.com.\nwarning: Save the recovery codes now. They won't be shown again.\n",

@@ -53,7 +53,7 @@ export default defineCommand({
       shop.present({ api: url, namespace, key: { id: store.pageId, secret: store.pageSecret }, mail });
       const where = { shop_url: shop.url, url, data_dir: config.dataDir, namespace };
       if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
-      // Opened before Ctrl-C is mentioned, because it may end the demo at once.
+      // The browser opens before the hint about Ctrl-C, because Ctrl-C may end the demo at once.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       const keys = { app_id, app_secret, ...page, product_id, email, password };
       if (console.json) await printJson(console, { ...where, ...keys });

@@ -54,7 +54,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     has: (name) => client.exists(prefix + name),
     async get(name, checkSize) {
       const url = client.presign(prefix + name, { expiresIn: presignSeconds });
-      // Decompressed, the body could be larger than `checkSize` allows.
+      // A decompressed body could be larger than `checkSize` allows.
       const response = await fetch(url, { decompress: false, signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return absent(await refusal(response), "NoSuchKey");
       checkSize?.(Number(response.headers.get("content-length")));

@@ -9,7 +9,7 @@ const maxPageBytes = 1024 * 1024;
 
 export interface MeasuredRow {
   bytes: number | null;
-  /** 1 if records with more than `maxBytes` were left out. */
+  /** 1 if records with more than `maxBytes` were omitted. */
   exceeds_bytes: number | null;
 }
 

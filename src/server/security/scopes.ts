@@ -1,7 +1,7 @@
 import { invalidField } from "../errors.ts";
 
 /**
- * Scopes of app keys, with what a visitor could do with the key of a page; empty where that is harmless. `*` is all of
+ * Scopes of app keys, and what a visitor could do with each in a page's key; empty if that is harmless. `*` is all of
  * them, also future ones.
  */
 const visitorActs = {

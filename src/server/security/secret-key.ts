@@ -65,7 +65,7 @@ export function closedVault(cause: AppError): Vault {
   });
 }
 
-/** Adopts the present key; values sealed with an older one become unreadable. Returns whether there was one. */
+/** Records the present key; values sealed with an older one become unreadable. Returns whether the key has changed. */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;
   const value = fingerprintOf(readSecret(config, true));

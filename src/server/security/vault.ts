@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { attempt } from "../values/attempt.ts";
 import { LruCache } from "../values/lru-cache.ts";
 
-/** Each purpose has a key of its own. */
+/** The key of each purpose is derived from the secret. */
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"

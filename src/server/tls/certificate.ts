@@ -56,7 +56,7 @@ export function coversHost({ leaf }: Certificate, url: string): boolean {
   return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
 }
 
-/** Opened non-blocking, because reading a named pipe without a writer would hang. */
+/** The file is opened non-blocking, because reading a named pipe without a writer would hang. */
 async function readPem(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

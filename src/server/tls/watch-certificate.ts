@@ -50,7 +50,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
       throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
     }
     if (isStopped) return;
-    // Set first, so that a worker that starts meanwhile gets the new one.
+    // The new pair is stored first, so that a worker that starts meanwhile gets it.
     current = next;
     await present(next);
     warnedAt = now();

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Returns files in base64, by path. Imported as a macro, it runs when the program is built.
+ * Returns files in base64, by path. When imported as a macro, it runs at the build.
  * @param folder path below src/server.
  */
 export function collectFiles(folder: string): Record<string, string> {

@@ -25,7 +25,7 @@ export function emailKey(email: string): string | null {
   return `${foldCase(local)}@${domain}`;
 }
 
-/** Folds by way of upper case, in which ß is SS. A dotless ı stays different from i. */
+/** Converts to upper case first, where ß is SS, then to lower case. A dotless ı stays different from i. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
   return folded.replaceAll("ς", "σ").normalize("NFKC");

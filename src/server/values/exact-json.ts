@@ -11,7 +11,7 @@ export class InexactNumber {
   }
 }
 
-/** Only numbers with this many digits or an exponent can lose precision. In texts, digits rarely match. */
+/** Only numbers with this many digits or an exponent can lose precision. Digits in texts rarely match. */
 const suspicious = /(?:^|[\s:,[-])\d(?:[\d.]{15}|[\d.]*[eE])/;
 /** Doubles of usual sizes represent this many digits exactly. */
 const exactDigits = 15;

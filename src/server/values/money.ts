@@ -40,7 +40,7 @@ export function largestMinor(digits: number): number {
   return Math.ceil(exactBelow(digits)) * 10 ** digits - 1;
 }
 
-/** Converts minor units in SQL to an exact JSON number, by integer arithmetic only; null stays null. */
+/** SQL that converts minor units to an exact JSON number, by integer arithmetic only; null stays null. */
 export function moneyJson(minor: string, digits: string): string {
   const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
   return `case when ${minor} is null or ${digits} = 0 then ${minor}

@@ -20,7 +20,7 @@ export function parseDuration(text: string): number | undefined {
   return unit === undefined ? undefined : Number(amount) * (msPerUnit[unit] as number);
 }
 
-/** Formats `3 days`, `1 hour`, without a sign. `isExact` uses the largest unit that divides: `36 hours`. */
+/** Formats a duration as `3 days` or `1 hour`, without a sign. With `isExact`, nothing is rounded: `36 hours`. */
 export function formatDuration(ms: number, isExact = false): string {
   // With 1% of tolerance, 59 minutes and 59 seconds count as an hour, not as 60 minutes.
   const fits = (length: number) => (isExact ? ms % length === 0 : Math.abs(ms) >= 0.99 * length);

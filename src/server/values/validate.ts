@@ -19,7 +19,7 @@ const sizeErrors = new Set([
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
   let check = compiled.get(schema);
   if (!check) {
-    // Compiled at first use: a server that only reads never compiles the schemas of writes.
+    // A schema is compiled at its first use, so a server that only reads never compiles the schemas of writes.
     check = TypeCompiler.Compile(schema);
     compiled.set(schema, check);
   }

@@ -51,7 +51,7 @@ export const listCommand = defineCommand({
 
 function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string {
   if (actor_id === null) return actor_kind;
-  // The prefix of an id tells its kind.
+  // The prefix of an id shows what it names.
   return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
 }
 

@@ -16,13 +16,13 @@ const category = recordArgs("category", "category", "Id or slug of the category"
 
 const fieldArgs = {
   title: valueArg("text", "Title"),
-  parent: valueArg("category", "Category above, by its id or slug; empty for none", {
+  parent: valueArg("category", "Parent category, by its id or slug; empty for none", {
     allowEmpty: true,
     completes: "category",
   }),
   slug: valueArg("text", "Name in addresses (default: made from the title)"),
   description: valueArg("text", "Description", { allowEmpty: true }),
-  position: numberArg("number", "Place among the categories with the same parent"),
+  position: numberArg("number", "Position among the categories with the same parent"),
   published: choiceArg(["yes", "no"], "Whether customers see it"),
   ...translationArgs,
 } as const satisfies CommandArgs;
@@ -39,7 +39,7 @@ const printCategory = (console: Console, { json }: { json: string }) =>
   printRecord(console, toCategoryRecord(JSON.parse(json)));
 
 export const listCommand = defineList({
-  description: "List the categories of a store, each after the one above it",
+  description: "List the categories of a store, each after its parent",
   args: {},
   examples: ["bodega category list -n demo"],
   rows: async (ctx) => (await (await service()).listCategoryTree(ctx)).map(toCategoryRecord),
@@ -79,7 +79,7 @@ export const updateCommand = defineCommand({
 });
 
 export const deleteCommand = defineCommand({
-  description: "Delete a category without products and categories below it",
+  description: "Delete a category that has no products and no subcategories",
   args: category.args,
   examples: ["bodega category delete -n demo desk-lamps"],
   done: "Deleted category {title}.",

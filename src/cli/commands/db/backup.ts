@@ -12,7 +12,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
 const halfway = 50;
-/** Lower than the server's, but not the lowest, because the WAL grows until the copy is complete. */
+/** The priority is below the server's, but not the lowest, because the WAL grows until the copy is complete. */
 const lowPriority = 5;
 
 export default defineCommand({

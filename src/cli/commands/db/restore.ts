@@ -184,7 +184,7 @@ function renderComparison({ color }: Console, { fetched, present }: RestorePlan)
   ];
   const cell = (index: number) => (row: string[]) => row[index] ?? "";
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => ({ header, value: cell(index) }));
-  // Never cut or hidden, even on a narrow terminal, because a person decides by this table.
+  // This table is never cut or hidden, even on a narrow terminal, because a person decides by it.
   return layOutTable(rows, table, { width: undefined, color }).text;
 }
 

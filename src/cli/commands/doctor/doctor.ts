@@ -27,7 +27,7 @@ export default defineCommand({
     namespace: { ...namespaceFlag, description: "Check only the records and settings of this store" },
     fix: { type: "boolean", description: "Fix what can be fixed, and record it in the audit log" },
     only: valueArg("check", "Run only this check; separate several with commas", { multiple: true }),
-    ignore: valueArg("check", "Leave out this check; separate several with commas", { multiple: true }),
+    ignore: valueArg("check", "Skip this check; separate several with commas", { multiple: true }),
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
     ...serveFlags,
     ...replicateFlag,
@@ -70,7 +70,7 @@ export async function runAndPrint(
 ) {
   const report = await withProgress(console, undefined, (show) => {
     let note = "";
-    // A long check may begin right after the line was drawn.
+    // Draws the line again and again, because a long check may begin right after it was drawn.
     const timer = setInterval(() => show(0, note), redrawMs);
     return run((running) => {
       if (running.length > 0) note = `Checking: ${running.join(", ")}`;

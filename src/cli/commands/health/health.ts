@@ -9,7 +9,7 @@ import { escapeControls } from "../../terminal/text.ts";
 export default defineCommand({
   description: "Check whether a running server is ready",
   args: {
-    url: valueArg("url", "Address of the server (default: the one of the data directory)"),
+    url: valueArg("url", "Address of the server (default: the server of the data directory)"),
     ...withVariables({
       host: valueArg("address", "Host of the server"),
       port: valueArg("number", "Port of the server"),

@@ -13,7 +13,7 @@ export default defineCommand({
     "bodega init -n demo --no-owner --publish --origin shop.example.com --save-secret-to storefront.secret",
   ],
   notes: [
-    "At a terminal it asks for what the flags leave open, and writes nothing before the last answer. Elsewhere it needs " +
+    "At a terminal it asks for what no flag gives, and writes nothing before the last answer. Without one it needs " +
       "--title or --namespace, and --owner-email with a password, or --no-owner. The key stays unpublished without --publish.",
     passwordNote,
     "You can run it again: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +

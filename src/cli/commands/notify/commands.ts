@@ -32,7 +32,7 @@ async function printMessage(console: Console, message: AcceptedMessage | Message
   const shown = Object.entries<unknown>(record).map(([name, value]) => {
     if (name === "recipients" || name === "deliveries") return [name, formatCounts(value as Record<string, number>)];
     if (name === "undeliverable") return [name, (value as AcceptedMessage["undeliverable"]).map((one) => one.platform)];
-    // This is about creating deliveries, which may still wait to be sent.
+    // The name says that deliveries were created. They may still wait to be sent.
     return [name === "is_complete" ? "all_deliveries_queued" : name, value];
   });
   return printRecord(console, Object.fromEntries(shown));

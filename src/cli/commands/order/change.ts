@@ -59,7 +59,7 @@ export const payCommand = defineCommand({
   },
   examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31"],
   done: "Marked order {number} as paid.",
-  notes: ["The order's stock is sold, and its customer earns points. A reference books a payment only once."],
+  notes: ["Stock is deducted, and the customer earns points. A reference books a payment only once."],
   async run(args, console) {
     const { payOrder } = await service();
     const input = args.reference === undefined ? {} : { payment_reference: args.reference };
@@ -137,7 +137,7 @@ export const refundCommand = defineCommand({
   },
   examples: ['bodega order refund -n demo 17 --line LAMP-1:1 --restock --reason "arrived broken"'],
   done: "Recorded the refund of order {number}.",
-  notes: ["Bodega moves no money: pay it back where it was paid. Points are returned and reversed in proportion."],
+  notes: ["Bodega moves no money: refund it where it was paid. Points are returned and reversed in proportion."],
   async run(args, console) {
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");
     const { line, restock, reason = null } = args;

@@ -28,7 +28,7 @@ async function confirmOrigins(
   const added = patterns.filter((pattern) => !key.origins.includes(pattern));
   await confirmPages(console, key, added);
   if (!args.any) return;
-  await confirmInUse(console, key, `Let every website use key ${describeKey(key)}? Its list of origins is emptied.`);
+  await confirmInUse(console, key, `Let every website use key ${describeKey(key)}? This empties its list of origins.`);
 }
 
 async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {

@@ -72,7 +72,7 @@ function parseVariant(text: string): VariantInput {
   const options: Record<string, string> = {};
   for (const part of text.split(/,(?=[^,=]+=)/)) {
     const [, name, value = ""] = /^\s*([^=]*[^=\s])\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
-    if (name === undefined) throw invalidFlag("--variant", "must be such as size=L,sku=MUG-L,price=14.50,stock=5");
+    if (name === undefined) throw invalidFlag("--variant", "must be like size=L,sku=MUG-L,price=14.50,stock=5");
     const read = Object.hasOwn(variantFields, name) ? variantFields[name] : undefined;
     if (read) fields[name] = read(value);
     else options[name] = value;
@@ -185,10 +185,10 @@ export const stockCommand = defineCommand({
   description: "Change the stock of a product or variant",
   args: {
     ...product.args,
-    change: wordArg("Such as +5 or -2, or =10 to set the stock", {
+    change: wordArg("Change such as +5 or -2, or =10 to set the stock", {
       parse: (flag: string, text: string) => {
         const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
-        if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");
+        if (sign === undefined) throw invalidFlag(flag, "must be a number with a sign, such as +5, -2 or =10");
         return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
       },
     }),

@@ -58,7 +58,7 @@ export const importCommand = defineCommand({
     "The first line of a CSV file has the column names that `bodega product export` writes. Consecutive lines with the same " +
       "id, slug, SKU or title are variants of one product. An empty cell leaves a field as it is; a hyphen (-) clears it.",
     "A product export of Shopify or WooCommerce is imported as it is: prices, sales, stock, variants, tags, pictures and " +
-      "status. Missing categories are created. What is left out is listed, with the reason.",
+      "status. Missing categories are created. What is not imported is listed, with the reason.",
     "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these. " +
       "Pictures are addresses, ids of uploaded pictures, or paths relative to the file, with | between them.",
   ],
@@ -168,9 +168,9 @@ function* describeRows({ errors, errors_omitted, changes }: ImportResult, file: 
 function* describeLeftOut({ source, left_out: { columns, rows } }: MigrationReport) {
   if (!source) return;
   yield `The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`;
-  if (columns.length > 0) yield `left out, because products have no such field: ${columns.join(", ")}`;
+  if (columns.length > 0) yield `not imported, because products have no such field: ${columns.join(", ")}`;
   for (const { reason, lines } of rows) {
     const more = lines.length > 20 ? ` and ${lines.length - 20} more` : "";
-    yield `left out, line ${lines.slice(0, 20).join(", ")}${more}: ${reason}`;
+    yield `not imported, line ${lines.slice(0, 20).join(", ")}${more}: ${reason}`;
   }
 }

@@ -44,8 +44,8 @@ export const serveFlags = withVariables({
     { completes: "directory" },
   ),
   "backup-keep": valueArg("number", "Number of backups to keep (default: 7)"),
-  "replicate-keep": valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
-  "replicate-wal": valueArg("MiB", "Up to which size the WAL waits for the replica (default: 256)"),
+  "replicate-keep": valueArg("duration", "How long each moment can be restored from the replica (default: 72h)"),
+  "replicate-wal": valueArg("MiB", "Largest WAL that waits for the replica (default: 256)"),
   "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
   "no-docs": {
     type: "boolean",
@@ -84,7 +84,7 @@ const serve = defineCommand({
     ...replicateFlag,
     "take-over": {
       type: "boolean",
-      description: "Replace the state of a replica that this database does not have; --at can restore it",
+      description: "Replace newer changes in the replica, which this database lacks; --at can restore them",
     },
   },
   examples: [

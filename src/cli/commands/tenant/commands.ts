@@ -47,10 +47,7 @@ const tenantFlags = {
   "visitor-writes": numberArg("writes per minute", "The same limit per visitor or user (default: 240)"),
   "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
   "stock-share": {
-    ...numberArg(
-      "percent",
-      "Share of an item's whole stock that these can reserve, or 10 pieces if that is more (default: 20)",
-    ),
+    ...numberArg("percent", "Share of an item's stock that these orders can reserve; at least 10 items (default: 20)"),
     valueHint: "percent",
   },
   "orders-per-minute": numberArg(
@@ -62,7 +59,7 @@ const tenantFlags = {
   }),
   "sign-up": choiceArg(
     ["off", "open", "verified"],
-    "Whether customers create accounts, at once or once they entered a mailed code (default: verified)",
+    "How customers create accounts: not at all, at once, or with a mailed code (default: verified)",
   ),
   "sign-in-by-mail": choiceArg(["off", "on"], "Whether customers can sign in with a mailed code (default: off)"),
 } as const satisfies CommandArgs;

@@ -40,7 +40,7 @@ export async function verifyChecksum(file: string, given: string | undefined): P
 export async function runProgram<T>(program: string, words: string[], config?: DatabaseConfig): Promise<T> {
   const url = config?.databaseUrl ? ["--database-url", config.databaseUrl] : [];
   const flags = config ? ["--data-dir", config.dataDir, ...url] : [];
-  // Detached, because Ctrl-C must not end a restore.
+  // The command is detached, because Ctrl-C must not end a restore.
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
   const child = Bun.spawn([program, ...words, ...flags, "--json"], { stdio, detached: true });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
@@ -54,7 +54,7 @@ type Version = Awaited<ReturnType<typeof inspectVersion>>;
 
 /**
  * Asks an executable for its version, for the migrations that it would apply to a database, and for applied migrations
- * that it does not know in that form. Errors: validationFailed for another program; as `runProgram`.
+ * that it does not know or has in another form. Errors: validationFailed for another program; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"]).catch(() => undefined);

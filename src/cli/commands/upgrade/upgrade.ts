@@ -23,7 +23,7 @@ export default defineCommand({
   notes: [
     "It checks the file, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
       "ready, the old one runs again.",
-    "The version before is kept beside the executable. If the new one has migrated the database, --back restores the copy " +
+    "The previous version is kept beside the executable. If the new one has migrated the database, --back restores the copy " +
       "from before the migration; the database that it replaces is kept in backups.",
   ],
   async run(args, console) {

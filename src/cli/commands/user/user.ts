@@ -59,10 +59,10 @@ export async function deliverPassword(
 }
 
 export const exportCommand = defineCommand({
-  description: "Print all that is kept of a person, as JSON",
+  description: "Print everything that is stored about a person, as JSON",
   args: user.args,
   examples: ["bodega user export -n demo ada@example.com > ada.json"],
-  notes: ["Passwords and other secrets are left out. The export is recorded in the audit log."],
+  notes: ["Passwords and other secrets are omitted. The export is recorded in the audit log."],
   run: async (args, console) =>
     printJson(console, await user.withRecord(args, console, (await personalData()).exportPerson)),
 });
@@ -108,7 +108,7 @@ export const eraseCommand = defineCommand({
   examples: ["bodega user erase -n demo ada@example.com --confirm ada@example.com"],
   notes: [
     "Orders keep their numbers, items and amounts, and lose customer, address and notes; they must be completed or cancelled " +
-      "first. Backups made before still contain the person.",
+      "first. Earlier backups still contain the person.",
   ],
   done: "Erased user {user_id}.",
   async run(args, console) {
@@ -120,7 +120,7 @@ export const eraseCommand = defineCommand({
 
 /** Two modules of a QR code, one above the other: both light, only the lower dark, only the upper dark, both dark. */
 const halfBlocks = " ▄▀█";
-/** Parameters that are the defaults of authenticators. Without them, the code fits a screen of 24 lines. */
+/** These parameters are the defaults of authenticators. Without them, the code fits a screen of 24 lines. */
 const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
 
 /** Shows a secret as text, and as a QR code if it is narrow enough, dark on white in every terminal. */
@@ -169,7 +169,7 @@ export const twoFactorCommand = defineCommand({
       enabled = await user.withRecord(args, console, async (ctx, userId) => {
         const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {
           if (!(error instanceof AppError) || error.kind !== "invalidLogin") throw error;
-          throw invalidFlag("--code", "is not the present code of the authenticator");
+          throw invalidFlag("--code", "is not the current code of the authenticator");
         });
         return { user_id: userId, email: (await (await users()).getUser(ctx, userId)).email, recovery_codes };
       });

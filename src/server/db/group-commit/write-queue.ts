@@ -158,7 +158,7 @@ export class WriteQueue {
     return true;
   }
 
-  /** Refuses jobs whose deadline has passed. The queue is in order of deadlines, behind exclusive work. */
+  /** Refuses jobs whose deadline has passed. The queue has exclusive work first, then jobs by deadline. */
   #refuseLate(): void {
     const now = performance.now();
     let from = this.#next;

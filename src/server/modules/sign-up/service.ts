@@ -64,7 +64,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey });
     const client = callerSubject(tx);
-    // Without a mail, the earlier code also works for this password, because a stranger may have used up the mails.
+    // A stranger may have used up the mails. Then no code is sent, and the earlier code also confirms this password.
     const to = { signUpKey: emailKey, client };
     await mailSignUp(tx, emailKey, { kind: "sign_up_code", to, language: lang ?? undefined });
     const createdAt = toTimestamp(tx.now());

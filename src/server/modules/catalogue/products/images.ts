@@ -29,11 +29,11 @@ export const Image = output("Image", {
   media_id: Type.Optional(mediaId),
   url: Type.String({
     description:
-      "Of an uploaded picture, its address, or its path on a server without a public URL; `original` can be replaced by a width.",
+      "Address of the picture; a path for an uploaded one on a server without a public URL. A width can replace `original`.",
   }),
   alt,
   position: Type.Integer({ minimum: 0 }),
-  width: Type.Optional(Type.Integer({ minimum: 1, description: "Of the original of an uploaded picture, in pixels." })),
+  width: Type.Optional(Type.Integer({ minimum: 1, description: "Width of an uploaded picture as stored, in pixels." })),
   height: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 

@@ -31,7 +31,7 @@ const hasTarget = and(ofStore(pushRegistrations), equals(pushRegistrations.targe
 const selectByTarget = statement((q) => q.select(stored).from(pushRegistrations).where(hasTarget));
 const selectById = statement((q) => q.select(stored).from(pushRegistrations).where(byId(pushRegistrations)));
 const registrable = {
-  // The token may have been revoked meanwhile, which detached the user's devices.
+  // The token may have been revoked after authentication, and the user's devices detached with it.
   isLive: sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
     where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")}
       and ended_at is null))`.mapWith(Boolean),
