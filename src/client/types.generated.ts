@@ -126,7 +126,7 @@ export interface paths {
          */
         get: operations["getCategory"];
         /**
-         * Delete a category without products and categories below it
+         * Delete a category that has no products and no subcategories
          * @description Allowed callers: app keys with `products:write`, staff and owners.
          */
         delete: operations["deleteCategory"];
@@ -244,7 +244,7 @@ export interface paths {
         parameters: {
         };
         /**
-         * Get all that is kept of the signed-in user
+         * Get everything that is stored about the signed-in user
          * @description Allowed callers: signed-in users.
          */
         get: operations["exportOwnData"];
@@ -868,7 +868,7 @@ export interface components {
         Category: {
             /** @description `cat_…` */
             id: string;
-            /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
+            /** @description Id of the parent category; writes accept its slug, too. Null at the top. At most 8 levels. */
             parent_id: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug: string;
@@ -876,11 +876,11 @@ export interface components {
             description: string | null;
             /**
              * Format: int64
-             * @description Place among the categories with the same parent. Default: last.
+             * @description Position among the categories with the same parent. Default: last.
              */
             position: number;
             /**
-             * @description Customers and the keys of pages see published categories below published ones only.
+             * @description Customers and keys of pages see a category only if it and all above it are published.
              * @default true
              */
             published: boolean;
@@ -910,7 +910,7 @@ export interface components {
             data: components["schemas"]["Category"];
         };
         CategoryInput: {
-            /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
+            /** @description Id of the parent category; writes accept its slug, too. Null at the top. At most 8 levels. */
             parent_id?: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
@@ -918,11 +918,11 @@ export interface components {
             description?: string | null;
             /**
              * Format: int64
-             * @description Place among the categories with the same parent. Default: last.
+             * @description Position among the categories with the same parent. Default: last.
              */
             position?: number;
             /**
-             * @description Customers and the keys of pages see published categories below published ones only.
+             * @description Customers and keys of pages see a category only if it and all above it are published.
              * @default true
              */
             published: boolean;
@@ -936,7 +936,7 @@ export interface components {
             description?: string | null;
         };
         CategoryPatch: {
-            /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
+            /** @description Id of the parent category; writes accept its slug, too. Null at the top. At most 8 levels. */
             parent_id?: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
@@ -944,11 +944,11 @@ export interface components {
             description?: string | null;
             /**
              * Format: int64
-             * @description Place among the categories with the same parent. Default: last.
+             * @description Position among the categories with the same parent. Default: last.
              */
             position?: number;
             /**
-             * @description Customers and the keys of pages see published categories below published ones only.
+             * @description Customers and keys of pages see a category only if it and all above it are published.
              * @default true
              */
             published: boolean;
@@ -1016,7 +1016,7 @@ export interface components {
             product_id: string;
             /** @description `var_…` */
             variant_id: string | null;
-            /** @description Title in the order's language. A line keeps the product as it was when it was ordered. */
+            /** @description Title in the order's language. Lines keep the product's data from the time of the order. */
             title: string;
             variant_title: string | null;
             sku: string | null;
@@ -1221,7 +1221,7 @@ export interface components {
             tax?: number;
             /** @description Id of the customer, for app keys and staff. Default: a guest. */
             customer_id?: string;
-            /** @description IP address of the guest, for app keys of backends: the limits of unpaid orders count by it. */
+            /** @description IP address of the guest, to which the limits of unpaid orders apply. For app keys of backends. */
             guest_ip?: string;
         };
         PaymentInput: {
@@ -1352,7 +1352,7 @@ export interface components {
             reactions: {
                 [key: string]: unknown;
             }[];
-            /** @description Mail to the address that waits or ended in the last 30 days, without its contents. */
+            /** @description Mail to the address that is waiting or has ended in the last 30 days, without the contents. */
             mail: {
                 [key: string]: unknown;
             }[];
@@ -1404,7 +1404,7 @@ export interface components {
             sku: string | null;
             /**
              * Format: int64
-             * @description Stock on hand, of a product the sum of all variants; null if not counted. Not shown to customers and storefront keys.
+             * @description Stock on hand; a product has the sum of its variants. Null if not counted. Not shown to customers and storefront keys.
              */
             stock?: number | null;
             /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
@@ -1418,7 +1418,7 @@ export interface components {
             price: number;
             /**
              * Format: double
-             * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
+             * @description The former price. It requires the variant's own `price`; without it, both are the product's.
              */
             compare_at_price: number | null;
             images: components["schemas"]["Image"][];
@@ -1477,7 +1477,7 @@ export interface components {
             sku: string | null;
             /**
              * Format: int64
-             * @description Stock on hand, of a product the sum of all variants; null if not counted. Not shown to customers and storefront keys.
+             * @description Stock on hand; a product has the sum of its variants. Null if not counted. Not shown to customers and storefront keys.
              */
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
@@ -1544,7 +1544,7 @@ export interface components {
             alt?: string;
             /**
              * Format: int64
-             * @description Place among the pictures. Default: that in the list.
+             * @description Position among the pictures. Default: as in the list.
              */
             position?: number;
             /**
@@ -1574,12 +1574,12 @@ export interface components {
             };
             /**
              * Format: double
-             * @description Price of the variant. If null, or omitted at creation, the variant uses the product's price.
+             * @description Price of the variant. If it is null or missing at creation, the variant uses the product's price.
              */
             price?: number | null;
             /**
              * Format: double
-             * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
+             * @description The former price. It requires the variant's own `price`; without it, both are the product's.
              */
             compare_at_price?: number | null;
             images?: components["schemas"]["ImageInput"][];
@@ -2013,13 +2013,13 @@ export interface components {
             };
             topic: string | null;
             user_id: string | null;
-            /** @description Only devices of this language, or a variety of it, receive it. */
+            /** @description Only devices of this language or its regional forms receive it. */
             lang: string | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            /** @description Number of devices that the message is for, by platform. */
+            /** @description Number of devices that the message is sent to, by platform. */
             recipients: {
                 /** Format: int64 */
                 web: number;
@@ -2073,7 +2073,7 @@ export interface components {
             };
             topic: string | null;
             user_id: string | null;
-            /** @description Only devices of this language, or a variety of it, receive it. */
+            /** @description Only devices of this language or its regional forms receive it. */
             lang: string | null;
             /** Format: date-time */
             created_at: string;
@@ -2096,7 +2096,7 @@ export interface components {
             };
             topic: string | null;
             user_id: string | null;
-            /** @description Only devices of this language, or a variety of it, receive it. */
+            /** @description Only devices of this language or its regional forms receive it. */
             lang: string | null;
             /** Format: date-time */
             created_at: string;
@@ -2274,7 +2274,7 @@ export interface components {
         SignUpReply: {
             accepted: boolean;
             /**
-             * @description `verify`: the account exists once the mailed code is verified. `login`: the account exists now.
+             * @description `verify`: the account is created once the mailed code is verified. `login`: the account exists now.
              * @enum {string}
              */
             next: "verify" | "login";
@@ -2483,12 +2483,12 @@ export interface components {
             };
             /**
              * Format: double
-             * @description Price of the variant. If null, or omitted at creation, the variant uses the product's price.
+             * @description Price of the variant. If it is null or missing at creation, the variant uses the product's price.
              */
             price?: number | null;
             /**
              * Format: double
-             * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
+             * @description The former price. It requires the variant's own `price`; without it, both are the product's.
              */
             compare_at_price?: number | null;
             images?: components["schemas"]["ImageInput"][];
@@ -4192,11 +4192,11 @@ export interface operations {
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "price" | "-price" | "title" | "-title" | "views_count" | "-views_count" | "popular" | "relevance";
                 /** @description Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first. */
                 q?: string;
-                /** @description Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the error is 5102. */
+                /** @description Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the reply is 5102. */
                 tag?: string[];
-                /** @description Id or slug of a category: only products in it or below it. An unknown one is 5102. */
+                /** @description Id or slug of a category: only products in it or below it. For an unknown one, the reply is 5102. */
                 category?: string;
-                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. A value that no product has is 5102. */
+                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. For a value that no product has, the reply is 5102. */
                 option?: {
                     [key: string]: string;
                 };
@@ -4204,9 +4204,9 @@ export interface operations {
                 sku?: string;
                 /** @description If true, only products that can be ordered now. */
                 available?: boolean;
-                /** @description If true, only products, or products with a variant, whose former price is higher. */
+                /** @description If true, only products that have a higher former price, or a variant that has one. */
                 on_sale?: boolean;
-                /** @description Comma-separated: `tags`, `categories`, `options`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave. */
+                /** @description Comma-separated: `tags`, `categories`, `options`, `price`. Returns how many products have each value, as `page.facets`. Each facet counts products that match the other filters. */
                 facets?: string;
                 /** @description Only the product with this slug. */
                 slug?: string;

@@ -52,7 +52,7 @@ export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string 
   }
   const counts = await get(db, selectCounts);
   const kept = counts?.kept ?? 0;
-  if ((counts?.numbered ?? 0) !== kept) return broken(kept + 1, "Rows have been cut off the end.");
+  if ((counts?.numbered ?? 0) !== kept) return broken(kept + 1, "The last rows are missing.");
   if (head !== undefined && head.seq > kept) return broken(kept + 1, "The log ends before the row given.");
   if (fault === undefined) return verdict;
   return { ...verdict, intact: false, problem: "The triggers that keep rows unchanged are missing." };
@@ -69,12 +69,12 @@ async function* readRows(db: Executor): AsyncGenerator<Row> {
 
 function findRowFault(row: Row, { rows, last }: AuditVerdict, head: Head | undefined): string | undefined {
   if (row.seq !== rows + 1) return "The row is missing.";
-  if (row.hash !== hashRow(last?.hash ?? "", row)) return "The row does not fit its hash, or the row before it.";
+  if (row.hash !== hashRow(last?.hash ?? "", row)) return "The row does not match its hash or the previous row.";
   const { address, address_salt, address_hash } = row;
   // Erasing an address also erases its salt.
   const isErased = address === null && address_salt === null;
   if (!isErased && address_hash !== hashAddress(address_salt ?? "", address ?? "")) {
-    return "The address does not fit its hash.";
+    return "The address does not match its hash.";
   }
   return head?.seq === row.seq && head.hash !== row.hash ? "The row has another hash than the one given." : undefined;
 }

@@ -94,7 +94,7 @@ export const categoryRoutes = [
   }),
   defineRoute("DELETE", "/categories/:id/", "deleteCategory", {
     ...changeCategory,
-    summary: "Delete a category without products and categories below it",
+    summary: "Delete a category that has no products and no subcategories",
     reply: { data: DeletedCategory },
     errors: ["wrongState"],
     handle: async ({ ctx, params, ifMatch }) =>

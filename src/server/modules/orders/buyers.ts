@@ -43,7 +43,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   const pending = pendingOrders > 0 ? await get(tx.db, selectPending, { tenantId, buyer }) : undefined;
   if (pending && pending.count >= pendingOrders) {
     const retryAfter = Math.max(Math.ceil((Date.parse(pending.next) - tx.now()) / 1000), 1);
-    const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
+    const message = `There are already ${pending.count} unpaid orders, the maximum in this store.`;
     throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
   }
 }

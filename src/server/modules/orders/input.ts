@@ -56,7 +56,7 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
 
 function checkGuestIp({ actor }: Ctx, guestIp: string): void {
   if (actor.kind === "app" && actor.isWeb) {
-    throw forbidden("A key that web pages use may not set guest_ip: the address of the request counts.");
+    throw forbidden("A key that web pages use may not set guest_ip. Its orders count for the address of the request.");
   }
   if (!ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
 }

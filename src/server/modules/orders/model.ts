@@ -38,7 +38,7 @@ export const OrderInput = input("OrderInput", {
   tax: Type.Optional(Type.Number({ minimum: 0, description: "Divided among the lines. App keys and staff only." })),
   customer_id: Type.Optional(textUpTo(100, "Id of the customer, for app keys and staff. Default: a guest.")),
   guest_ip: Type.Optional(
-    textUpTo(45, "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it."),
+    textUpTo(45, "IP address of the guest, to which the limits of unpaid orders apply. For app keys of backends."),
   ),
 });
 export type OrderInput = Static<typeof OrderInput>;
@@ -76,7 +76,7 @@ export const OrderLine = output("OrderLine", {
   product_id: id("`prod_…`"),
   variant_id: nullable(id("`var_…`")),
   title: Type.String({
-    description: "Title in the order's language. A line keeps the product as it was when it was ordered.",
+    description: "Title in the order's language. Lines keep the product's data from the time of the order.",
   }),
   variant_title: nullable(Type.String()),
   sku: nullable(Type.String()),

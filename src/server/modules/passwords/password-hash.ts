@@ -72,7 +72,7 @@ export function parsePasswordHash(field: string, hash: string): string {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
   }
   if (!isUsableHash(hash)) {
-    throw invalidField(field, "has a cost outside of what is accepted: bcrypt 4 to 12, argon2 up to 64 MiB × 3 passes");
+    throw invalidField(field, "has a cost outside the limits: bcrypt 4 to 12, argon2 up to 64 MiB × 3 passes");
   }
   return hash;
 }

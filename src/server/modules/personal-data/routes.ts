@@ -14,7 +14,7 @@ export const PersonalData = output("PersonalData", {
   rewards: rows("Entries of the points ledger."),
   wishlist: rows("Products on the wishlist."),
   reactions: rows("Likes and bookmarks."),
-  mail: rows("Mail to the address that waits or ended in the last 30 days, without its contents."),
+  mail: rows("Mail to the address that is waiting or has ended in the last 30 days, without the contents."),
   audit: rows("Entries of the audit log about the person or caused by them, without their own exports."),
 });
 
@@ -36,7 +36,7 @@ const own = { tag: "Users", access: [token] } as const;
 export const personalDataRoutes = [
   defineRoute("GET", "/users/me/export/", "exportOwnData", {
     ...own,
-    summary: "Get all that is kept of the signed-in user",
+    summary: "Get everything that is stored about the signed-in user",
     reply: { data: PersonalData },
     errors: ["tooManyRequests"],
     handle: async ({ ctx }) => reply(await exportSelf(ctx)),

@@ -143,7 +143,7 @@ export interface TypeChanges {
 export async function changeTypes(tx: SystemCtx, namespace: string, { declare, remove }: TypeChanges): Promise<void> {
   for (const name of remove) {
     if ((await run(tx.db, removeType, { namespace, name })) > 0) continue;
-    throw wrongState(`Store "${namespace}" has no resource type ${name} without likes, bookmarks and views.`);
+    throw wrongState(`Store "${namespace}" has no resource type ${name}, or it has likes, bookmarks or views.`);
   }
   for (const name of declare) {
     if ((await run(tx.db, declareType, { namespace, name: parseTypeName(name) })) > 0) continue;

@@ -27,7 +27,7 @@ const SignUp = input("SignUp", {
 const SignUpReply = output("SignUpReply", {
   accepted: Type.Literal(true),
   next: oneOf(["verify", "login"], {
-    description: "`verify`: the account exists once the mailed code is verified. `login`: the account exists now.",
+    description: "`verify`: the account is created once the mailed code is verified. `login`: the account exists now.",
   }),
 });
 

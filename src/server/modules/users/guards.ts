@@ -37,7 +37,7 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser
 
 export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
-  return wrongState("This user is the last active owner, and the store must keep one.", { cause: lastOwner });
+  return wrongState("This user is the last active owner. A store must have one.", { cause: lastOwner });
 }
 
 const lastOwner = Symbol("last owner");

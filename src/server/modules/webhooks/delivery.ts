@@ -111,7 +111,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
 async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
   const secret = deps.vault.open("webhook", task.webhookId, task.secret);
   if (secret === null) {
-    throw new DeliveryFailure("its secret was sealed with another key; make a new one: bodega webhook rotate");
+    throw new DeliveryFailure("its secret was encrypted with another key; replace it: bodega webhook rotate");
   }
   const { body } = task;
   const headers = {

@@ -17,16 +17,16 @@ import { ProductPatch, productTexts, translations } from "../products/model.ts";
 export const limits = { depth: 8, categories: 2000 } as const;
 
 const { title, slug, description } = productTexts;
-const above = `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`;
+const above = `Id of the parent category; writes accept its slug, too. Null at the top. At most ${limits.depth} levels.`;
 const fields = {
   parent_id: nullable(text(120, above)),
   slug,
   title,
   description: nullable(description),
-  position: whole(0, 1_000_000, "Place among the categories with the same parent. Default: last."),
+  position: whole(0, 1_000_000, "Position among the categories with the same parent. Default: last."),
   published: Type.Boolean({
     default: true,
-    description: "Customers and the keys of pages see published categories below published ones only.",
+    description: "Customers and keys of pages see a category only if it and all above it are published.",
   }),
 };
 const optional = Type.Partial(Type.Object({ ...fields, translations })).properties;

@@ -37,28 +37,28 @@ export const ProductListQuery = closed({
     Type.Array(text(100), {
       maxItems: 10,
       description:
-        "Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the error is 5102.",
+        "Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the reply is 5102.",
     }),
   ),
   category: Type.Optional(
-    textUpTo(200, "Id or slug of a category: only products in it or below it. An unknown one is 5102."),
+    textUpTo(200, "Id or slug of a category: only products in it or below it. For an unknown one, the reply is 5102."),
   ),
   option: Type.Optional(
     Type.Record(textUpTo(50), text(100), {
       maxProperties: 10,
       description:
-        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. A value that no product has is 5102.',
+        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. For a value that no product has, the reply is 5102.',
     }),
   ),
   sku: Type.Optional(text(100, "Only the product with this SKU, or with a variant that has it, in any case.")),
   available: Type.Optional(Type.Boolean({ description: "If true, only products that can be ordered now." })),
   on_sale: Type.Optional(
-    Type.Boolean({ description: "If true, only products, or products with a variant, whose former price is higher." }),
+    Type.Boolean({ description: "If true, only products that have a higher former price, or a variant that has one." }),
   ),
   facets: Type.Optional(
     textUpTo(
       100,
-      "Comma-separated: `tags`, `categories`, `options`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
+      "Comma-separated: `tags`, `categories`, `options`, `price`. Returns how many products have each value, as `page.facets`. Each facet counts products that match the other filters.",
       { form: namesForm(["tags", "categories", "options", "price"]) },
     ),
   ),

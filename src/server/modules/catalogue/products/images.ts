@@ -18,7 +18,7 @@ export const ImageInput = input("ImageInput", {
     text(2048, "An http or https address; ignored beside a `media_id`.", { expects: "an http or https address" }),
   ),
   alt: Type.Optional(alt),
-  position: Type.Optional(whole(0, 1_000_000, "Place among the pictures. Default: that in the list.")),
+  position: Type.Optional(whole(0, 1_000_000, "Position among the pictures. Default: as in the list.")),
   width: Type.Optional(whole(1, 16_383, "Ignored, so that the pictures of a reply can be sent.")),
   height: Type.Optional(whole(1, 16_383, "Ignored.")),
 });

@@ -32,7 +32,7 @@ const shown = {
   price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
   stock: Type.Optional(
     stockCount(
-      "Stock on hand, of a product the sum of all variants; null if not counted. Not shown to customers and storefront keys.",
+      "Stock on hand; a product has the sum of its variants. Null if not counted. Not shown to customers and storefront keys.",
     ),
   ),
   available: stockCount(
@@ -57,10 +57,10 @@ const variantFields = {
     description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
   }),
   price: nullable(
-    amount("Price of the variant. If null, or omitted at creation, the variant uses the product's price.", 19.99),
+    amount("Price of the variant. If it is null or missing at creation, the variant uses the product's price.", 19.99),
   ),
   compare_at_price: nullable(
-    amount("The former price. It requires a `price` of the variant's own; without one, both are the product's.", 24.99),
+    amount("The former price. It requires the variant's own `price`; without it, both are the product's.", 24.99),
   ),
   images: Type.Array(ImageInput, { maxItems: 20 }),
   position: whole(0, 1_000_000, "Place among the variants. Default: last."),

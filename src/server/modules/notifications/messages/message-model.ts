@@ -44,7 +44,7 @@ const messageParts = {
   data: Type.Record(Type.String(), Type.String()),
   topic: nullable(Type.String()),
   user_id: nullable(Type.String()),
-  lang: nullable(Type.String({ description: "Only devices of this language, or a variety of it, receive it." })),
+  lang: nullable(Type.String({ description: "Only devices of this language or its regional forms receive it." })),
   created_at: timestamp,
   expires_at: timestamp,
 };
@@ -54,7 +54,7 @@ export const AcceptedMessage = output("AcceptedNotification", {
   ...messageParts,
   recipients: Type.Object(
     { web: count, ios: count, android: count },
-    { description: "Number of devices that the message is for, by platform." },
+    { description: "Number of devices that the message is sent to, by platform." },
   ),
   undeliverable: Type.Array(
     Type.Object({ platform, message: Type.String({ description: "Description of the missing configuration." }) }),

@@ -27,7 +27,7 @@ export async function ensureVapidKeys(ctx: VapidCtx) {
   const kept = await makeVapidKeys(ctx);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
   if (!kept || !privateKey) {
-    throw wrongState("The Web Push keys were sealed with another secret key. Replace them: bodega db rekey");
+    throw wrongState("The Web Push keys were encrypted with another secret key. Replace them: bodega db rekey");
   }
   return { publicKey: kept.publicKey, privateKey };
 }

@@ -101,7 +101,7 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
   const provider = deps.providers[platform];
   if (!provider) return { outcome: "failed", error: noProvider[platform] };
   const target = openTarget(deps.vault, id, task.target);
-  if (!target) return drop("the registration was sealed with another key");
+  if (!target) return drop("the registration was encrypted with another key");
   const { timeoutMs = attemptMs } = deps;
   return {
     receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
