@@ -60,7 +60,7 @@ async function sendOnce(
     });
     isAnswered = true;
     const text = await response.text();
-    // A reply that breaks off is a lost connection, whatever its status. Without a length, it is invalid JSON.
+    // A reply that ends early means a lost connection, whatever its status. Without a length, it ends as invalid JSON.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
     const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;

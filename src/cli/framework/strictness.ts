@@ -73,7 +73,7 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
     }
   }
   if (words.length === 0) return;
-  // If the command takes a secret, the word may be one, so it is not repeated.
+  // The error does not repeat a word of a command that takes a secret, because the word may be one.
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
     throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}.`);
   }

@@ -17,7 +17,7 @@ interface Caller {
   signal?: AbortSignal;
 }
 
-/** Resolves after the events that have already arrived. */
+/** Resolves once the event loop has handled the events that have already arrived. */
 export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-// The build defines it; run from source, it does not exist.
+// The build defines this constant. It does not exist when the program runs from source.
 declare const BODEGA_COMMIT: string;
 
 export const isExecutable = typeof BODEGA_COMMIT === "string";

@@ -82,12 +82,12 @@ export function isDamaged(error: unknown): boolean {
   return chainOf(error).some((one) => ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(baseCode(one) ?? ""));
 }
 
-/** True for a unique or primary key violation, of `table.column` when one is named. */
+/** True for a unique or primary key violation; with `column` (`table.column`), only for one of that column. */
 export function isUniqueViolation(error: unknown, column?: string): boolean {
   return violates(error, /UNIQUE constraint failed: ([^\n]*)/, column);
 }
 
-/** True for a failed CHECK, of that constraint name when one is given. */
+/** True for a failed CHECK; with `name`, only for that constraint. */
 export function isCheckViolation(error: unknown, name?: string): boolean {
   return violates(error, /CHECK constraint failed: ([^\n]*)/, name);
 }

@@ -38,7 +38,7 @@ interface Applied {
 
 export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
-// A NULL hash makes the whole transaction fail. A server cannot return results in between.
+// If a foreign key is broken, a NULL hash makes the transaction fail. A server returns no results in between to check.
 const assertForeignKeys = `UPDATE __bodega_migrations
   SET hash = CASE WHEN EXISTS (SELECT 1 FROM pragma_foreign_key_check) THEN NULL ELSE hash END
   WHERE name = ?`;

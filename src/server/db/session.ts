@@ -27,7 +27,7 @@ export interface Session extends Executor {
 
 export interface Database extends Session {
   readonly kind: "file" | "server";
-  /** Runs statements as one write transaction with foreign keys off, as rebuilding a table needs. */
+  /** Runs statements as one write transaction with foreign keys off, which rebuilding a table requires. */
   migrate(stmts: InStatement[]): Promise<void>;
   /** A number that changes whenever anyone commits to the local file; null for a server. */
   dataVersion(): number | null;

@@ -54,9 +54,9 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ resources: products.resourceTotals, counts: products.productCounts, pictures: products.pictureUses },
   ...{ search: products.searchIndex, orders: orders.checkDueOrders },
 };
-/** These also run for one store (`-n`). */
+/** Checks of the environment that also run for one store (`-n`). */
 const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
-/** Only these need a database. */
+/** Checks of the environment that need a database. */
 const ofDatabase = [...ofStores, "clock", "backups", "push"];
 
 /** Checks that `--ignore` can omit. Opening the directory and the database cannot be omitted: other checks need both. */

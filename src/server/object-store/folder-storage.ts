@@ -46,7 +46,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
         for (let one = folder; one.length >= first.length; one = dirname(one)) chownLike(one, dataDir);
       }
       const partial = join(folder, `.bodega-backup-${id}.partial`);
-      // Opened first, so that a missing permission is reported before the database is copied.
+      // The file is opened first, so that a missing permission is reported before the database is copied.
       const file = await open(partial, "w", 0o600);
       if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);

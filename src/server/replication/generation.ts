@@ -129,7 +129,7 @@ const checkMs = 5000;
 export interface LeaseOptions {
   database: string;
   dataDir: string;
-  /** Whether to replace, once, a state that this database does not contain. */
+  /** Whether to replace a newer state of the replica, once, although this database lacks it. */
   takeOver?: boolean | undefined;
   /** The state that the data directory had recorded for the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;

@@ -19,7 +19,7 @@ const maxStatements = 64;
 /** Time limit of a read with its retry over a second connection. `tripTimeoutMs` is that of the first try. */
 const readTimeoutMs = 10_000;
 const tripTimeoutMs = 7000;
-/** Time limit of a read that has already waited behind others. */
+/** The least time limit of a read, even if it has waited behind others for long. */
 const minTimeoutMs = 500;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 const gatherMs = 3;

@@ -32,8 +32,8 @@ export interface AuditVerdict {
 /**
  * Verifies the log from its first row: no row is missing, and each matches its hash and the previous row. Addresses are
  * verified unless they were erased. The end is compared with SQLite's own counter, because a hash chain does not show
- * that its end was cut off; and the triggers must be as created. Whoever can write the file can also write a new chain,
- * which only a copy of the last hash in another place reveals.
+ * that its end was cut off; and the triggers must be as created. A person who can write the file can also write a new
+ * chain. Only a copy of the last hash in another place reveals that.
  * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {

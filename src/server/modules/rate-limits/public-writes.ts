@@ -15,7 +15,7 @@ const windowMs = 60_000;
 const minSubjects = 50_000;
 /** How often a process writes its hits to the database and reads others' hits, so that it sees them within a second. */
 const intervalMs = 500;
-/** Maximum hits in a row, so that rows stay small. Further hits are counted by this process only. */
+/** Maximum hits per database row, so that rows stay small. Only this process counts further hits. */
 const maxUnsent = 5000;
 /** Rows are kept for twice the window, for machines whose clocks differ. */
 const keptMs = 2 * windowMs;
@@ -106,7 +106,7 @@ export class WriteLimiter {
   /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
   count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
     const isCurrent = this.#isFailing || Math.abs(this.#deps.now() - this.#pulledAt) <= intervalMs;
-    // During a pause or before the start, other processes may have admitted whole limits.
+    // While this process was idle or not yet started, other processes may have used up whole limits.
     if (!isCurrent) return this.#catchUp().then(() => this.#check(tenant, address, actor));
     this.#check(tenant, address, actor);
     return undefined;

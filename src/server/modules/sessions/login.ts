@@ -64,7 +64,7 @@ export async function login(ctx: Ctx, input: LoginInput) {
       return { user_id: user.id, token, expires_at: expiresAt, store };
     } catch (error) {
       const isRefusal = error instanceof AppError && error.kind !== "twoFactorRequired" && "password" in proof;
-      // Verifying an imported hash takes another time than ours, which would reveal that its user exists.
+      // Verifying an imported hash takes a different time, which would reveal that its user exists.
       if (isRefusal && (await hasImportedHashes(ctx))) await Bun.sleep(Math.max(0, until - performance.now()));
       throw error;
     }

@@ -77,7 +77,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
 async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }) {
   const { email, emailKey, name, lang } = account;
   if (await findSignInUser(tx.db, tx.tenant.id, emailKey)) {
-    // This text has no code; only the number of mails counts.
+    // This mail contains no code, but it counts towards the limit of mails.
     await mailSignUp(tx, emailKey, { kind: "account_exists", to: { emailKey } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }

@@ -36,7 +36,7 @@ export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 
-/** Whether a user of the store has a hash from another system, whose verification takes another time. */
+/** Whether a user of the store has a hash from another system, which takes longer or shorter to verify. */
 export async function hasImportedHashes({ db, tenant }: Ctx): Promise<boolean> {
   return (await get(db, selectImported, { tenantId: tenant.id })) !== undefined;
 }
