@@ -76,11 +76,11 @@ export async function answerRoute(
     const response = await answer(found, incoming, { receive, find }).catch((error) => refuse(found, incoming, error));
     return { found, response };
   };
-  const isRead = route.method === "GET";
-  const { found, response } = await (isRead
+  const usesCache = route.method === "GET" && deps.lookup.cached !== undefined;
+  const { found, response } = await (usesCache
     ? readWithCredentials(deps.lookup, answerWith)
     : answerWith(deps.lookup.find));
-  (await received)?.release?.();
+  if (received) (await received).release?.();
   deps.meter.inFlight--;
   const namespace = found.sent?.common.namespace || undefined;
   logAnswer(found.deps, { request, response, meter, requestId, started, failure: undefined, namespace, ...found });
@@ -123,7 +123,8 @@ async function identify(found: Found, incoming: RouteRequest, { receive, find }:
   if (isAttempt(route) && !isForwarded) found.counting = countAttempt(found.deps, incoming, namespace);
   found.counting?.catch(() => {});
   const app = isForwarded ? sent.key : sent.app;
-  const known = await find(namespace, app && "value" in app ? app.value.appId : undefined);
+  const finding = find(namespace, app && "value" in app ? app.value.appId : undefined);
+  const known = finding instanceof Promise ? await finding : finding;
   found.known = known;
   const { tenant } = known;
   if (!tenant) throw storeNotFound();
