@@ -22,6 +22,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
+const types = bundleClientTypes();
+
 /** Checks the types of the files in the directory with the `tsconfig.json` of a guide. */
 async function compile(guide: string, more: object = {}): Promise<[output: string, exitCode: number]> {
   const { compilerOptions, ...project } = JSON.parse(/```json\n([\s\S]*?)```/.exec(guide)?.[1] as string);
@@ -33,7 +35,7 @@ async function compile(guide: string, more: object = {}): Promise<[output: strin
 
 test("the types that docs/STOREFRONT.md uses in a page are found by the address of the server", async () => {
   const text = readFileSync(join(root, "docs", "STOREFRONT.md"), "utf8");
-  writeFileSync(join(dir, "client.d.ts"), await bundleClientTypes());
+  writeFileSync(join(dir, "client.d.ts"), await types);
   writeFileSync(join(dir, "page.ts"), /```ts\n([\s\S]*?)```/.exec(text)?.[1] as string);
   const options = { strict: true, types: [], module: "esnext", moduleResolution: "bundler", lib: ["ES2022", "DOM"] };
   expect(await compile(text, options)).toEqual(["", 0]);
@@ -48,7 +50,7 @@ onDatabase("file", (suite) => {
     const { shop, webhook, receiver } = hook;
     writeFileSync(path, blocks.join("\n").replaceAll('"demo"', JSON.stringify(shop.namespace)));
     writeFileSync(join(dir, "client.js"), await bundleClient());
-    writeFileSync(join(dir, "client.d.ts"), await bundleClientTypes());
+    writeFileSync(join(dir, "client.d.ts"), await types);
     writeFileSync(join(dir, "package.json"), '{"type": "module"}');
     expect(await compile(text)).toEqual(["", 0]);
 

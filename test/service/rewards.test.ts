@@ -209,7 +209,7 @@ onEachDatabase((suite) => {
     const { userId, booked, check } = await openLedger(1);
     const earned = { userId, points: 1, source: "order:ord_paid:earn", orderId: "ord_paid" };
     await booked((tx) => earnPoints(tx, earned));
-    for (let i = 0; i < 500; i++) await booked((tx) => adjustPoints(tx, { userId, points: 1, source: `many-${i}` }));
+    for (let i = 0; i < 100; i++) await booked((tx) => adjustPoints(tx, { userId, points: 5, source: `many-${i}` }));
     const { db } = suite.app;
     await db.batch([
       "create table lot_changes (sequence integer)",
@@ -244,7 +244,7 @@ onEachDatabase((suite) => {
       sql: `select count(*) as entries, sum(kind = 'expire') as expired from reward_entries where user_id = ?`,
       args: [userId],
     });
-    expect({ ...rows[0] }).toEqual({ entries: 508, expired: 1 });
+    expect({ ...rows[0] }).toEqual({ entries: 108, expired: 1 });
   });
 
   test("holding points for a moment, often, does not renew them", async () => {

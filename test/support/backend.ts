@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
-import { migrate } from "../../src/server/db/migrate.ts";
+import { copyDatabase, migrate } from "../../src/server/db/migrate.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, startSqld } from "./sqld.ts";
 
@@ -28,6 +28,22 @@ export interface TestDatabase {
   close: () => Promise<void>;
 }
 
+/** The file of a database without records, which one process migrates once. */
+let migrated: Promise<Buffer> | undefined;
+
+async function makeMigrated(): Promise<Buffer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bodega-migrated-"));
+  const db = await openStoreDatabase({ dataDir });
+  try {
+    await migrate(db);
+    await copyDatabase(join(dataDir, "bodega.db"), join(dataDir, "copy.db"));
+    return readFileSync(join(dataDir, "copy.db"));
+  } finally {
+    await db.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
 /** Opens a new database: a file or a separate libSQL server. */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
@@ -44,6 +60,10 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     return dir;
   };
   const dataDir = makeDir();
+  if (kind === "file") {
+    migrated ??= makeMigrated();
+    writeFileSync(join(dataDir, "bodega.db"), await migrated, { mode: 0o600 });
+  }
   const db = await open(dataDir);
   await migrate(db);
   return {
