@@ -87,7 +87,10 @@ function renderCommand(path: string[], command: Command): string {
 function renderArgs(title: string, args: [string, Arg][]): string {
   return renderTable(
     [title, ""],
-    args.map(([name, arg]) => [`\`${labelArg(name, arg).replaceAll("|", "\\|")}\``, escapeMarkdown(explainArg(arg))]),
+    args.map(([name, arg]) => [
+      `\`${labelArg(name, arg).trim().replaceAll("|", "\\|")}\``,
+      escapeMarkdown(explainArg(arg)),
+    ]),
   );
 }
 
@@ -95,9 +98,8 @@ function renderVariables(commands: [string[], Command][]): string {
   const rows = new Map(variablesWithoutFlag.map(([name, text]) => [name, text]));
   const flags = new Map<string, Set<string>>();
   for (const [, command] of commands) {
-    for (const [name, arg] of flagsOf(command.args)) {
-      const variable = arg.env ?? arg.configEnv;
-      if (variable !== undefined) flags.set(variable, (flags.get(variable) ?? new Set()).add(`\`--${name}\``));
+    for (const [name, { env }] of flagsOf(command.args)) {
+      if (env !== undefined) flags.set(env, (flags.get(env) ?? new Set()).add(`\`--${name}\``));
     }
   }
   for (const [variable, names] of flags) rows.set(variable, `As ${[...names].join(" or ")}`);

@@ -1,4 +1,5 @@
 import type { CittyPlugin } from "citty";
+import { malformedRequest } from "../server/errors.ts";
 import { attempt } from "../server/values/attempt.ts";
 import { commandTree } from "./commands/command-tree.ts";
 import type { GivenValues } from "./framework/args.ts";
@@ -6,14 +7,15 @@ import { type CommandGroup, type Load, type ReadyRun, type Run, runCommand } fro
 import { findCommand, incompleteError } from "./framework/find-command.ts";
 import { findMissing, questions } from "./framework/questions.ts";
 import { reportError } from "./framework/report-error.ts";
-import { asksForHelp, strictness } from "./framework/strictness.ts";
-import { type Console, createConsole, info, printJson, UsageError } from "./terminal/console.ts";
+import { asksForHelp, checkArgs } from "./framework/strictness.ts";
+import { type Console, createConsole, info, printJson } from "./terminal/console.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Applies the shared flags: the console writes JSON, asks no questions, or has no colours. */
-const output: CittyPlugin = {
-  name: "output",
-  setup({ args: values, data }) {
+/** Refuses what citty accepts, then applies the shared flags: the console writes JSON, asks no questions, or has no colours. */
+const strictness: CittyPlugin = {
+  name: "strictness",
+  setup({ rawArgs, args: values, data }) {
+    checkArgs(rawArgs, data.command.args, values);
     data.values = values;
     data.console = createConsole(data.terminal, values);
   },
@@ -25,17 +27,17 @@ const store: CittyPlugin = {
   async setup({ data }) {
     const { command, values, terminal }: ReadyRun = data;
     const { namespace: arg } = command.args;
-    if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
+    if (arg?.type !== "string" || values.namespace !== undefined) return;
     const { openOptions } = await import("../server/config/environment.ts");
     // The command itself reports wrong settings.
     const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
-    values.namespace = env[arg.env] || undefined;
+    values.namespace = env.BODEGA_NAMESPACE || undefined;
     if (arg.required && values.namespace === undefined) await chooseOnlyStore(data);
   },
 };
 
 // Each plugin sees what earlier ones have checked or filled in.
-const plugins = [strictness, output, store, questions(findNames)];
+const plugins = [strictness, store, questions(findNames)];
 
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
   if (argv[0] === "__complete") {
@@ -44,10 +46,10 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     return 0;
   }
   if (argv[0] === "__decode") return (await import("../server/modules/media/decoder.ts")).serveDecoder();
-  const run: Run = { terminal, json: asksForJson(argv), path: [], values: {} };
+  const path: string[] = [];
+  const run: Run = { terminal, json: asksForJson(argv), path, values: {} };
   try {
-    const { path, target, rest, isHelp } = findCommand(commandTree, argv);
-    run.path = path;
+    const { target, rest, isHelp } = findCommand(commandTree, argv, path);
     if (typeof target !== "function" && !isHelp && rest.length > 0) throw incompleteError(target, path);
     if (isHelp || typeof target !== "function") return await printHelp(path, target, run);
     run.command = await target();
@@ -79,7 +81,7 @@ async function chooseOnlyStore({ command, console, values }: ReadyRun): Promise<
   requireDatabase(values as Parameters<typeof requireDatabase>[0], console);
   if (names.length === 0) return;
   const stores = names.length > 10 ? `${names.slice(0, 10).join(", ")}, …` : names.join(", ");
-  throw new UsageError(`Missing --namespace. Stores: ${stores}.`, {
+  throw malformedRequest(`Missing --namespace. Stores: ${stores}.`, {
     details: [{ field: "--namespace", message: `is required: ${stores}` }],
   });
 }

@@ -20,9 +20,8 @@ export interface Arg {
   negatable?: boolean;
   /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
   allowEmpty?: boolean;
+  /** The environment variable that is read instead if the argument is not given; help names it. */
   env?: string;
-  /** The environment variable that the configuration reads itself; help names it. */
-  configEnv?: string;
   /** The field's name in the service's errors, if it is not the argument's name. */
   field?: string;
   /** The argument that replaces this one if it is missing. */
@@ -60,7 +59,7 @@ export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> 
 /** Names the variable from which the configuration reads each flag: `BODEGA_LOG_LEVEL` for `log-level`. */
 export function withVariables<const T extends CommandArgs>(flags: T): T {
   const entries = Object.entries(flags).map(([name, arg]) => {
-    return [name, { configEnv: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
+    return [name, { env: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
   });
   return Object.fromEntries(entries) as T;
 }
@@ -72,11 +71,11 @@ export const sharedArgs = {
   input: { type: "boolean", default: true, description: "Ask no questions, even at a terminal" },
   color: { type: "boolean", default: true, description: "Print without colours (also when NO_COLOR is set)" },
   "data-dir": valueArg("dir", "Data directory (default: bodega-data)", {
-    configEnv: "BODEGA_DATA_DIR",
+    env: "BODEGA_DATA_DIR",
     completes: "directory",
   }),
   "database-url": valueArg("url", "Address of a libSQL server to use instead of a database file", {
-    configEnv: "BODEGA_DATABASE_URL",
+    env: "BODEGA_DATABASE_URL",
   }),
   help: { type: "boolean", alias: "h", description: "Show this help" },
 } as const satisfies CommandArgs;

@@ -79,17 +79,13 @@ function describeCommand(path: string[], command: Command): Block[] {
 }
 
 function describeArgs(args: [string, Arg][]): Entry[] {
-  const aligned = args.some(([, arg]) => arg.alias !== undefined);
-  return args.map(([name, arg]) => {
-    const label = labelArg(name, arg);
-    return [aligned && label.startsWith("--") ? `    ${label}` : label, explainArg(arg)];
-  });
+  return args.map(([name, arg]) => [labelArg(name, arg), explainArg(arg)]);
 }
 
-/** The argument with its short form and value: `-n, --namespace <namespace>`, `<app_id>`. */
+/** The argument with its short form, or space for one, and value: `-n, --namespace <namespace>`, `<app_id>`. */
 export function labelArg(name: string, arg: Arg): string {
   if (arg.type === "positional") return formatArg(name, arg);
-  const short = arg.alias === undefined ? "" : `-${arg.alias}, `;
+  const short = arg.alias === undefined ? "    " : `-${arg.alias}, `;
   const hint = arg.options?.join("|") ?? arg.valueHint ?? name;
   return `${short}${flagForms(name, arg).join(", ")}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
@@ -97,13 +93,12 @@ export function labelArg(name: string, arg: Arg): string {
 /** The description of an argument, its default, whether it is required or repeatable, and its variable. */
 export function explainArg(arg: Arg): string {
   const isWord = arg.type === "positional";
-  const variable = arg.env ?? arg.configEnv;
   const notes = [
     arg.required && "required",
     isWord && arg.options?.join(", "),
     arg.fallback && `or --${arg.fallback}`,
     !isWord && arg.multiple && "repeatable",
-    variable && `or ${variable}`,
+    arg.env && `or ${arg.env}`,
   ].filter(Boolean);
   const text = typeof arg.default === "string" ? `${arg.description} (default: ${arg.default})` : arg.description;
   return notes.length === 0 ? text : `${text} [${notes.join("; ")}]`;

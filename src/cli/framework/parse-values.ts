@@ -1,7 +1,8 @@
+import { malformedRequest } from "../../server/errors.ts";
 import { parseDuration as readDuration, readTime } from "../../server/values/units.ts";
-import { invalidFlag, UsageError } from "../terminal/console.ts";
+import { invalidFlag } from "../terminal/console.ts";
 
-// Each of these throws a UsageError that names the flag.
+// Each of these throws malformedRequest, which names the flag.
 
 /** A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds. */
 export function parseDuration(flag: string, text: string): number {
@@ -67,6 +68,6 @@ export function refuseTogether(args: object, groups: readonly (readonly string[]
       const value = values.get(flag.replace(/^--(no-)?/, ""));
       return flag.startsWith("--no-") ? value === false : isGiven(value);
     });
-    if (given.length > 1) throw new UsageError(`${given.join(" and ")} cannot be used together.`);
+    if (given.length > 1) throw malformedRequest(`${given.join(" and ")} cannot be used together.`);
   }
 }

@@ -1,6 +1,7 @@
 import type { CittyPlugin } from "citty";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
-import { type Console, UsageError } from "../terminal/console.ts";
+import { malformedRequest } from "../../server/errors.ts";
+import type { Console } from "../terminal/console.ts";
 import { askChoice, askText } from "../terminal/prompt.ts";
 import { escapeControls, renderFields } from "../terminal/text.ts";
 import { type Arg, type CommandArgs, formatArg, type GivenValues } from "./args.ts";
@@ -11,7 +12,7 @@ export type FindNames = (kind: string, values: GivenValues, console: Console) =>
 
 const maxListed = 10;
 
-/** Asks for missing arguments at a terminal. Without one, throws a UsageError that names all of them. */
+/** Asks for missing arguments at a terminal. Without one, throws malformedRequest, which names all of them. */
 export function questions(findNames: FindNames): CittyPlugin {
   return {
     name: "questions",
@@ -39,11 +40,11 @@ export function findMissing(args: CommandArgs, values: GivenValues): [string, Ar
   return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
 }
 
-export function missingError(missing: [string, Arg][], hint?: string): UsageError {
+export function missingError(missing: [string, Arg][], remedy?: string) {
   const details = missing.map(([name, arg]) => {
     return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
   });
-  return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { hint, details });
+  return malformedRequest(`Missing ${details.map(({ field }) => field).join(", ")}.`, { remedy, details });
 }
 
 async function askForArg(name: string, { command, values, console }: ReadyRun, findNames: FindNames) {
@@ -76,7 +77,7 @@ async function chooseOneOf({ command, values, console }: ReadyRun): Promise<stri
     return askChoice("Choose one", choices);
   }
   const labels = names.map((name) => formatArg(name, args[name] as Arg));
-  throw new UsageError(`Give ${anyOf ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
+  throw malformedRequest(`Give ${anyOf ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
     details: [{ field: labels[0] as string, message: "is required, or another of these" }],
   });
 }

@@ -1,6 +1,6 @@
 import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
-import { CancelledError, fitSentence, UsageError } from "../terminal/console.ts";
+import { CancelledError, fitSentence } from "../terminal/console.ts";
 import { escapeJson } from "../terminal/text.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
@@ -9,7 +9,13 @@ import { isGiven } from "./parse-values.ts";
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
 // The general remedies of these kinds do not help at a terminal.
-const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
+const withoutRemedy = new Set<ErrorKind>([
+  "internalError",
+  "malformedRequest",
+  "unavailable",
+  "validationFailed",
+  "wrongState",
+]);
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
@@ -32,9 +38,8 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
   }
   if (remedy !== undefined) lines.push(`  ${remedy}`);
   const fitted = lines.map((line) => fitSentence({ columns: terminal.screen?.columns, command }, line));
-  if (error instanceof UsageError || details?.some(({ flag, field }) => flag ?? field.startsWith("--"))) {
-    const path = (error instanceof UsageError && error.path) || run.path;
-    fitted.push(`  Help: ${programName()} ${[...path, "-h"].join(" ")}`);
+  if (kind === "malformedRequest" || details?.some(({ flag, field }) => flag ?? field.startsWith("--"))) {
+    fitted.push(`  Help: ${programName()} ${[...run.path, "-h"].join(" ")}`);
   }
   await terminal.writeError(`${fitted.join("\n")}\n`);
   return exit;
@@ -51,8 +56,7 @@ function describeProblem(error: unknown, run: Run) {
   // One flag contains several fields, as in `variants.0.sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
-  const isObvious = error instanceof UsageError || withoutRemedy.has(kind);
-  const remedy = error.remedy ?? (isObvious ? undefined : remedyOf(kind));
+  const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
   return { exit, kind, message, remedy, details };
 }
 

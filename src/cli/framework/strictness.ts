@@ -1,23 +1,23 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import type { CittyPlugin } from "citty";
+import { malformedRequest } from "../../server/errors.ts";
 import { suggestWord } from "../../server/values/unknown-name.ts";
-import { invalidFlag, UsageError } from "../terminal/console.ts";
+import { invalidFlag } from "../terminal/console.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
 import { isGiven } from "./parse-values.ts";
 
-/** Refuses what citty accepts: unknown flags, and repeated ones, of which it keeps the last value. */
-export const strictness: CittyPlugin = {
-  name: "strictness",
-  setup: ({ rawArgs, args: values, data }) => checkArgs(rawArgs, data.command.args, values),
-};
+/** Replaces bytes that are not UTF-8, and must not reach the database. */
+const broken = "\ufffd";
 
 /**
  * Checks a command line, and restores values that citty loses: lists, numbers such as -2, and switches whose own name
  * begins with `no-`. Required arguments may still be missing.
- * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not allowed, and too many
+ * @throws malformedRequest for an unknown, repeated, empty or incomplete flag, a value that is not allowed, and too many
  * words.
  */
 export function checkArgs(rawArgs: string[], args: CommandArgs, values: GivenValues): void {
+  if (rawArgs.some((word) => word.includes(broken))) {
+    throw malformedRequest("An argument is not UTF-8 text.", { remedy: "Set the locale of the terminal to UTF-8." });
+  }
   const given = new Map<string, string[]>();
   const words: string[] = [];
   for (const token of tokenize(rawArgs, args)) {
@@ -72,14 +72,18 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
       throw invalidFlag(`--${arg.fallback}`, `differs from the argument ${label}`);
     }
   }
-  if (words.length === 0) return;
-  // The error does not repeat a word of a command that takes a secret, because the word may be one.
+  if (words.length > 0) throw excessError(words[0] as string, args);
+}
+
+/** Does not repeat a word of a command that takes a secret, because the word may be one. */
+function excessError(word: string, args: CommandArgs) {
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
-    throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}.`);
+    return malformedRequest(`Unexpected argument ${JSON.stringify(word)}.`);
   }
-  throw new UsageError("Too many arguments.", {
-    hint: "Secrets are never arguments: other users of the machine and the shell history could read them.",
-  });
+  const [flag] = flagsOf(args).find(([name, { type }]) => type === "string" && name !== "namespace") ?? [];
+  const meant = positionalsOf(args).length === 0 ? `Did you mean --${flag}? ` : "";
+  const reason = "Secrets are never arguments: other users of the machine and the shell history could read them.";
+  return malformedRequest("Too many arguments.", { remedy: meant + reason });
 }
 
 const numberMark = "\0";
@@ -111,9 +115,9 @@ export function asksForHelp(argv: string[], args: CommandArgs): boolean {
   return tokenize(argv, args).some((token) => token.kind === "option" && token.flag === "help" && !token.inlineValue);
 }
 
-export function unknownFlagError(flag: string, args: CommandArgs, hint?: string): UsageError {
+export function unknownFlagError(flag: string, args: CommandArgs, hint?: string) {
   const known = flagsOf(args).flatMap(([name, arg]) => flagForms(name, arg).map((form) => form.slice(2)));
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
   const details = [{ field: flag, message: "is unknown" }];
-  return new UsageError(`Unknown flag ${flag}.`, { hint: meant ? `Did you mean --${meant}?` : hint, details });
+  return malformedRequest(`Unknown flag ${flag}.`, { remedy: meant ? `Did you mean --${meant}?` : hint, details });
 }

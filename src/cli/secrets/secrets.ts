@@ -3,9 +3,9 @@ import { randomInt } from "node:crypto";
 import { accessSync, constants, lstatSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { AppError, conflict, errnoOf, internalError } from "../../server/errors.ts";
+import { AppError, conflict, errnoOf, internalError, malformedRequest } from "../../server/errors.ts";
 import { type ArgValues, type CommandArgs, fileArg } from "../framework/args.ts";
-import { type Console, info, invalidFlag, printRecord, UsageError, warn } from "../terminal/console.ts";
+import { type Console, info, invalidFlag, printRecord, warn } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/text.ts";
 
 const maxBytes = 4096;
@@ -52,7 +52,7 @@ export async function resolvePassword(
   const given = await readPassword(args, console);
   if (given !== undefined || console.canAsk) return given ?? askStrongPassword();
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
-  throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
+  throw malformedRequest(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
   });
 }
@@ -153,7 +153,7 @@ export async function deliverSecret<T extends object>(
   return made;
 }
 
-/** Checks that a file can be created. Errors: conflict for one that exists, UsageError; `save` throws internalError. */
+/** Checks that a file can be created. Errors: conflict for one that exists, malformedRequest; `save` throws internalError. */
 export function planSecretFile(given: string, flag = "--save-secret-to") {
   const path = resolve(given);
   const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Choose another file name." });

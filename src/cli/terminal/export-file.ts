@@ -4,15 +4,15 @@ import { open, realpath, rename, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
 import { countOf } from "../../server/health/finding.ts";
-import { type Console, info, invalidFlag, printJson, UsageError } from "./console.ts";
+import { type Console, info, invalidFlag, printJson } from "./console.ts";
 import { withProgress } from "./progress.ts";
 import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { escapeJson } from "./text.ts";
 
-/** Returns the format of an export; asks before it replaces a file. Errors: UsageError for `--json` with stdout. */
+/** Returns the format of an export; asks before it replaces a file. Errors: malformedRequest for `--json` with stdout. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
-  if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+  if (console.json && args.output === "-") throw invalidFlag("--json", "requires --output <file>");
   const path = resolve(args.output);
   const isFile = args.output !== "-" && (await stat(path).catch(() => undefined))?.isFile();
   if (isFile) await confirmAction(console, `Replace the file ${path}?`);

@@ -1,8 +1,8 @@
-import { AppError } from "../../server/errors.ts";
-import { CancelledError, type Console, fitLines, UsageError } from "./console.ts";
+import { AppError, malformedRequest } from "../../server/errors.ts";
+import { CancelledError, type Console, fitLines } from "./console.ts";
 import { escapeControls } from "./text.ts";
 
-/** Asks before a dangerous command runs, unless `--yes` is given. Errors: UsageError. */
+/** Asks before a dangerous command runs, unless `--yes` is given. Errors: malformedRequest. */
 export async function confirmAction(console: Console, question: string): Promise<void> {
   if (console.assumeYes) return;
   if (!console.canAsk) throw needsFlag("--yes", question);
@@ -18,7 +18,7 @@ export async function confirmName(console: Console, warning: string, name: strin
     typed = await askText(`Type ${escapeControls(name)} to continue:`, { optional: true });
   }
   if (typed === name) return;
-  throw new UsageError(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
+  throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
     details: [{ field: "--confirm", message: `must be ${name}` }],
   });
 }
@@ -86,10 +86,10 @@ function hint(text: string): void {
   process.stderr.write(`${fitLines({ columns: process.stderr.columns }, text)}\n`);
 }
 
-function needsFlag(flag: string, question: string): UsageError {
+function needsFlag(flag: string, question: string): AppError {
   const field = flag.split(" ")[0] as string;
-  return new UsageError(`This command needs ${flag} without a terminal.`, {
-    hint: question,
+  return malformedRequest(`This command needs ${flag} without a terminal.`, {
+    remedy: question,
     details: [{ field, message: "is required without a terminal" }],
   });
 }

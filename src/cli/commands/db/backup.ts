@@ -21,7 +21,7 @@ export default defineCommand({
     to: valueArg(
       "destination",
       "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
-      { configEnv: "BODEGA_BACKUP_TO", completes: "file" },
+      { env: "BODEGA_BACKUP_TO", completes: "file" },
     ),
     keep: valueArg(
       "number",

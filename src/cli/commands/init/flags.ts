@@ -110,8 +110,9 @@ export function readSettings(args: InitArgs): Record<string, string> {
   const flags: CommandArgs = { ...initFlags, "database-url": sharedArgs["database-url"] };
   const entries = Object.entries(flags).flatMap(([name, arg]) => {
     const value = [args[name as keyof InitArgs] ?? []].flat().join(",");
-    if (arg.configEnv === undefined || value === "" || (name === "port" && Number(value) === 0)) return [];
-    return [[arg.configEnv, arg.completes && !value.startsWith("s3:") ? resolve(value) : value]];
+    const isSetting = arg.env !== undefined && name !== "namespace";
+    if (!isSetting || value === "" || (name === "port" && Number(value) === 0)) return [];
+    return [[arg.env, arg.completes && !value.startsWith("s3:") ? resolve(value) : value]];
   });
   return Object.fromEntries(entries);
 }

@@ -1,4 +1,5 @@
 import type { SystemCtx } from "../../../server/context.ts";
+import { malformedRequest } from "../../../server/errors.ts";
 import { keyState } from "../../../server/modules/app-keys/model.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import type { AppKeyDetails, IssuedAppKey } from "../../../server/modules/app-keys/service.ts";
@@ -9,7 +10,7 @@ import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg, wordA
 import { defineCommand } from "../../framework/command.ts";
 import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
-import { type Console, formatRelativeTime, info, printRecord, UsageError, warn } from "../../terminal/console.ts";
+import { type Console, formatRelativeTime, info, printRecord, warn } from "../../terminal/console.ts";
 import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
 
 export function aboutKey<const T extends CommandArgs>(args: T) {
@@ -162,7 +163,7 @@ export const issueCommand = defineCommand({
     if (isStorefront && !allowNoOrigin && origins.length === 0) {
       if (!console.canAsk) {
         const message = "A storefront key needs --origin, or --allow-no-origin for apps that send no Origin header.";
-        throw new UsageError(message, {
+        throw malformedRequest(message, {
           details: [{ field: "--origin", message: "is required for a storefront key" }],
         });
       }

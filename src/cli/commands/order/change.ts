@@ -148,7 +148,7 @@ export const refundCommand = defineCommand({
   },
 });
 
-/** Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: UsageError unless exactly one line matches. */
+/** Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: malformedRequest unless exactly one line matches. */
 function findLine({ items }: Order, text: string) {
   const [, name = text, digits] = /^(.+):([1-9]\d{0,6})$/.exec(text) ?? [];
   const isNamed = ({ id, sku }: Order["items"][number]) => id === name || sku?.toLowerCase() === name.toLowerCase();

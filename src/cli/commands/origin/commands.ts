@@ -3,7 +3,7 @@ import type { AppKeyDetails } from "../../../server/modules/app-keys/service.ts"
 import type { Arg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
-import { type Console, fitSentence, info, printJson, printList, UsageError } from "../../terminal/console.ts";
+import { type Console, fitSentence, info, invalidFlag, printJson, printList } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
 import { aboutKey, confirmInUse, confirmPages, describeKey, loadKey, printKey, withKey } from "../key/key.ts";
 
@@ -116,7 +116,7 @@ export const setCommand = defineCommand({
   async run(args, console) {
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
     if (any && (origins.length > 0 || allowNoOrigin))
-      throw new UsageError("--any cannot be combined with origins or --allow-no-origin.");
+      throw invalidFlag("--any", "cannot be combined with origins or --allow-no-origin");
     await confirmOrigins(args, console);
     const { setOrigins } = await service();
     const input = { origins, allowNoOrigin, enforce: !any };

@@ -16,7 +16,7 @@ const service = () => import("../../../server/modules/catalogue/products/service
 const deleted = () => import("../../../server/modules/catalogue/products/restore.ts");
 const transaction = () => import("../../../server/db/transaction.ts");
 
-/** Reads `12.50` and `12,50`. Errors: UsageError for a possible thousands separator, and for other texts. */
+/** Reads `12.50` and `12,50`. Errors: malformedRequest for a possible thousands separator, and for other texts. */
 function parsePrice(flag: string, text: string): number {
   const ambiguous = ambiguousAmount(text, false);
   if (ambiguous !== undefined) throw invalidFlag(flag, ambiguous);
@@ -66,7 +66,7 @@ const variantFields: Record<string, (value: string) => unknown> = {
   stock: (value) => (value === "" ? null : parseWhole("--variant stock", value, "items")),
 };
 
-/** Reads `size=L,sku=MUG-L,price=14,50,stock=5`: an option and three fields. Errors: UsageError. */
+/** Reads `size=L,sku=MUG-L,price=14,50,stock=5`: an option and three fields. Errors: malformedRequest. */
 function parseVariant(text: string): VariantInput {
   const fields: Record<string, unknown> = {};
   const options: Record<string, string> = {};
@@ -173,7 +173,7 @@ export const restoreCommand = defineCommand({
   },
 });
 
-/** Returns the id of a product named by id, slug or its own SKU. Errors: UsageError for the SKU of a variant. */
+/** Returns the id of a product named by id, slug or its own SKU. Errors: malformedRequest for the SKU of a variant. */
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
   const { productId, variantId } = await product.find(ctx, name);
   if (variantId === null) return productId;

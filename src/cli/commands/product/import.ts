@@ -12,7 +12,7 @@ import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { escapeControls } from "../../terminal/text.ts";
 
-/** Opens a file, which is read again each time, or a pipe, whose bytes are kept. Errors: UsageError. */
+/** Opens a file, which is read again each time, or a pipe, whose bytes are kept. Errors: malformedRequest. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
   const refuse = (error: NodeJS.ErrnoException): never => {
     const reason = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code ?? "unknown"})`;

@@ -53,7 +53,7 @@ export const serveFlags = withVariables({
   },
   "allow-private-push": {
     type: "boolean",
-    configEnv: "BODEGA_PUSH_PRIVATE",
+    env: "BODEGA_PUSH_PRIVATE",
     description: "Allow Web Push endpoints on private networks and http, for development",
   },
 });
@@ -115,7 +115,7 @@ const standby = defineCommand({
       options: ["promote"],
     }),
     from: valueArg("dir|url", "Directory or s3://bucket/prefix to which the server replicates", {
-      configEnv: "BODEGA_REPLICATE_TO",
+      env: "BODEGA_REPLICATE_TO",
       completes: "directory",
     }),
     ...serveFlags,

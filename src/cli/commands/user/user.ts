@@ -1,12 +1,12 @@
 import type { Ctx } from "../../../server/context.ts";
-import { AppError } from "../../../server/errors.ts";
+import { AppError, malformedRequest } from "../../../server/errors.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { recordArgs, type StoreArgs } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import { deliverSecret, resolvePassword } from "../../secrets/secrets.ts";
-import { type Console, invalidFlag, printJson, printRecord, UsageError, warn } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printJson, printRecord, warn } from "../../terminal/console.ts";
 import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 const users = () => import("../../../server/modules/users/service.ts");
@@ -152,7 +152,7 @@ export const twoFactorCommand = defineCommand({
     refuseTogether(args, [["--print-secret", "--code"]]);
     if (!isPrinted && code === undefined && !console.canAsk) {
       const details = [{ field: "--print-secret", message: "is required without a terminal, or --code" }];
-      throw new UsageError("Missing --print-secret or --code.", { details });
+      throw malformedRequest("Missing --print-secret or --code.", { details });
     }
     const { beginTwoFactor, confirmTwoFactor } = await import("../../../server/modules/two-factor/enrolment.ts");
     if (code === undefined) {

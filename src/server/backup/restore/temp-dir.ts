@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
-import { loadLibsql } from "../../db/local/load-libsql.ts";
+import { type Libsql, loadLibsql } from "../../db/local/load-libsql.ts";
 import { storageError } from "../../object-store/storage.ts";
 
 const prefix = ".restore-";
@@ -14,20 +14,17 @@ const prefix = ".restore-";
  */
 export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   const beside = dirname(databaseFile(dataDir));
-  let lock: FileLock | undefined;
   try {
     if (mayCreate) mkdirSync(beside, { recursive: true, mode: 0o700 });
-    const isBeside = existsSync(beside);
-    if (isBeside) {
-      accessSync(beside, constants.W_OK);
-      await removeStaleRestores(dataDir);
-      lock = await openLock(beside);
-      while (!lock.tryShared()) await Bun.sleep(10);
-    }
-    const path = mkdtempSync(join(isBeside ? beside : tmpdir(), prefix));
+    const libsql = await loadLibsql();
+    await removeStaleRestores(dataDir);
+    const path = mkdtempSync(join(existsSync(beside) ? beside : tmpdir(), prefix));
+    const lock = lockOf(libsql, path);
+    lock.tryExclusive();
     const remove = () => {
-      rmSync(path, { recursive: true, force: true });
-      lock?.close();
+      // Another process that looks for stale directories may create the lock's file again meanwhile.
+      rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+      lock.close();
     };
     return { path, remove };
   } catch (error) {
@@ -37,22 +34,15 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
 
 export async function removeStaleRestores(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
-  if (listStale(beside).length === 0) return;
-  const lock = await openLock(beside);
-  try {
-    if (!lock.tryExclusive()) return;
-    for (const path of listStale(beside)) rmSync(path, { recursive: true, force: true });
-  } finally {
+  const libsql = await loadLibsql();
+  const names = existsSync(beside) ? readdirSync(beside) : [];
+  for (const name of names.filter((one) => one.startsWith(prefix))) {
+    const path = join(beside, name);
+    const lock = lockOf(libsql, path);
+    if (lock.tryExclusive()) rmSync(path, { recursive: true, force: true });
     lock.close();
   }
 }
 
-function listStale(beside: string): string[] {
-  const names = existsSync(beside) ? readdirSync(beside) : [];
-  return names.filter((name) => name.startsWith(prefix)).map((name) => join(beside, name));
-}
-
-/** Each restore shares this lock while its process lives. */
-async function openLock(beside: string): Promise<FileLock> {
-  return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
-}
+/** Each restore has the lock of its directory while its process lives. */
+const lockOf = (libsql: Libsql, path: string) => new FileLock(libsql, join(path, "restore.lock"));
