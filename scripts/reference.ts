@@ -55,10 +55,7 @@ export async function renderReference(tree: CommandGroup): Promise<string> {
   for (const [path, load] of listCommands(tree)) commands.push([path, await load()]);
   return [
     introduction,
-    `## Exit codes\n\n${renderTable(
-      ["code", "meaning"],
-      exitCodes.map(([code, meaning]) => [String(code), meaning]),
-    )}`,
+    `## Exit codes\n\n${renderTable(["code", "meaning"], exitCodes)}`,
     `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
     `## Environment\n\nFlags take precedence over the environment, and the environment over the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. To read a value from a file, append \`_FILE\` to the variable's name and set it to the path (not for \`BODEGA_NAMESPACE\`, \`BUN_TMPDIR\`, \`NO_COLOR\` and \`NODE_EXTRA_CA_CERTS\`).\n\n${renderVariables(commands)}`,
     ...commands.flatMap(([path, command], index) => {

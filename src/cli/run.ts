@@ -81,9 +81,7 @@ async function chooseOnlyStore({ command, console, values }: ReadyRun): Promise<
   requireDatabase(values as Parameters<typeof requireDatabase>[0], console);
   if (names.length === 0) return;
   const stores = names.length > 10 ? `${names.slice(0, 10).join(", ")}, …` : names.join(", ");
-  throw malformedRequest(`Missing --namespace. Stores: ${stores}.`, {
-    details: [{ field: "--namespace", message: `is required: ${stores}` }],
-  });
+  throw malformedRequest(`Missing --namespace. Stores: ${stores}.`);
 }
 
 async function findNames(kind: string, values: GivenValues, console: Console) {

@@ -35,6 +35,7 @@ const mistakes: [line: string[], message: string][] = [
   [["completion", "csh"], "<shell> must be one of bash, zsh, fish."],
   [["serve", "--log", "yaml"], "--log must be one of text, json."],
   [["serve", "--port", "http"], "--port must be a whole number from 0 to 65535"],
+  [["serve", "--host", "my host"], "--host must be an IP address or a host name"],
   [["tenant"], 'Incomplete command "bodega tenant <subcommand>".'],
   [["constructor"], 'Unknown command "constructor".'],
   [["tenant", "constructor"], 'Unknown command "tenant constructor".'],
@@ -59,6 +60,7 @@ describe("a misspelt word gets a suggestion", () => {
     [["tenant", "create", "demo", "--titel", "x"], "Did you mean --title?"],
     [["--jsno", "tenant", "list"], "Did you mean --json?"],
     [["completion", "bas"], "Did you mean bash?"],
+    [["webhook", "add", "https://example.com"], "Did you mean --url?"],
   ])("%j", async (line, hint) => {
     const { code, stderr } = await run(line);
     expect(code).toBe(2);

@@ -20,7 +20,7 @@ function fromModule(loadAll: () => Promise<object>, names: string): Record<strin
 
 /** All commands. Each is imported only when needed, so that commands start fast. */
 export const commandTree: CommandGroup = {
-  meta: { description: "Bodega: a store-and-content back end in one executable." },
+  meta: { description: "Bodega: a store-and-content back end in one executable" },
   subCommands: {
     serve: () => import("./serve/serve.ts").then((module) => module.default.serve),
     standby: () => import("./serve/serve.ts").then((module) => module.default.standby),

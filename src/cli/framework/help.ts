@@ -1,7 +1,7 @@
 import type { Console } from "../terminal/console.ts";
 import { bold, renderFields, wrapWords } from "../terminal/text.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
-import { type Command, type CommandGroup, type Load, listCommands } from "./command.ts";
+import type { Command, CommandGroup, Load } from "./command.ts";
 
 type Entry = [label: string, text: string];
 type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };
@@ -9,13 +9,13 @@ type Block = string | { title: string; lines: readonly string[] } | { title: str
 const widest = 100;
 const indent = "  ";
 
-export const exitCodes: readonly [number, string][] = [
-  [0, "done"],
-  [1, "failed, or a check did not pass"],
-  [2, "invalid command line"],
-  [3, "not found"],
-  [4, "conflict, or busy: try again"],
-  [130, "cancelled"],
+export const exitCodes: Entry[] = [
+  ["0", "done"],
+  ["1", "failed, or a check did not pass"],
+  ["2", "invalid command line"],
+  ["3", "not found"],
+  ["4", "conflict, or busy: try again"],
+  ["130", "cancelled"],
 ];
 
 const sharedFlags: Block = { title: "Flags of every command", entries: describeArgs(Object.entries(sharedArgs)) };
@@ -33,33 +33,20 @@ export async function renderHelp(path: string[], target: Load | CommandGroup, co
   return `${texts.join("\n\n")}\n`;
 }
 
-async function describeProgram({ meta, subCommands }: CommandGroup): Promise<Block[]> {
+async function describeGroup(path: string[], { meta, subCommands }: CommandGroup): Promise<Block[]> {
   const entries: Entry[] = [];
   for (const [name, sub] of Object.entries(subCommands)) {
-    if (typeof sub === "function") entries.push([name, (await sub()).meta.description]);
-    else entries.push([name, sub.meta.description], ["", Object.keys(sub.subCommands).join(", ")]);
+    const isGroup = typeof sub !== "function";
+    entries.push([name, (isGroup ? sub : await sub()).meta.description]);
+    if (isGroup) entries.push(["", Object.keys(sub.subCommands).join(", ")]);
   }
-  entries.push(["help", "Show help about a command, such as: bodega help key issue"]);
+  const words = [...path, path.length === 0 ? "<command> [subcommand]" : "<subcommand>"].join(" ");
   return [
-    meta.description,
-    { title: "Usage", lines: ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"] },
+    `${meta.description}.`,
+    { title: "Usage", lines: [`bodega ${words} [flags]`] },
     { title: "Commands", entries },
-    sharedFlags,
-    { title: "Exit codes", entries: exitCodes.map(([code, meaning]): Entry => [String(code), meaning]) },
-  ];
-}
-
-async function describeGroup(path: string[], group: CommandGroup): Promise<Block[]> {
-  if (path.length === 0) return describeProgram(group);
-  const words = path.join(" ");
-  const entries = listCommands(group).map(async ([name, load]): Promise<Entry> => {
-    return [name.join(" "), (await load()).meta.description];
-  });
-  return [
-    `${group.meta.description}.`,
-    { title: "Usage", lines: [`bodega ${words} <subcommand> [flags]`] },
-    { title: "Subcommands", entries: await Promise.all(entries) },
-    `More about a subcommand: bodega help ${words} <subcommand>`,
+    ...(path.length === 0 ? [sharedFlags, { title: "Exit codes", entries: exitCodes }] : []),
+    `More about a command: bodega help ${words}`,
   ];
 }
 

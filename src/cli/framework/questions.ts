@@ -26,8 +26,7 @@ export function questions(findNames: FindNames): CittyPlugin {
       };
       for (const [name] of missing) await fillIn(name);
       const chosen = await chooseOneOf(run);
-      if (chosen !== undefined && command.args[chosen]?.type === "boolean") values[chosen] = true;
-      else if (chosen !== undefined) await fillIn(chosen);
+      if (chosen !== undefined) await fillIn(chosen);
     },
   };
 }
@@ -49,6 +48,7 @@ export function missingError(missing: [string, Arg][], remedy?: string) {
 
 async function askForArg(name: string, { command, values, console }: ReadyRun, findNames: FindNames) {
   const arg = command.args[name] as Arg;
+  if (arg.type === "boolean") return true;
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { completes: kind = "file", options } = arg;
   // The command itself will report errors.
@@ -59,11 +59,10 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   }
   const choices = options?.map((value) => ({ value, name: value }));
   if (choices) return askChoice(message, choices);
-  const check = (text: string) => arg.parse?.(formatArg(name, arg), text);
-  const isList = arg.multiple;
-  const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
+  const check = (word: string) => arg.parse?.(formatArg(name, arg), word);
+  const split = (text: string) => (arg.multiple ? text.split(/\s+/) : [text]);
   const text = await askText(message, { check: (line) => split(line).map(check) });
-  return isList ? split(text) : text;
+  return arg.multiple ? split(text) : text;
 }
 
 /** Asks which of several arguments to give, if one is needed and none is given. Returns its name. */
@@ -77,7 +76,5 @@ async function chooseOneOf({ command, values, console }: ReadyRun): Promise<stri
     return askChoice("Choose one", choices);
   }
   const labels = names.map((name) => formatArg(name, args[name] as Arg));
-  throw malformedRequest(`Give ${anyOf ? "at least" : "exactly"} one of ${labels.join(", ")}.`, {
-    details: [{ field: labels[0] as string, message: "is required, or another of these" }],
-  });
+  throw malformedRequest(`Give ${anyOf ? "at least" : "exactly"} one of ${labels.join(", ")}.`);
 }

@@ -9,13 +9,7 @@ import { isGiven } from "./parse-values.ts";
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
 // The general remedies of these kinds do not help at a terminal.
-const withoutRemedy = new Set<ErrorKind>([
-  "internalError",
-  "malformedRequest",
-  "unavailable",
-  "validationFailed",
-  "wrongState",
-]);
+const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
@@ -56,7 +50,8 @@ function describeProblem(error: unknown, run: Run) {
   // One flag contains several fields, as in `variants.0.sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
-  const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
+  const isObvious = kind === "malformedRequest" || withoutRemedy.has(kind);
+  const remedy = error.remedy ?? (isObvious ? undefined : remedyOf(kind));
   return { exit, kind, message, remedy, details };
 }
 

@@ -18,9 +18,7 @@ export async function confirmName(console: Console, warning: string, name: strin
     typed = await askText(`Type ${escapeControls(name)} to continue:`, { optional: true });
   }
   if (typed === name) return;
-  throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
-    details: [{ field: "--confirm", message: `must be ${name}` }],
-  });
+  throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
 /** Runs the check of an answer. Returns true, or the reason to refuse it. The command itself reports other errors. */

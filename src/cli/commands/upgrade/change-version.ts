@@ -20,29 +20,28 @@ const readyMs = 300_000;
 export const previousOf = (installed: string) => `${installed}.previous`;
 
 /** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound, validationFailed. */
-export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
-  if (!attempt(() => fs.statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
+export function verifyChecksum(file: string, given: string | undefined): void {
+  const content = attempt(() => fs.readFileSync(file));
+  if (content === undefined) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
-  const lines = attempt(() => fs.readFileSync(sums, "utf8"))
-    ?.split("\n")
-    .map((line) => line.split(/ [ *]/));
-  const expected = given?.toLowerCase() ?? lines?.find(([, name]) => name === basename(file))?.[0];
+  const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n");
+  const [listed] = lines?.map((line) => line.split(/ [ *]/)).find(([, name]) => name === basename(file)) ?? [];
+  const expected = given?.toLowerCase() ?? listed;
   if (expected === undefined) {
     const remedy = `Give the checksum of the release: bodega upgrade ${quoteWord(file)} --sha256 <hex>`;
     throw notFound("checksum", basename(file), { in: sums, remedy });
   }
-  if (Bun.SHA256.hash(await Bun.file(file).bytes(), "hex") === expected) return;
+  if (Bun.SHA256.hash(content, "hex") === expected) return;
   const remedy = `Get the file again, then compare its checksum: sha256sum ${quoteWord(file)}`;
   throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy });
 }
 
 /** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
-export async function runProgram<T>(program: string, words: string[], config?: DatabaseConfig): Promise<T> {
-  const url = config?.databaseUrl ? ["--database-url", config.databaseUrl] : [];
-  const flags = config ? ["--data-dir", config.dataDir, ...url] : [];
+export async function runProgram<T>(program: string, words: string[], config: DatabaseConfig): Promise<T> {
+  const { dataDir, databaseUrl } = config;
+  const flags = ["--data-dir", dataDir, ...(databaseUrl ? ["--database-url", databaseUrl] : []), "--json"];
   // The command is detached, because Ctrl-C must not end a restore.
-  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  const child = Bun.spawn([program, ...words, ...flags, "--json"], { stdio, detached: true });
+  const child = Bun.spawn([program, ...words, ...flags], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   const answer: unknown = attempt(() => JSON.parse(stdout));
   if (answer !== undefined) return answer as T;
@@ -57,7 +56,7 @@ type Version = Awaited<ReturnType<typeof inspectVersion>>;
  * that it does not know or has in another form. Errors: validationFailed for another program; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
-  const found = await runProgram<typeof buildInfo>(program, ["version"]).catch(() => undefined);
+  const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
   if (found?.platform !== buildInfo.platform) {
     const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
     const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;

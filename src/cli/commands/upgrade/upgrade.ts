@@ -36,22 +36,21 @@ export default defineCommand({
     const version = await import("./change-version.ts");
     const installed = ownCommand.at(-1) as string;
     const file = given === undefined ? version.previousOf(installed) : resolve(given);
-    if (given !== undefined) await version.verifyChecksum(file, args.sha256);
+    if (given !== undefined) version.verifyChecksum(file, args.sha256);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
     const other = await version.inspectVersion(file, config);
-    const { pending } = other;
+    const { version: to, pending } = other;
     const restores = version.findCopy(other, isBack, config);
     const unit = await version.requireUnit(config, args.unit);
-    const [from, to] = [buildInfo.version, other.version];
+    const from = buildInfo.version;
     const plan = { from, to, executable: installed, migrations: pending, restores, unit };
-    await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
-    if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
+    if (pending.length > 0) await info(console, `Version ${to} migrates the database: ${pending.join(", ")}.`);
     if (restores !== null && !console.json) {
       await warn(console, `Orders, users and changes since ${statSync(restores).mtime.toISOString()} will be lost.`);
     }
-    await info(console, unit === null ? "No server is running." : `The unit ${unit} will be restarted.`);
     if (isDryRun) return printRecord(console, { installed: false, ...plan, backup: null, kept: null }, "to");
-    await confirmAction(console, `Install version ${to}?`);
+    const restarts = unit === null ? "" : `, and restart ${unit}`;
+    await confirmAction(console, `Replace version ${from} in ${installed} with version ${to}${restarts}?`);
     const placed = isBack ? file : version.placeBeside(file, installed);
     await info(console, "Backing up the database.");
     const { backup } = await version.runProgram<{ backup: string }>(installed, ["db", "backup"], config);
