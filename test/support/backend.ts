@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
@@ -28,42 +28,48 @@ export interface TestDatabase {
   close: () => Promise<void>;
 }
 
-/** The file of a database without records, which one process migrates once. */
-let migrated: Promise<Buffer> | undefined;
+/** Directories of databases without records, which one process migrates once each. */
+const migrated: Partial<Record<DatabaseKind, Promise<string>>> = {};
 
-async function makeMigrated(): Promise<Buffer> {
-  const dataDir = mkdtempSync(join(tmpdir(), "bodega-migrated-"));
-  const db = await openStoreDatabase({ dataDir });
+const makeTempDir = () => mkdtempSync(join(tmpdir(), "bodega-test-"));
+
+async function makeMigrated(kind: DatabaseKind): Promise<string> {
+  const dir = makeTempDir();
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  const dataDir = makeTempDir();
+  const server = kind === "server" ? await startSqld({ dir }) : undefined;
+  const db = await openStoreDatabase({ dataDir, ...(server && { url: server.url }) });
   try {
     await migrate(db);
-    await copyDatabase(join(dataDir, "bodega.db"), join(dataDir, "copy.db"));
-    return readFileSync(join(dataDir, "copy.db"));
+    if (kind === "file") await copyDatabase(join(dataDir, "bodega.db"), join(dir, "bodega.db"));
   } finally {
     await db.close();
+    await server?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
+  return dir;
 }
 
 /** Opens a new database: a file or a separate libSQL server. */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
   const opened: Database[] = [];
-  const server = kind === "file" ? undefined : await startSqld();
+  migrated[kind] ??= makeMigrated(kind);
+  const template = await migrated[kind];
+  const makeDir = () => {
+    const dir = makeTempDir();
+    dirs.push(dir);
+    return dir;
+  };
+  const dataDir = makeDir();
+  const copy = kind === "file" ? dataDir : makeDir();
+  cpSync(template, copy, { recursive: true });
+  const server = kind === "server" ? await startSqld({ dir: copy }) : undefined;
   const open = async (dataDir: string) => {
     const db = await openStoreDatabase({ dataDir, ...(kind === "server" && { url: server?.url as string }) });
     opened.push(db);
     return db;
   };
-  const makeDir = () => {
-    const dir = mkdtempSync(join(tmpdir(), "bodega-test-"));
-    dirs.push(dir);
-    return dir;
-  };
-  const dataDir = makeDir();
-  if (kind === "file") {
-    migrated ??= makeMigrated();
-    writeFileSync(join(dataDir, "bodega.db"), await migrated, { mode: 0o600 });
-  }
   const db = await open(dataDir);
   await migrate(db);
   return {
