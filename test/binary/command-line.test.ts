@@ -41,7 +41,6 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
     ["''", 'Unknown command "".'],
     ["-- tenant list", 'Incomplete command "bodega <command>".'],
     ["tenant create new --title $'Caf\\xe9'", "An argument is not UTF-8 text."],
-    ["tenant create new --title $'\\xff' --help", "An argument is not UTF-8 text."],
     ["key issue -n demo </dev/null", "Missing --name."],
     ["key issue -n demo <&-", "Missing --name."],
     ["tenant suspend demo </dev/null", "--yes"],

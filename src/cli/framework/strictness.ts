@@ -118,6 +118,5 @@ export function asksForHelp(argv: string[], args: CommandArgs): boolean {
 export function unknownFlagError(flag: string, args: CommandArgs, hint?: string) {
   const known = flagsOf(args).flatMap(([name, arg]) => flagForms(name, arg).map((form) => form.slice(2)));
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
-  const details = [{ field: flag, message: "is unknown" }];
-  return malformedRequest(`Unknown flag ${flag}.`, { remedy: meant ? `Did you mean --${meant}?` : hint, details });
+  return malformedRequest(`Unknown flag ${flag}.`, { remedy: meant ? `Did you mean --${meant}?` : hint });
 }

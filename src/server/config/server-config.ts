@@ -29,7 +29,7 @@ const tokenHint = "must have at least 16 characters, all visible ASCII";
 
 export function readServerConfig({ get }: Options) {
   return {
-    host: matching(get("BODEGA_HOST", "host"), /^[\w.:%-]+$/, "must be an IP address or a host name") ?? "127.0.0.1",
+    host: matching(get("BODEGA_HOST", "host"), /^[\w.:%[\]-]+$/, "must be an IP address or a host name") ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? 8080,
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),

@@ -70,23 +70,21 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
 
 /** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */
 export function findCopy({ pending, unknown }: Version, isBack: boolean, config: DatabaseConfig): string | null {
-  if (unknown !== undefined) {
-    if (isBack) return findCopyBefore(unknown, config);
+  if (unknown !== undefined && !isBack) {
     const remedy = "Keep the installed version, or restore a backup that the other one made.";
     throw wrongState(`The other version does not know migration ${unknown}, as the database has it.`, { remedy });
+  }
+  if (unknown !== undefined) {
+    const folder = backupsFolder(config.dataDir);
+    const names = attempt(() => fs.readdirSync(folder).sort()) ?? [];
+    const name = names.findLast((one) => one.startsWith(`before-${unknown}-`) && one.endsWith(".db"));
+    if (name !== undefined) return join(folder, name);
+    const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
+    throw wrongState(`The database has migration ${unknown}, and ${folder} has no copy from before it.`, { remedy });
   }
   if (pending.length === 0 || config.databaseUrl === undefined) return null;
   const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
   throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
-}
-
-function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
-  const folder = backupsFolder(dataDir);
-  const names = attempt(() => fs.readdirSync(folder).sort()) ?? [];
-  const name = names.findLast((one) => one.startsWith(`before-${migration}-`) && one.endsWith(".db"));
-  if (name !== undefined) return join(folder, name);
-  const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
-  throw wrongState(`The database has migration ${migration}, and ${folder} has no copy from before it.`, { remedy });
 }
 
 export function placeBeside(file: string, installed: string): string {
@@ -128,9 +126,9 @@ interface Change {
 export async function changeVersion(change: Change): Promise<string | null> {
   const { installed, next, unit, from, to, config } = change;
   let kept: string | null = null;
-  const run = async (copy: string | null | undefined) => {
+  const run = async (copy: string | null) => {
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
-    if (unit !== null) await startServer(unit, change);
+    if (unit !== null) await startServer(unit, config.dataDir);
   };
   swapExecutable(installed, next);
   try {
@@ -143,8 +141,7 @@ export async function changeVersion(change: Change): Promise<string | null> {
       swapExecutable(installed, previousOf(installed));
       if (next !== previousOf(installed)) fs.rmSync(previousOf(installed));
       if (unit !== null) attempt(() => runSystemctl("stop", unit));
-      const { unknown } = await inspectVersion(installed, config);
-      await run(kept ?? (unknown && findCopyBefore(unknown, config)));
+      await run(kept ?? findCopy(await inspectVersion(installed, config), true, config));
     } catch (second) {
       const failure = `Going back to version ${from} failed, too: ${findReason(second)}`;
       throw unavailable(`Version ${to} failed: ${findReason(error)} ${failure}`, options);
@@ -155,13 +152,13 @@ export async function changeVersion(change: Change): Promise<string | null> {
 }
 
 /** Starts the unit and waits until its server is ready. Errors: unavailable if it ends or takes too long. */
-async function startServer(unit: string, { config }: Change): Promise<void> {
+async function startServer(unit: string, dataDir: string): Promise<void> {
   // If systemd refused to stop the server, it is still running.
   if (findMainProcess(unit) === 0) runSystemctl("start", unit);
   const pid = findMainProcess(unit);
   const deadline = performance.now() + readyMs;
   for (;;) {
-    const status = await readServerStatus(config.dataDir, AbortSignal.timeout(probeMs));
+    const status = await readServerStatus(dataDir, AbortSignal.timeout(probeMs));
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
     // systemd restarts a server that ends again and again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
