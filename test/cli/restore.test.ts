@@ -146,6 +146,7 @@ test("a dry run compares backup and database, and changes nothing, not even an e
   expect({ restored: told.restored, kept: told.kept }).toEqual({ restored: false, kept: null });
   expect(await readContents(dataDir)).toEqual(before);
   expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  expect(existsSync(join(dataDir, "restore.lock"))).toBe(false);
   const empty = openCli();
   expect((await empty.run(["db", "restore", backup, "--dry-run"])).code).toBe(0);
   expect(existsSync(empty.dataDir)).toBe(false);
