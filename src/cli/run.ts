@@ -27,7 +27,7 @@ const store: CittyPlugin = {
   async setup({ data }) {
     const { command, values, terminal }: ReadyRun = data;
     const { namespace: arg } = command.args;
-    if (arg?.type !== "string" || values.namespace !== undefined) return;
+    if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
     const { openOptions } = await import("../server/config/environment.ts");
     // The command itself reports wrong settings.
     const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
