@@ -4,13 +4,12 @@ import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 
 const command = (words: string) => `bodega ${words}`;
 
-/** Checks the records; inconsistencies (and checks that failed) are apart from notes. */
+/** Checks the records. Checks that failed are among the inconsistencies. */
 export async function findInconsistencies(ctx: SystemCtx, options: Pick<RunOptions, "namespace" | "fix"> = {}) {
   const { namespace } = options;
   const tenant = namespace === undefined ? null : await requireTenant(ctx, namespace);
   const run = new Run({ ...options, deps: { timeoutMs: 1000, command } });
   await run.runRecords({ ctx, tenant, now: ctx.now, command });
   const { ok, checked, findings } = run.report();
-  const isNote = ({ severity }: { severity: string }) => severity === "note";
-  return { ok, checked, inconsistencies: findings.filter((one) => !isNote(one)), notes: findings.filter(isNote) };
+  return { ok, checked, inconsistencies: findings };
 }

@@ -50,9 +50,8 @@ const serverChecks: Checks<StoreSubject> = {
 const recordChecks: Checks<RecordSubject> = {
   ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
   ...{ replies: products.storedReplies, totals: orders.orderTotals, refunds: orders.refunds, numbers: orders.numbers },
-  ...{ rewards: orders.rewards, points: orders.orderPoints, days: products.dayCounts },
-  ...{ resources: products.resourceTotals, counts: products.productCounts, pictures: products.pictureUses },
-  ...{ search: products.searchIndex, orders: orders.checkDueOrders },
+  ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
+  ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
 /** Checks of the environment that also run for one store (`-n`). */
 const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];

@@ -2,11 +2,9 @@ import { getTableName, type SQL, sql, type Table } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { all, param, type Statement, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
-import { dayOf } from "../../modules/views/service.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { type Finding, finding, type RecordSubject } from "../finding.ts";
 
-const dayMs = 86_400_000;
 const foreign = "Another program has changed the database. Compare the record with a backup.";
 
 /** SQL for whether to check a row, given its alias or store column. `tenantId` is null for all stores. */
@@ -21,8 +19,8 @@ export async function* findInStores<Row extends { namespace: string }>(
   rows: Statement<Row>,
   describe: (row: Row) => Finding,
 ): AsyncGenerator<Finding> {
-  const [recent, overdue, late, present] = [7 * 24, 1, 0.25, 0].map((hours) => toTimestamp(now() - hours * 3_600_000));
-  const params = { tenantId: tenant?.id ?? null, recent, overdue, late, now: present };
+  const [recent, overdue, late] = [7 * 24, 1, 0.25].map((hours) => toTimestamp(now() - hours * 3_600_000));
+  const params = { tenantId: tenant?.id ?? null, recent, overdue, late };
   for (const row of await all(ctx.db, rows, params)) yield { ...describe(row), namespace: row.namespace };
 }
 
@@ -41,8 +39,7 @@ interface Comparison {
   remedy?: string;
   /**
    * Selects an `Inconsistency` without its namespace for each wrong value. It is one statement, so that it is correct
-   * while a server writes. Its parameters are `tenantId`, null for all stores, and `days`, for which dedup keys of
-   * views may exist.
+   * while a server writes. Its parameter is `tenantId`, null for all stores.
    */
   select: SQL;
   fix?(subject: RecordSubject, row: Inconsistency): Promise<unknown>;
@@ -53,11 +50,9 @@ export function recordCheck({ remedy = foreign, select, fix = setValue }: Compar
     select w.*, t.namespace from (${select}) w left join ${tenants} t on t.id = w.tenant_id
     order by w.tenant_id, w.record, w.field`);
   return async function* (subject: RecordSubject): AsyncGenerator<Finding> {
-    const { ctx, tenant, now, command } = subject;
-    // Yesterday, today, and tomorrow for clocks that are ahead.
-    const days = JSON.stringify([-1, 0, 1].map((day) => dayOf(now() + day * dayMs)));
+    const { ctx, tenant, command } = subject;
     const fixCommand = command(`doctor${tenant === null ? "" : ` -n ${tenant.namespace}`} --fix`);
-    for (const row of await all(ctx.db, rows, { tenantId: tenant?.id ?? null, days })) {
+    for (const row of await all(ctx.db, rows, { tenantId: tenant?.id ?? null })) {
       const { record, field, found: is, expected: should, target } = row;
       const namespace = row.namespace ?? undefined;
       const where = namespace === undefined ? "" : ` in store ${namespace}`;

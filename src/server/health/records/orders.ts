@@ -1,10 +1,8 @@
-import { and, count, eq, lte, type SQL, sql } from "drizzle-orm";
-import { param, statement } from "../../db/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
 import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
-import { countOf, finding, type RecordSubject } from "../finding.ts";
-import { differences, differencesFrom, findInStores, inScope, recordCheck, rowOf } from "./check.ts";
+import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
 /** SQL for whether status and times of an order agree. Orders for which they do not fix no values. */
 export function isCoherent(alias: string): SQL {
@@ -44,24 +42,26 @@ export const orderTotals = recordCheck({
   ),
 });
 
+// A number is never reused, so a fix only increases the counter.
+const wrongCounter = sql`
+  select c.*, iif(coalesce(found, 0) < expected, ${rowOf(orderNumbers)}, null) as target
+  from (
+    select ${tenants.id} as tenant_id, 'order_numbers' as record, 'last' as field, n.last as found,
+      (select coalesce(max(number), 0) from ${orders} o where o.tenant_id = ${tenants.id}) as expected
+    from ${tenants} left join ${orderNumbers} n on n.tenant_id = ${tenants.id} where ${inScope(tenants.id)}) c
+  where coalesce(found, 0) <> expected`;
+
 export const numbers = recordCheck({
   remedy:
     "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
-  // A number is never reused, so the counter only increases.
   select: sql`
-    with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)
     select tenant_id, case when number = before + 2 then cast(before + 1 as text) else (before + 1) || '-' || (number - 1) end
       as record, 'number' as field, 'missing' as found, 'present' as expected, null as target
     from (select tenant_id, number, lag(number, 1, 0) over (partition by tenant_id order by number) as before
       from ${orders} o where ${inScope("o")})
     where number <> before + 1
     union all
-    select h.tenant_id, 'order_numbers', 'last', n.last, h.number,
-      case when n.last is null or n.last < h.number then ${rowOf(orderNumbers)} end
-    from highest h left join ${orderNumbers} n on n.tenant_id = h.tenant_id where n.last is not h.number
-    union all
-    select n.tenant_id, 'order_numbers', 'last', n.last, 0, null from ${orderNumbers} n
-    where n.last <> 0 and ${inScope("n")} and n.tenant_id not in (select tenant_id from highest)`,
+    ${wrongCounter}`,
 });
 
 export const orderPoints = recordCheck({
@@ -77,20 +77,6 @@ export const orderPoints = recordCheck({
       from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id`,
   ),
 });
-
-const { id, namespace } = tenants;
-const isDue = and(eq(orders.status, "pending"), lte(orders.expiresAt, param("now")), inScope(orders.tenantId));
-const ofStore = eq(id, orders.tenantId);
-const countDue = statement((q) =>
-  q.select({ namespace, count: count() }).from(orders).innerJoin(tenants, ofStore).where(isDue).groupBy(id),
-);
-
-export const checkDueOrders = (subject: RecordSubject) =>
-  findInStores(subject, countDue, ({ namespace, count }) => {
-    const due = `${countOf(count, "unpaid order")} should have expired`;
-    const message = `Store ${namespace}: ${due}. A running server expires them within a minute, unless its clock is wrong.`;
-    return finding("note", namespace, message, null);
-  });
 
 export const refunds = recordCheck({
   remedy: "A refunded amount is never changed. Compare it with the payment and a backup.",

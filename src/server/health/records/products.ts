@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
-import { param, run, statement } from "../../db/statement.ts";
+import { bind, param, run, statement } from "../../db/statement.ts";
 import { productJson, variantJson, variantViews } from "../../modules/catalogue/products/rendering.ts";
-import { products, productsToIndex, productVariants } from "../../modules/catalogue/products/table.ts";
+import { products, productsToIndex, productVariants, staleSummaries } from "../../modules/catalogue/products/table.ts";
 import { media } from "../../modules/media/table.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { reactions } from "../../modules/reactions/table.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
-import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
+import { viewDays } from "../../modules/views/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
@@ -32,30 +32,22 @@ export const reservedStock = recordCheck({
     ${wrongStock(productVariants, sql`h.variant_id = i.id`, rowOf(productVariants, "i.id", "i.product_id"))}`,
 });
 
-const fields = ["variants", "has_variants", "variants_stock", "variants_available"];
+const markStale = statement(sql`insert or ignore into ${staleSummaries} values (${param("id")}, '')`);
+const endStale = statement(sql`delete from ${staleSummaries} where product_id = ${param("id")}`);
 
-// Computes what the triggers on the variants store in a product.
-const living = (product: string) => sql`(select rendered, ${variantViews.public.json} as catalog, stock, reserved
-  from ${productVariants}
-  where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;
-const sums = sql`select product_id, count(*) as pieces,
-  case when count(*) = count(stock) then sum(stock) end as stock,
-  case when count(*) = count(stock) then sum(stock - reserved) end as available
-  from ${productVariants} v where deleted_at is null and ${inScope("v")} group by product_id`;
 export const variantSums = recordCheck({
-  remedy: "Change one of the product's variants: the JSON and the sums are then computed again.",
+  // Computes what the trigger on `stale_summaries` stores in a product.
   select: sql`
-    with sums as (${sums}),
-    compared as (
-      select p.tenant_id, p.id as record, p.has_variants, s.pieces is not null as right_has_variants,
-        p.variants_stock, s.stock as right_variants_stock,
-        p.variants_available, s.available as right_variants_available,
-        json_array_length(p.variants) || ' variants' || case when p.variants
-          is (select json_group_array(json(rendered)) from ${living("p.id")}) and p.catalog_variants
-          is (select json_group_array(json(catalog)) from ${living("p.id")}) then '' else ', out of date' end as variants,
-        coalesce(s.pieces, 0) || ' variants' as right_variants
-      from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
-    ${differences("compared", fields)}`,
+    select tenant_id, id as record, 'variants' as field, 'out of date' as found, 'up to date' as expected, id as target
+    from ${products} p
+    where deleted_at is null and ${inScope("p")}
+      and (variants, catalog_variants, has_variants, variants_stock, variants_available) is not (
+        select json_group_array(json(rendered)), json_group_array(json(catalog)), count(*) > 0,
+          case when count(*) = count(stock) then sum(stock) end,
+          case when count(*) = count(stock) then sum(stock - reserved) end
+        from (select rendered, ${variantViews.public.json} as catalog, stock, reserved from ${productVariants}
+          where product_id = p.id and deleted_at is null order by position, id))`,
+  fix: ({ ctx }, { target: id }) => ctx.db.batch([bind(markStale, { id }), bind(endStale, { id })]),
 });
 
 const staleReplies = (table: typeof products | typeof productVariants, json: SQL) => sql`
@@ -94,20 +86,6 @@ export const searchIndex = recordCheck({
 });
 
 const key = sql.raw("tenant_id, resource_type, resource_id");
-/** Checks that the views of a resource yesterday and today are the numbers of its dedup keys. */
-export const dayCounts = recordCheck({
-  // Dedup keys of earlier days are deleted.
-  select: sql`
-    select m.tenant_id, m.resource_id || ' on ' || m.day as record, 'views' as field, d.views as found,
-      m.views as expected, ${rowOf(viewDays, "m.resource_type", "m.resource_id", "m.day")} as target
-    from (
-      select ${key}, day, count(*) as views from ${viewDedupKeys} k
-      where day in (select value from json_each(${param("days")})) and ${inScope("k")} group by day, ${key}) m
-    left join ${viewDays} d on d.tenant_id = m.tenant_id and d.resource_type = m.resource_type
-      and d.resource_id = m.resource_id and d.day = m.day
-    where d.views is not m.views`,
-});
-
 export const resourceTotals = recordCheck({
   select: sql`
     with compared as (
