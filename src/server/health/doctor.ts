@@ -39,12 +39,20 @@ type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
 
 const { checkSettings: settings } = server;
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
-const serverChecks: Checks<StoreSubject> = {
+const serverChecks: Checks<CheckSubject> = {
   ...{ settings, server: server.checkServer, durability: server.checkDurability, secret: server.checkSecretKey },
-  ...{ clock: server.checkClock, backups: checkBackups, replication: checkReplication, restore: checkRestoreTest },
-  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl, stores: stores.checkStores },
-  ...{ accounts: stores.checkAccounts, keys: stores.checkKeys, outbox: stores.checkOutbox, push: stores.checkPush },
-  webhooks: stores.checkWebhooks,
+  ...{ replication: checkReplication, restore: checkRestoreTest },
+  ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
+};
+const databaseChecks: Checks<StoreSubject> = {
+  clock: server.checkClock,
+  backups: checkBackups,
+  push: stores.checkPush,
+};
+/** These also run for one store (`-n`). */
+const storeChecks: Checks<StoreSubject> = {
+  ...{ stores: stores.checkStores, accounts: stores.checkAccounts, keys: stores.checkKeys },
+  ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks },
 };
 /** In the order in which they run: values from which others are computed come first. */
 const recordChecks: Checks<RecordSubject> = {
@@ -53,15 +61,10 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
-/** Checks of the environment that also run for one store (`-n`). */
-const ofStores = ["stores", "accounts", "keys", "outbox", "webhooks"];
-/** Checks of the environment that need a database. */
-const ofDatabase = [...ofStores, "clock", "backups", "push"];
-
 /** Checks that `--ignore` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "files", "disk"],
-  ...[serverChecks, { standby: checkStandby }, recordChecks].flatMap(Object.keys),
+  ...[serverChecks, databaseChecks, storeChecks, { standby: checkStandby }, recordChecks].flatMap(Object.keys),
 ];
 
 export type DoctorOptions = RunOptions & { deps: DoctorDeps };
@@ -83,10 +86,12 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const { db, ctx } = await openChecked(run, config, options);
   try {
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
-    const isWanted = ([id]: [string, unknown]) =>
-      (namespace === undefined || ofStores.includes(id)) && (ctx !== null || !ofDatabase.includes(id));
-    const checks = Object.fromEntries(Object.entries(serverChecks).filter(isWanted));
-    await run.runEnvironment(checks, { ...subject, ctx, tenant } as StoreSubject);
+    const isAll = namespace === undefined;
+    const ofDatabase = isAll ? { ...databaseChecks, ...storeChecks } : storeChecks;
+    await Promise.all([
+      isAll && run.runEnvironment(serverChecks, { ...subject, ctx }),
+      ctx && run.runEnvironment(ofDatabase, { ...subject, ctx, tenant }),
+    ]);
     await run.applyFixes(ctx);
     if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });
   } finally {

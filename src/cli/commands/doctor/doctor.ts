@@ -1,5 +1,5 @@
 import type { Report, RunOptions } from "../../../server/health/doctor.ts";
-import { countOf, type Group } from "../../../server/health/finding.ts";
+import { countOf, type Group, type ReportedFinding } from "../../../server/health/finding.ts";
 import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -15,7 +15,6 @@ const colors = { ok: 32, note: 36, warning: 33, error: 31 };
 const maxShown = 20;
 const redrawMs = 200;
 const maxWidth = 100;
-const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
@@ -91,48 +90,40 @@ async function printReport(console: Console, report: Report, fixCommand: string 
     const found = findings.filter((finding) => finding.group === group);
     const passed = report.passed[group];
     if (found.length + passed.length === 0) continue;
-    const counts = new Map<string, number>();
-    const shown = found.filter(({ check }) => {
-      const count = (counts.get(check) ?? 0) + 1;
-      counts.set(check, count);
-      return count <= maxShown;
-    });
+    const byCheck = Map.groupBy(found, ({ check }) => check);
+    const first = new Set([...byCheck.values()].flatMap((ofCheck) => ofCheck.slice(0, maxShown)));
+    const shown = found.filter((one) => first.has(one));
     const lines = shown.flatMap((finding, index) => {
       // Findings with the same remedy print it once.
       const isShared = finding.remedy !== null && shown[index + 1]?.remedy === finding.remedy;
       return renderFinding(console, finding, !isShared && finding.remedy !== fixCommand);
     });
-    for (const [check, count] of counts) {
-      if (count > maxShown) lines.push(`  ${count - maxShown} more of ${check}: see --json`);
+    for (const [check, { length }] of byCheck) {
+      if (length > maxShown) lines.push(`  ${length - maxShown} more of ${check}: see --json`);
     }
     if (passed.length > 0) lines.push(hang(renderMark(console.color, "ok"), passed.join(", "), console.columns));
     await console.write(`${[title, ...lines].join("\n")}\n`);
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
   if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
-    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand, console.columns)}\n`);
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
   }
 }
 
-function renderFinding(
-  { color, columns }: Console,
-  finding: Report["findings"][number],
-  withRemedy: boolean,
-): string[] {
+function renderFinding({ color, columns }: Console, finding: ReportedFinding, withRemedy: boolean): string[] {
   const { check, severity, message, remedy, fixed } = finding;
   const mark = renderMark(color, fixed ? "ok" : severity);
   const line = hang(mark, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`, columns);
-  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy, columns)];
+  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy)];
 }
 
 function renderMark(color: boolean, state: keyof typeof marks): string {
   return `  ${color ? `\u001b[${colors[state]}m${marks[state]}\u001b[39m` : marks[state]} `;
 }
 
-function renderRemedy(remedy: string, columns: number | undefined): string {
-  const text = escapeControls(remedy);
-  // A command stays on one line, so that it can be pasted.
-  return hang("    > ", text, commands.test(text) ? undefined : columns);
+/** A remedy stays on one line, so that a command can be pasted. */
+function renderRemedy(remedy: string): string {
+  return `    > ${escapeControls(remedy)}`;
 }
 
 /** Wraps a text behind a mark, whose colour is not counted. Further lines are indented by the mark's width. */

@@ -69,25 +69,22 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
 /** One-time codes tolerate half a minute; everything else tolerates more. */
 const maxSkewMs = 30_000;
 
-const selectNow = statement<{ at: string }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
+const selectNow = statement<{ at: string | null }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
 // The newest rows by sequence, which does not depend on the clock.
 export const selectNewest = statement<{ at: string | null }>(sql`select max(at) as at from (
   select * from (select at from ${auditLog} order by seq desc limit 1)
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
 
-/** Checks that the clock of this machine agrees with the data and the database server. */
+/** Checks that the clock of this machine agrees with the database server, or with the data of a file. */
 export async function* checkClock({ ctx, config, now }: StoreSubject): AsyncGenerator<Finding> {
-  const newest = (await get(ctx.db, selectNewest))?.at ?? "";
-  const server = config.databaseUrl === undefined ? undefined : await get(ctx.db, selectNow);
-  const dates: [name: string, date: string][] = server === undefined ? [] : [["the database server", server.at]];
-  // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
-  if (Date.parse(newest) - now() > 60_000) dates.push([`the newest data (${newest})`, newest]);
-  for (const [name, date] of dates) {
-    const ms = Date.parse(date) - now();
-    if (Math.abs(ms) <= maxSkewMs) continue;
-    const message = `The clock of this machine is ${formatDuration(ms)} ${ms > 0 ? "behind" : "ahead of"} ${name}. One-time codes and signed requests fail.`;
-    yield finding("error", "clock", message, "timedatectl set-ntp true");
-  }
+  const isFile = config.databaseUrl === undefined;
+  const { at } = (await get(ctx.db, isFile ? selectNewest : selectNow)) ?? { at: null };
+  const ms = Date.parse(at ?? "") - now();
+  // Only data from the future shows a wrong clock.
+  if (!((isFile ? ms : Math.abs(ms)) > maxSkewMs)) return;
+  const relation = `${ms > 0 ? "behind" : "ahead of"} ${isFile ? `the newest data (${at})` : "the database server"}`;
+  const message = `The clock of this machine is ${formatDuration(ms)} ${relation}. One-time codes and signed requests fail.`;
+  yield finding("error", "clock", message, "timedatectl set-ntp true");
 }
 
 export async function* checkSettings({ config: { dataDir }, env }: CheckSubject): AsyncGenerator<Finding> {

@@ -1,8 +1,9 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { type PushPlatform, pushOptions } from "../../config/push-config.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { appKeyOrigins, appKeys } from "../../modules/app-keys/table.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
+import { noProvider } from "../../modules/notifications/providers/provider.ts";
 import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
@@ -13,24 +14,21 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-const isChecked = inScope(tenants.id);
-const selectStores = (condition: SQL) =>
-  statement<{ namespace: string }>(sql`
-    select namespace from ${tenants} where ${isChecked} and ${condition} order by namespace`);
-const selectAny = statement(sql`select 1 from ${tenants} where ${isChecked} limit 1`);
-const selectSuspended = selectStores(sql`status = 'suspended'`);
-const selectOwnerless = selectStores(sql`status = 'active' and not exists (
-  select 1 from ${users} u where u.tenant_id = ${tenants.id} and u.role = 'owner' and u.status = 'active')`);
+const selectStores = statement<Record<"namespace" | "status", string>>(sql`
+  select namespace, status from ${tenants} where ${inScope(tenants.id)} order by namespace`);
+const selectOwnerless = statement<{ namespace: string }>(sql`
+  select namespace from ${tenants} where ${inScope(tenants.id)} and status = 'active' and not exists (
+    select 1 from ${users} u where u.tenant_id = ${tenants.id} and u.role = 'owner' and u.status = 'active')
+  order by namespace`);
 
-export async function* checkStores(subject: StoreSubject): AsyncGenerator<Finding> {
-  const { ctx, tenant, command } = subject;
-  if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
-    yield finding("note", "stores", "No store exists yet.", command("tenant create demo"));
-  }
-  yield* findInStores(subject, selectSuspended, ({ namespace }) => {
+export async function* checkStores({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
+  const stores = await all(ctx.db, selectStores, { tenantId: tenant?.id ?? null });
+  if (stores.length === 0) yield finding("note", "stores", "No store exists yet.", command("tenant create demo"));
+  for (const { namespace, status } of stores) {
+    if (status !== "suspended") continue;
     const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
-    return finding("note", namespace, message, command(`tenant resume ${namespace}`));
-  });
+    yield { ...finding("note", namespace, message, command(`tenant resume ${namespace}`)), namespace };
+  }
 }
 
 // The index of roles finds these users by store and role, because most active users are customers.
@@ -53,11 +51,6 @@ export async function* checkAccounts(subject: StoreSubject): AsyncGenerator<Find
   });
 }
 
-const variables = {
-  ios: "BODEGA_APNS_KEY, BODEGA_APNS_KEY_ID, BODEGA_APNS_TEAM_ID and BODEGA_APNS_TOPIC",
-  android: "BODEGA_FCM_CREDENTIALS",
-} as const;
-
 const selectDevices = statement<{ platform: PushPlatform; devices: number }>(sql`
   select platform, count(*) as devices from ${pushRegistrations} r
   where platform <> 'web' and ${inScope("r")} group by platform order by platform`);
@@ -65,9 +58,9 @@ const selectDevices = statement<{ platform: PushPlatform; devices: number }>(sql
 export async function* checkPush({ ctx, tenant, config }: StoreSubject): AsyncGenerator<Finding> {
   const { platforms } = pushOptions(config);
   for (const { platform, devices } of await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null })) {
-    if (platform === "web" || platforms.includes(platform)) continue;
-    const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
-    const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
+    if (platforms.includes(platform)) continue;
+    const message = `${countOf(devices, "registered device")} (${platform}) cannot get notifications.`;
+    const remedy = `${noProvider[platform]}, for example in ${config.dataDir}/bodega.env.`;
     yield finding("warning", platform, message, remedy);
   }
 }
@@ -140,40 +133,34 @@ const selectKeys = statement<Key>(sql`
   where k.revoked_at is null and k.active and k.published and t.status = 'active' and ${inScope("k")}
   order by t.namespace, k.id`);
 
-type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: string] | null;
-
 export async function* checkKeys(subject: StoreSubject): AsyncGenerator<Finding> {
-  const keys = await all(subject.ctx.db, selectKeys, { tenantId: subject.tenant?.id ?? null });
-  for (const key of keys) {
-    // Nobody can use an expired key.
-    const isExpired = Date.parse(key.expires_at ?? "") <= subject.now();
-    const found = [isExpired ? null : checkOrigins(key, subject), checkExpiry(key, subject)];
-    for (const [fault, remedy] of found.filter((one) => one !== null)) {
-      const message = `Key ${key.app_id} (${key.name}) of store ${key.namespace} ${fault}`;
-      yield { ...finding("warning", key.app_id, message, remedy), namespace: key.namespace };
+  for (const key of await all(subject.ctx.db, selectKeys, { tenantId: subject.tenant?.id ?? null })) {
+    const { app_id, name, namespace } = key;
+    for (const [fault, remedy] of describeKey(key, subject)) {
+      const message = `Key ${app_id} (${name}) of store ${namespace} ${fault}`;
+      yield { ...finding("warning", app_id, message, remedy), namespace };
     }
   }
 }
 
-const checkOrigins: KeyRule = (key, { command }) => {
-  const isOpen = !key.enforce_origins;
-  if (!isOpen && key.origins === 0) return null;
-  const serversOnly = command(`origin set ${key.app_id} --allow-no-origin`);
-  const acts = listVisitorActs(JSON.parse(key.scopes));
-  if (acts.length > 0) {
-    const pages = isOpen ? "can be used from any website" : "can be used by web pages";
-    return [`${pages}, whose visitors can read it and ${acts.join(", ")}. Give pages a storefront key.`, serversOnly];
-  }
-  if (!isOpen) return null;
-  const websites = command(`origin set ${key.app_id} shop.example.com --allow-no-origin`);
-  return [`can be used from any website. Allow only servers, or name the websites with ${websites}`, serversOnly];
-};
-
-const checkExpiry: KeyRule = ({ app_id, expires_at }, { now, command }) => {
+function* describeKey(key: Key, { command, now }: StoreSubject): Generator<[fault: string, remedy: string]> {
+  const { app_id, expires_at, enforce_origins, origins, scopes } = key;
   const left = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - now();
-  if (left > expiresSoonMs) return null;
   const extend = command(`key update ${app_id} --expires 90d`);
-  if (left > 0) return [`expires in ${formatDuration(left)}, on ${expires_at}.`, extend];
-  const revoke = command(`key revoke ${app_id} --yes`);
-  return [`is published but expired ${formatDuration(left)} ago. Extend it, or revoke it with ${revoke}.`, extend];
-};
+  if (left <= 0) {
+    const revoke = command(`key revoke ${app_id} --yes`);
+    yield [`is published but expired ${formatDuration(left)} ago. Extend it, or revoke it with ${revoke}.`, extend];
+    return;
+  }
+  if (left <= expiresSoonMs) yield [`expires in ${formatDuration(left)}, on ${expires_at}.`, extend];
+  if (enforce_origins && origins === 0) return;
+  const serversOnly = command(`origin set ${app_id} --allow-no-origin`);
+  const acts = listVisitorActs(JSON.parse(scopes));
+  const pages = enforce_origins ? "can be used by web pages" : "can be used from any website";
+  if (acts.length > 0) {
+    yield [`${pages}, whose visitors can read it and ${acts.join(", ")}. Give pages a storefront key.`, serversOnly];
+  } else if (!enforce_origins) {
+    const websites = command(`origin set ${app_id} shop.example.com --allow-no-origin`);
+    yield [`${pages}. Allow only servers, or name the websites with ${websites}`, serversOnly];
+  }
+}
