@@ -35,15 +35,22 @@ function withoutPort(hop: string): string {
 }
 
 /** Few services need the client's address, and asking the socket for it costs as much as the rest of a read. */
-export function clientOf(ipOf: (request: Request) => string | null, request: Request): NonNullable<Ctx["client"]> {
-  return {
-    get ip() {
-      return ipOf(request);
-    },
-    get userAgent() {
-      return request.headers.get("user-agent");
-    },
-  };
+export class RequestClient implements NonNullable<Ctx["client"]> {
+  readonly #ipOf: (request: Request) => string | null;
+  readonly #request: Request;
+
+  constructor(ipOf: (request: Request) => string | null, request: Request) {
+    this.#ipOf = ipOf;
+    this.#request = request;
+  }
+
+  get ip() {
+    return this.#ipOf(this.#request);
+  }
+
+  get userAgent() {
+    return this.#request.headers.get("user-agent");
+  }
 }
 
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";

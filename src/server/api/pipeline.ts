@@ -16,7 +16,7 @@ import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./auth
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import { checkCall, parseQuery } from "./check-input.ts";
 import { bodyMayCarryCredentials, extractCredentials, popCommonParams, requireNamespace } from "./credentials.ts";
-import { allowOrigin, clientOf, requestIdOf } from "./headers.ts";
+import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { actsForVisitors, bodyLimitsOf, countRefusal } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
 import { readUpload } from "./upload.ts";
@@ -73,8 +73,11 @@ export async function answerRoute(
   };
   const answerWith = async (find: Sources["find"]) => {
     const found: Found = { deps };
-    const response = await answer(found, incoming, { receive, find }).catch((error) => refuse(found, incoming, error));
-    return { found, response };
+    try {
+      return { found, response: await answer(found, incoming, { receive, find }) };
+    } catch (error) {
+      return { found, response: await refuse(found, incoming, error) };
+    }
   };
   const usesCache = route.method === "GET" && deps.lookup.cached !== undefined;
   const { found, response } = await (usesCache
@@ -82,8 +85,10 @@ export async function answerRoute(
     : answerWith(deps.lookup.find));
   if (received) (await received).release?.();
   deps.meter.inFlight--;
+  const { tenant, actor, authenticatedAt, failure } = found;
   const namespace = found.sent?.common.namespace || undefined;
-  logAnswer(found.deps, { request, response, meter, requestId, started, failure: undefined, namespace, ...found });
+  const who = { namespace, tenant, actor, authenticatedAt };
+  logAnswer(found.deps, { request, response, meter, requestId, started, failure, ...who });
   return response;
 }
 
@@ -154,7 +159,8 @@ async function admit(
   }
   const { deps } = found;
   if (isCounted) await (found.counting ?? countAttempt(deps, incoming, namespace));
-  const actor = await authenticate(deps, route.access, attempt);
+  const authenticated = authenticate(deps, route.access, attempt);
+  const actor = authenticated instanceof Promise ? await authenticated : authenticated;
   found.actor = actor;
   if (deps.logFrom === 0) found.authenticatedAt = performance.now();
   authorize(route.access, actor);
@@ -190,7 +196,7 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
 
 function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
   const { db, vault, now, memory, push, media, clientIpOf } = deps;
-  const client = clientOf(clientIpOf, request);
+  const client = new RequestClient(clientIpOf, request);
   return { db, tenant, actor, vault, requestId, now, memory, push, media, client };
 }
 
