@@ -86,8 +86,8 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
   }
   if (!isQuick) {
     await check("integrity", async function* () {
-      for (const [text] of (await query(`PRAGMA integrity_check(${maxFaults})`)).map((row) => Array.from(row))) {
-        const fault = String(text).replace(/^\*\*\* in database main \*\*\*\s*/, "");
+      for (const row of await query(`PRAGMA integrity_check(${maxFaults})`)) {
+        const fault = String(row[0]).replace(/^\*\*\* in database main \*\*\*\s*/, "");
         if (fault !== "ok") yield damaged(`The database is damaged: ${fault.replaceAll("\n", "; ")}.`);
       }
     });
@@ -176,21 +176,19 @@ async function* checkSchema(query: DatabaseReader["query"], command: CommandLine
     yield finding("error", table, message, remedy);
     return false;
   }
-  const restore = `with: ${command("db restore BACKUP")}`;
-  if (newer[0] !== undefined) {
-    const message = `A newer version of this program migrated the database (${newer[0]}).`;
-    const remedy = `Run that version, or restore a backup from before the migration ${restore}`;
-    yield finding("error", newer[0], message, remedy);
+  const restore = `or restore a backup with: ${command("db restore BACKUP")}`;
+  for (const name of newer.slice(0, 1)) {
+    const message = `A newer version of this program migrated the database (${name}).`;
+    yield finding("error", name, message, `Run that version, ${restore}`);
   }
   for (const name of altered) {
     const message = `Migration ${name} was applied to the database in another form than this program has.`;
-    yield finding("error", name, message, `Run the version that applied it, or restore a backup ${restore}`);
+    yield finding("error", name, message, `Run the version that applied it, ${restore}`);
   }
-  if (pending[0] !== undefined) {
-    const first = pending[0].name;
-    const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Until then, other commands fail.`;
+  for (const { name } of pending.slice(0, 1)) {
+    const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${name} on. Until then, other commands fail.`;
     const message = applied.size === 0 ? "The database is empty: it has no schema yet." : many;
-    yield finding("error", first, message, command("db migrate"));
+    yield finding("error", name, message, command("db migrate"));
   }
   if (newer.length === 0 && applied.size > 0 && isWithoutGaps(applied)) {
     for (const fault of await compareSchema(objects, applied)) yield describeFault(fault, command);
@@ -206,11 +204,11 @@ const faults = {
 
 function describeFault({ kind, object }: SchemaFault, command: CommandLine): Finding {
   const { type, name } = object;
+  const message = `The ${nameObject(object)} ${faults[kind]}.`;
+  if (kind !== "foreign") {
+    return finding("error", name, message, `Restore the last backup with: ${command("db restore BACKUP")}`);
+  }
+  const remedy = `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`;
   // A foreign trigger can change data.
-  const severity = kind === "foreign" && type !== "trigger" ? "warning" : "error";
-  const remedy =
-    kind === "foreign"
-      ? `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`
-      : `Restore the last backup with: ${command("db restore BACKUP")}`;
-  return finding(severity, name, `The ${nameObject(object)} ${faults[kind]}.`, remedy);
+  return finding(type === "trigger" ? "error" : "warning", name, message, remedy);
 }

@@ -33,11 +33,9 @@ export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject
 
 /** Checks that no other account can access the files, and that they have one owner, who can write the database. */
 export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncGenerator<Finding> {
-  const [top] = readEntry(dataDir, 0o700);
-  if (!top?.stats.isDirectory()) return;
-  const backups = readEntry(join(dataDir, "backups"), 0o700).filter(({ stats }) => stats.isDirectory());
-  const ofBackups = [...backups, ...backups.flatMap(({ path }) => listFiles(path))];
-  const ofTop = listFiles(dataDir);
+  const [top, ...ofTop] = listDirectory(dataDir);
+  if (top === undefined) return;
+  const ofBackups = listDirectory(join(dataDir, "backups"));
   for (const path of findClosed(databaseFile(dataDir))) {
     const found = finding("error", path, `Its owner cannot read and write ${path}.`, `chmod 600 ${quoteWord(path)}`);
     yield { ...found, fix: () => chmodSync(path, 0o600) };
@@ -59,15 +57,17 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
   }
 }
 
-function listFiles(dir: string) {
+/** Lists a directory and its files with their greatest modes; nothing if there is no such directory. */
+function listDirectory(dir: string) {
+  const stats = attempt(() => statSync(dir));
+  if (!stats?.isDirectory()) return [];
   // `directory` reports one that cannot be read.
-  const names = attempt(() => readdirSync(dir)) ?? [];
-  return names.flatMap((name) => readEntry(join(dir, name), 0o600)).filter(({ stats }) => !stats.isDirectory());
-}
-
-function readEntry(path: string, maxMode: number) {
-  const stats = attempt(() => statSync(path));
-  return stats ? [{ path, stats, maxMode }] : [];
+  const files = (attempt(() => readdirSync(dir)) ?? []).flatMap((name) => {
+    const path = join(dir, name);
+    const stats = attempt(() => statSync(path));
+    return stats && !stats.isDirectory() ? [{ path, stats, maxMode: 0o600 }] : [];
+  });
+  return [{ path: dir, stats, maxMode: 0o700 }, ...files];
 }
 
 const minFreeBytes = 100 * MiB;
@@ -77,7 +77,7 @@ const networks: Record<number, string> = {
   ...{ 26985: "NFS", 20859: "SMB", 4266872130: "SMB", 4283649346: "CIFS", 12805120: "Ceph", 16914839: "9P" },
   1702057286: "FUSE",
 };
-const memories: Record<number, string> = { 16914836: "tmpfs", 2240043254: "ramfs" };
+const tmpfs = 0x01021994;
 const overlay = 0x794c7630;
 
 /** Checks that the database is on a suitable file system with enough space, and that its WAL is small. */
@@ -102,7 +102,7 @@ export function* describeDisk(
   const lost = "all data is lost when the machine or the container restarts";
   const reasons = [
     networks[type] && `a network file system (${networks[type]}), on which the locks of the database are not reliable`,
-    memories[type] && `a file system in memory (${memories[type]}): ${lost}`,
+    type === tmpfs && `a file system in memory (tmpfs): ${lost}`,
     type === overlay && isContainer && `the own layer of its container, not on a volume: ${lost}`,
   ];
   const toDisk = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";

@@ -70,12 +70,9 @@ type Queue = { namespace: string } & Record<"failed" | "waiting", number> &
   Record<"since" | "last_error", string | null>;
 
 function describeQueue({ failed, waiting, since, last_error: error }: Queue, noun: string, now: number): string {
-  const oldest = since === null ? "" : `, the oldest for ${formatDuration(now - Date.parse(since))}`;
-  const parts = [
-    ...(failed > 0 ? [`${countOf(failed, noun)} failed in the last 7 days`] : []),
-    ...(waiting > 0 ? [`${countOf(waiting, noun)} waiting${oldest}`] : []),
-  ];
-  return `${parts.join("; ")}. Last error: ${error ?? "none"}.`;
+  const oldest = since === null ? "" : ` (the oldest for ${formatDuration(now - Date.parse(since))})`;
+  const counts = `${countOf(failed, noun)} failed in the last 7 days, ${countOf(waiting, noun)} waiting${oldest}`;
+  return `${counts}. Last error: ${error ?? "none"}.`;
 }
 
 /** SQL for deliveries `d` that failed recently, or have waited since before a time, and for their counts. */
