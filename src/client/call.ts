@@ -33,13 +33,18 @@ type Query = Record<string, unknown>;
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
 /** Operations that need no user, or ignore one. */
-const userless = /^\/(auth\/login|auth\/code|auth\/password|users\/sign-up|users\/verify)\//;
+const userless =
+  /^\/(auth\/login|auth\/code|auth\/password|users\/sign-up|users\/verify|orders\/access|orders\/withdrawals)\//;
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 
-function headersOf(method: string, { body, idempotencyKey, ifVersion }: LooseOptions): Record<string, string> {
+function headersOf(
+  method: string,
+  { body, idempotencyKey, ifVersion, orderToken }: LooseOptions,
+): Record<string, string> {
   return {
     ...(body !== undefined && { "Content-Type": body instanceof Blob ? body.type : "application/json" }),
     ...(ifVersion !== undefined && { "If-Match": `"${ifVersion}"` }),
+    ...(orderToken !== undefined && { "X-Order-Token": orderToken }),
     ...(method === "POST" && { "Idempotency-Key": idempotencyKey ?? randomKey() }),
   };
 }
@@ -83,7 +88,8 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
   }
 
   async function sendAsUser(method: string, path: string, given: LooseOptions): Promise<Envelope> {
-    const { as = app && method === "GET" && catalog.test(path) ? "key" : "user" } = given;
+    const isOfKey = app && (given.orderToken !== undefined || (method === "GET" && catalog.test(path)));
+    const { as = isOfKey ? "key" : "user" } = given;
     const session = as === "user" && !userless.test(path) ? await sessions.current() : null;
     try {
       return await sendAs(session, method, path, given);

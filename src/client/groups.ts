@@ -34,12 +34,29 @@ const operations = {
   orders: {
     list: "LIST /orders/",
     get: "GET /orders/{id}/",
-    /** Places an order. A retry has the same `Idempotency-Key`, so it does not place a second order. */
+    /**
+     * Places an order. A retry has the same `Idempotency-Key`, so it does not place a second order. The reply to a guest
+     * has `access_token`: `get` and `cancel` take it as the option `orderToken`.
+     */
     place: "POST /orders/",
+    /** Changes contact, addresses and notes. */
+    update: "PATCH /orders/{id}/",
+    /** Mails a guest a new link to an order. The reply does not say whether there is one. */
+    mailLink: "POST /orders/access/",
+    /** Records that a consumer withdraws from a contract. The reply does not say whether there is such an order. */
+    withdraw: "POST /orders/withdrawals/",
     cancel: "POST /orders/{id}/cancel/",
     pay: "POST /orders/{id}/pay/",
+    /** Marks the rest of an order as sent. */
     fulfill: "POST /orders/{id}/fulfill/",
+    /** Records a parcel. */
+    addFulfillment: "POST /orders/{id}/fulfillments/",
     refund: "POST /orders/{id}/refund/",
+  },
+  shipping: {
+    /** The rates that apply to an address and goods; without `country`, all rates of the store. */
+    rates: "GET /shipping/rates/",
+    replaceRates: "PUT /shipping/rates/",
   },
   wishlist: {
     list: "LIST /wishlist/",

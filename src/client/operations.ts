@@ -61,6 +61,8 @@ export interface SendOptions {
   headers?: Record<string, string> | undefined;
   /** For `POST`. Default: a new one for each call, which all its retries share. */
   idempotencyKey?: string | undefined;
+  /** The token of a guest's order, sent with the app key. Do not keep it in addresses or logs. */
+  orderToken?: string | undefined;
   /** The version that the record must have; otherwise error 5303. */
   ifVersion?: number | undefined;
   /** The credentials to send. Default: the signed-in user's, if any, except for reads of the catalogue. */

@@ -65,7 +65,11 @@ export type ErrorCode =
   /** The record's current state does not allow this. */
   | 5306
   /** This idempotency key was used for another request. */
-  | 5307;
+  | 5307
+  /** The store does not deliver to this address. */
+  | 5308
+  /** The discount code does not apply. */
+  | 5309;
 
 /** The names of errors, one for each code. */
 export type ErrorType =
@@ -100,7 +104,9 @@ export type ErrorType =
   | "out_of_stock"
   | "not_enough_points"
   | "wrong_state"
-  | "idempotency_key_reused";
+  | "idempotency_key_reused"
+  | "not_delivered"
+  | "discount_refused";
 
 export interface paths {
     "/categories/": {
@@ -135,6 +141,38 @@ export interface paths {
          * @description Allowed callers: app keys with `products:write`, staff and owners.
          */
         patch: operations["patchCategory"];
+    };
+    "/discounts/": {
+        parameters: {
+        };
+        /**
+         * List discount codes
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        get: operations["listDiscounts"];
+        /**
+         * Create a discount code
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        post: operations["createDiscount"];
+    };
+    "/discounts/{id}/": {
+        parameters: {
+        };
+        /**
+         * Get a discount code
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        get: operations["getDiscount"];
+    };
+    "/discounts/{id}/end/": {
+        parameters: {
+        };
+        /**
+         * End a discount code now
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        post: operations["endDiscount"];
     };
     "/events/": {
         parameters: {
@@ -173,7 +211,7 @@ export interface paths {
         get: operations["listOrders"];
         /**
          * Create an order
-         * @description Allowed callers: app keys with `orders:write`, signed-in users.
+         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
          */
         post: operations["createOrder"];
     };
@@ -181,17 +219,22 @@ export interface paths {
         parameters: {
         };
         /**
-         * Get an order
-         * @description Allowed callers: app keys with `orders:read`, signed-in users.
+         * Get an order, also a guest's with its `X-Order-Token`
+         * @description Allowed callers: app keys with `orders:read`, app keys with `orders:place`, signed-in users.
          */
         get: operations["getOrder"];
+        /**
+         * Correct contact, addresses and notes of an order
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        patch: operations["correctOrder"];
     };
     "/orders/{id}/cancel/": {
         parameters: {
         };
         /**
          * Cancel a pending order
-         * @description Allowed callers: app keys with `orders:write`, signed-in users.
+         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
          */
         post: operations["cancelOrder"];
     };
@@ -199,7 +242,7 @@ export interface paths {
         parameters: {
         };
         /**
-         * Mark an order as paid
+         * Book a payment of an order
          * @description Allowed callers: app keys with `orders:write`, staff and owners.
          */
         post: operations["payOrder"];
@@ -208,19 +251,69 @@ export interface paths {
         parameters: {
         };
         /**
-         * Mark a paid order as fulfilled
+         * Mark the rest of a paid order as sent
          * @description Allowed callers: app keys with `orders:write`, staff and owners.
          */
         post: operations["fulfillOrder"];
+    };
+    "/orders/{id}/fulfillments/": {
+        parameters: {
+        };
+        /**
+         * Record a parcel of a paid order
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["createFulfillment"];
+    };
+    "/orders/{id}/fulfillments/{fulfillment_id}/": {
+        parameters: {
+        };
+        /**
+         * Delete a parcel that was recorded within a day
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        delete: operations["deleteFulfillment"];
+        /**
+         * Change the tracking of a parcel
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        patch: operations["updateFulfillment"];
     };
     "/orders/{id}/refund/": {
         parameters: {
         };
         /**
-         * Refund an order, or some of its lines
+         * Refund an order, or some of it
          * @description Allowed callers: app keys with `orders:write`, staff and owners.
          */
         post: operations["refundOrder"];
+    };
+    "/orders/{id}/attention/": {
+        parameters: {
+        };
+        /**
+         * Record what was decided about an order
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["resolveAttention"];
+    };
+    "/orders/access/": {
+        parameters: {
+        };
+        /**
+         * Mail a guest a new link to an order; the reply is the same if there is none
+         * @description Allowed callers: app keys with `orders:place`.
+         */
+        post: operations["mailOrderLink"];
+    };
+    "/orders/withdrawals/": {
+        parameters: {
+        };
+        /**
+         * Record that a consumer withdraws from a contract; the reply is the same for unknown orders
+         * @description Allowed callers: app keys with `orders:place`.
+         */
+        post: operations["recordWithdrawal"];
     };
     "/auth/password/forgot/": {
         parameters: {
@@ -520,6 +613,20 @@ export interface paths {
          */
         post: operations["changeOwnPassword"];
     };
+    "/shipping/rates/": {
+        parameters: {
+        };
+        /**
+         * List the shipping rates of the store, or those that apply to an address and goods
+         * @description Allowed callers: app keys, signed-in users.
+         */
+        get: operations["listShippingRates"];
+        /**
+         * Replace the shipping rates of the store
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        put: operations["replaceShippingRates"];
+    };
     "/users/sign-up/": {
         parameters: {
         };
@@ -555,6 +662,20 @@ export interface paths {
          * @description Allowed callers: app keys, signed-in users.
          */
         get: operations["getStore"];
+    };
+    "/taxes/rates/": {
+        parameters: {
+        };
+        /**
+         * List the tax rates of the store
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        get: operations["listTaxRates"];
+        /**
+         * Replace the tax rates of the store
+         * @description Allowed callers: app keys with `settings:write`, staff and owners.
+         */
+        put: operations["replaceTaxRates"];
     };
     "/users/me/two-factor/": {
         parameters: {
@@ -780,7 +901,7 @@ export interface components {
              * @description Numeric code of the error; it never changes. Later versions may have further codes.
              * @enum {integer}
              */
-            code: 5000 | 5001 | 5100 | 5101 | 5102 | 5103 | 5104 | 5105 | 5106 | 5107 | 5202 | 5203 | 5204 | 5205 | 5206 | 5207 | 5209 | 5211 | 5212 | 5213 | 5214 | 5215 | 5216 | 5217 | 5300 | 5301 | 5302 | 5303 | 5304 | 5305 | 5306 | 5307;
+            code: 5000 | 5001 | 5100 | 5101 | 5102 | 5103 | 5104 | 5105 | 5106 | 5107 | 5202 | 5203 | 5204 | 5205 | 5206 | 5207 | 5209 | 5211 | 5212 | 5213 | 5214 | 5215 | 5216 | 5217 | 5300 | 5301 | 5302 | 5303 | 5304 | 5305 | 5306 | 5307 | 5308 | 5309;
             /** @description Name of the error, one for each code, such as `out_of_stock`. */
             type: string;
             /** @description Description of the error for people. Its text may change. */
@@ -965,11 +1086,92 @@ export interface components {
             request_id: string;
             data: components["schemas"]["DeletedCategory"];
         };
+        Discount: {
+            /** @description `dsc_…`; sorts by creation time. */
+            id: string;
+            code: string;
+            /** Format: double */
+            percent: number | null;
+            /** Format: double */
+            amount: number | null;
+            /** Format: int64 */
+            amount_minor: number | null;
+            free_shipping: boolean;
+            /** Format: double */
+            minimum: number | null;
+            /** Format: int64 */
+            minimum_minor: number | null;
+            product_ids: string[];
+            category_ids: string[];
+            /** Format: date-time */
+            from: string | null;
+            /** Format: date-time */
+            until: string | null;
+            /** Format: int64 */
+            limit: number | null;
+            /** Format: int64 */
+            per_customer: number | null;
+            /**
+             * Format: int64
+             * @description Orders that use it now; expired and cancelled ones do not.
+             */
+            uses: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        DiscountListReply: {
+            request_id: string;
+            data: components["schemas"]["Discount"][];
+            page: components["schemas"]["Page"];
+        };
+        DiscountReply: {
+            request_id: string;
+            data: components["schemas"]["Discount"];
+        };
+        DiscountInput: {
+            /** @description Unique in the store, ignoring case. */
+            code: string;
+            /**
+             * Format: double
+             * @description Percentage of the eligible goods.
+             */
+            percent?: number | null;
+            /**
+             * Format: double
+             * @description Amount off the eligible goods, at most their value.
+             */
+            amount?: number | null;
+            /** @description Whether shipping costs nothing. */
+            free_shipping?: boolean;
+            /**
+             * Format: double
+             * @description The lowest value of all goods before the discount.
+             */
+            minimum?: number | null;
+            /** @description Only these products, and those of `category_ids`. None of both is everything. */
+            product_ids?: string[];
+            /** @description Only products of these categories and of those below them. */
+            category_ids?: string[];
+            /** Format: date-time */
+            from?: string | null;
+            /** Format: date-time */
+            until?: string | null;
+            /**
+             * Format: int64
+             * @description Uses in all.
+             */
+            limit?: number | null;
+            /**
+             * Format: int64
+             * @description Uses by one customer or email address.
+             */
+            per_customer?: number | null;
+        };
         Event: {
             /** @description Unique in the store. A repeated webhook delivery has the same id. */
             id: string;
             /** @enum {string} */
-            type: "product.created" | "product.updated" | "product.deleted" | "stock.changed" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.paid" | "order.fulfilled" | "order.cancelled" | "order.expired" | "order.refunded" | "user.created" | "user.updated" | "user.deleted";
+            type: "product.created" | "product.updated" | "product.deleted" | "stock.changed" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.paid" | "order.shipped" | "order.fulfilled" | "order.cancelled" | "order.expired" | "order.refunded" | "user.created" | "user.updated" | "user.deleted";
             /** @description Id of the record that changed. */
             subject: string;
             /** @description A summary of the change, without personal data. */
@@ -1046,6 +1248,17 @@ export interface components {
             total: number;
             /** Format: int64 */
             total_minor: number;
+            tax_class: string;
+            requires_shipping: boolean;
+            /** Format: int64 */
+            weight_g: number | null;
+            /** Format: int64 */
+            fulfilled_quantity: number;
+            /**
+             * Format: int64
+             * @description Pieces that were refunded before they were sent.
+             */
+            cancelled_quantity: number;
             /** Format: int64 */
             refunded_quantity: number;
             /** Format: double */
@@ -1055,8 +1268,29 @@ export interface components {
             /** Format: int64 */
             restocked_quantity: number;
         };
+        TaxLine: {
+            class: string;
+            /**
+             * Format: double
+             * @description In percent.
+             */
+            rate: number;
+            /** Format: double */
+            base: number;
+            /** Format: int64 */
+            base_minor: number;
+            /** Format: double */
+            tax: number;
+            /** Format: int64 */
+            tax_minor: number;
+        };
+        OrderShippingRate: {
+            id: string;
+            name: string;
+        };
         ShippingAddress: {
             name?: string;
+            company?: string;
             line1: string;
             line2?: string;
             city: string;
@@ -1065,6 +1299,21 @@ export interface components {
             /** @description ISO 3166-1 alpha-2, in capitals. */
             country: string;
             phone?: string;
+            /** @description The company's VAT id. */
+            vat_id?: string;
+        };
+        OrderPayment: {
+            /** @description `pay_…` */
+            id: string;
+            /** @enum {string} */
+            provider: "manual" | "stripe";
+            reference: string | null;
+            /** Format: double */
+            amount: number;
+            /** Format: int64 */
+            amount_minor: number;
+            /** Format: date-time */
+            received_at: string;
         };
         RefundLine: {
             /** @description `line_…` */
@@ -1080,10 +1329,16 @@ export interface components {
         OrderRefund: {
             /** @description `ref_…` */
             id: string;
+            /** @enum {string} */
+            state: "requested" | "pending" | "succeeded" | "failed";
             /** Format: double */
             amount: number;
             /** Format: int64 */
             amount_minor: number;
+            /** Format: double */
+            shipping: number;
+            /** Format: int64 */
+            shipping_minor: number;
             lines: components["schemas"]["RefundLine"][];
             reason: string | null;
             /** Format: int64 */
@@ -1092,6 +1347,35 @@ export interface components {
             points_reversed: number;
             /** Format: date-time */
             created_at: string;
+        };
+        FulfillmentLine: {
+            /** @description `line_…` */
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+        };
+        FulfillmentTracking: {
+            carrier: string | null;
+            number: string | null;
+            url: string | null;
+        };
+        Fulfillment: {
+            /** @description `ful_…` */
+            id: string;
+            lines: components["schemas"]["FulfillmentLine"][];
+            tracking: components["schemas"]["FulfillmentTracking"] | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ShippingOffer: {
+            id: string;
+            /** @description In the language of the request, if the store has it. */
+            name: string;
+            zone: string;
+            /** Format: double */
+            price: number;
+            /** Format: int64 */
+            price_minor: number;
         };
         Order: {
             /** @description `ord_…`; sorts by creation time. */
@@ -1109,9 +1393,9 @@ export interface components {
              */
             status: "pending" | "paid" | "completed" | "cancelled" | "expired";
             /** @enum {string} */
-            payment_status: "unpaid" | "paid" | "partially_refunded" | "refunded";
+            payment_status: "unpaid" | "partially_paid" | "paid" | "partially_refunded" | "refunded" | "payment_processing";
             /** @enum {string} */
-            fulfillment_status: "unfulfilled" | "fulfilled";
+            fulfillment_status: "unfulfilled" | "partially_fulfilled" | "fulfilled";
             /** @description ISO 4217. */
             currency: string;
             items: components["schemas"]["OrderLine"][];
@@ -1128,20 +1412,40 @@ export interface components {
             /** Format: int64 */
             shipping_minor: number;
             /** Format: double */
+            shipping_tax: number;
+            /** Format: int64 */
+            shipping_tax_minor: number;
+            /** Format: double */
             tax: number;
             /** Format: int64 */
             tax_minor: number;
             /**
              * Format: double
-             * @description subtotal − discount + shipping + tax.
+             * @description subtotal − discount + shipping, and + tax unless prices include it.
              */
             total: number;
             /** Format: int64 */
             total_minor: number;
             /** Format: double */
+            received: number;
+            /** Format: int64 */
+            received_minor: number;
+            /** Format: double */
             refunded: number;
             /** Format: int64 */
             refunded_minor: number;
+            /** Format: double */
+            returned: number;
+            /** Format: int64 */
+            returned_minor: number;
+            /** Format: double */
+            due: number;
+            /** Format: int64 */
+            due_minor: number;
+            prices_include_tax: boolean;
+            tax_lines: components["schemas"]["TaxLine"][];
+            shipping_rate: components["schemas"]["OrderShippingRate"] | null;
+            discount_code: string | null;
             /** Format: int64 */
             points_used: number;
             /** Format: int64 */
@@ -1153,15 +1457,40 @@ export interface components {
             points_returned: number;
             /**
              * Format: int64
-             * @description Earned points that refunds reversed.
+             * @description Earned points that refunds took back.
              */
             points_reversed: number;
+            /**
+             * @description `manual` is a bank transfer, for which the order reserves stock longer.
+             * @enum {string|null}
+             */
+            payment_method: "manual" | "stripe" | null;
+            /** @description What the buyer of a bank transfer names, `RF…` of ISO 11649; null for other methods. */
+            transfer_reference: string | null;
+            /** @description The reference of the first payment. */
             payment_reference: string | null;
+            email: string | null;
+            phone: string | null;
             shipping_address: components["schemas"]["ShippingAddress"] | null;
+            billing_address: components["schemas"]["ShippingAddress"] | null;
             note: string | null;
+            /** @description Staff and keys of backends only. */
+            staff_note?: string | null;
+            /** @description Staff and keys of backends only. */
+            needs_attention?: ("late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal")[];
+            /** @description Any JSON object of at most 16 KiB. */
+            metadata: {
+                [key: string]: unknown;
+            };
             /** @description Language of the titles of the lines. */
             lang: string;
+            payments: components["schemas"]["OrderPayment"][];
             refunds: components["schemas"]["OrderRefund"][];
+            fulfillments: components["schemas"]["Fulfillment"][];
+            /** @description In a dry run without `shipping_rate`: those that apply. */
+            shipping_rates?: components["schemas"]["ShippingOffer"][];
+            /** @description In the reply to a guest's order: sent as `X-Order-Token`, it opens the order. */
+            access_token?: string;
             /**
              * Format: int64
              * @description Increases by one with every write; sent as `ETag`.
@@ -1202,8 +1531,37 @@ export interface components {
         };
         OrderInput: {
             items: components["schemas"]["OrderItem"][];
+            /**
+             * Format: email
+             * @description Required of pages without a customer. Default: the customer's.
+             */
+            email?: string | null;
+            phone?: string | null;
             shipping_address?: components["schemas"]["ShippingAddress"] | null;
+            billing_address?: components["schemas"]["ShippingAddress"] | null;
             note?: string | null;
+            /** @description Any JSON object of at most 16 KiB. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Id of a rate that applies; required if the store has rates and goods are shipped. */
+            shipping_rate?: string | null;
+            discount_code?: string | null;
+            /**
+             * @description `manual` is a bank transfer, for which the order reserves stock longer.
+             * @enum {string|null}
+             */
+            payment_method?: "manual" | "stripe" | null;
+            /**
+             * Format: double
+             * @description The total that the buyer saw. If it differs, nothing is ordered.
+             */
+            expected_total?: number;
+            /**
+             * Format: int64
+             * @description Seconds for which the unpaid order reserves stock. App keys and staff only.
+             */
+            expires_in?: number;
             /**
              * Format: int64
              * @description Reward points to pay with.
@@ -1224,24 +1582,112 @@ export interface components {
             /** @description IP address of the guest, to which the limits of unpaid orders apply. For app keys of backends. */
             guest_ip?: string;
         };
+        OrderPatch: {
+            /** Format: email */
+            email?: string | null;
+            phone?: string | null;
+            shipping_address?: components["schemas"]["ShippingAddress"] | null;
+            billing_address?: components["schemas"]["ShippingAddress"] | null;
+            note?: string | null;
+            staff_note?: string | null;
+            /** @description Any JSON object of at most 16 KiB. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
         PaymentInput: {
+            /**
+             * Format: double
+             * @description Default: what is due.
+             */
+            amount?: number;
             /** @description Id of the payment, unique in the store. Repeating it does not book the payment again. */
+            reference?: string;
+            /** @description The old name of `reference`. */
             payment_reference?: string;
+            /** @description When the money came: a time or a day. Default: now. */
+            received_at?: string;
+        };
+        FulfillmentLineInput: {
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+        };
+        Tracking: {
+            /** @description The links of DHL, DPD, GLS, Hermes, UPS, FedEx, USPS, Royal Mail, La Poste and PostNL are known. */
+            carrier?: string | null;
+            number?: string | null;
+            /** @description Address of a page that shows the parcel. */
+            url?: string | null;
+        };
+        FulfillmentInput: {
+            /** @description Default: all that is left. */
+            lines?: components["schemas"]["FulfillmentLineInput"][];
+            tracking?: components["schemas"]["Tracking"] | null;
+        };
+        TrackingInput: {
+            tracking: components["schemas"]["Tracking"] | null;
         };
         RefundLineInput: {
             line_id: string;
             /** Format: int64 */
             quantity: number;
+            /** @description Whether these pieces were sent and came back. Default: they were not sent. */
+            returned?: boolean;
         };
         RefundInput: {
-            /** @description Default: everything that is not refunded yet, with shipping. */
             lines?: components["schemas"]["RefundLineInput"][];
+            /**
+             * Format: double
+             * @description The part of shipping to give back, with its tax.
+             */
+            shipping?: number;
+            /**
+             * Format: double
+             * @description A further amount. Without any of the three, all that is left is refunded.
+             */
+            amount?: number;
             /**
              * @description Whether the refunded items return to stock.
              * @default false
              */
             restock: boolean;
             reason?: string | null;
+        };
+        AttentionInput: {
+            /** @enum {string} */
+            kind: "late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal";
+            /** @enum {string} */
+            action: "accept" | "dismiss";
+            note?: string | null;
+        };
+        Accepted: {
+            accepted: boolean;
+        };
+        AcceptedReply: {
+            request_id: string;
+            data: components["schemas"]["Accepted"];
+        };
+        AccessInput: {
+            /** Format: int64 */
+            number: number;
+            /** Format: email */
+            email: string;
+        };
+        WithdrawalLineInput: {
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+        };
+        WithdrawalInput: {
+            /** Format: int64 */
+            number: number;
+            /** Format: email */
+            email: string;
+            name: string;
+            /** @description Default: the whole order. */
+            lines?: components["schemas"]["WithdrawalLineInput"][];
+            text?: string | null;
         };
         ForgotPasswordReply: {
             accepted: boolean;
@@ -1271,6 +1717,7 @@ export interface components {
         };
         Address: {
             name?: string;
+            company?: string;
             line1: string;
             line2?: string;
             city: string;
@@ -1279,6 +1726,8 @@ export interface components {
             /** @description ISO 3166-1 alpha-2, in capitals. */
             country: string;
             phone?: string;
+            /** @description The company's VAT id. */
+            vat_id?: string;
             /** @description At most one address is the default. */
             is_default?: boolean;
         };
@@ -1340,6 +1789,8 @@ export interface components {
             orders: {
                 [key: string]: unknown;
             }[];
+            /** @description How long orders name their buyer. */
+            retention: string;
             /** @description Entries of the points ledger. */
             rewards: {
                 [key: string]: unknown;
@@ -1352,7 +1803,11 @@ export interface components {
             reactions: {
                 [key: string]: unknown;
             }[];
-            /** @description Mail to the address that is waiting or has ended in the last 30 days, without the contents. */
+            /** @description Withdrawals from contracts, sent with the address. */
+            withdrawals: {
+                [key: string]: unknown;
+            }[];
+            /** @description Mail to the address that waits or ended in the last 30 days, without its contents. */
             mail: {
                 [key: string]: unknown;
             }[];
@@ -1421,6 +1876,11 @@ export interface components {
              * @description The former price. It requires the variant's own `price`; without it, both are the product's.
              */
             compare_at_price: number | null;
+            /**
+             * Format: int64
+             * @description Grams of one piece. If null, the product's.
+             */
+            weight_g: number | null;
             images: components["schemas"]["Image"][];
             /**
              * Format: int64
@@ -1482,6 +1942,15 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder: boolean;
+            /**
+             * Format: int64
+             * @description Grams of one piece.
+             */
+            weight_g: number | null;
+            /** @description Whether it is sent. Default: true. */
+            requires_shipping: boolean;
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            tax_class: string;
             images: components["schemas"]["Image"][];
             /** @description No tag may be repeated. */
             tags: string[];
@@ -1582,6 +2051,11 @@ export interface components {
              * @description The former price. It requires the variant's own `price`; without it, both are the product's.
              */
             compare_at_price?: number | null;
+            /**
+             * Format: int64
+             * @description Grams of one piece. If null, the product's.
+             */
+            weight_g?: number | null;
             images?: components["schemas"]["ImageInput"][];
             /**
              * Format: int64
@@ -1618,6 +2092,15 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder?: boolean;
+            /**
+             * Format: int64
+             * @description Grams of one piece.
+             */
+            weight_g?: number | null;
+            /** @description Whether it is sent. Default: true. */
+            requires_shipping?: boolean;
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
@@ -1665,6 +2148,15 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder?: boolean;
+            /**
+             * Format: int64
+             * @description Grams of one piece.
+             */
+            weight_g?: number | null;
+            /** @description Whether it is sent. Default: true. */
+            requires_shipping?: boolean;
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
@@ -1730,6 +2222,15 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder?: boolean;
+            /**
+             * Format: int64
+             * @description Grams of one piece.
+             */
+            weight_g?: number | null;
+            /** @description Whether it is sent. Default: true. */
+            requires_shipping?: boolean;
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
@@ -1774,13 +2275,6 @@ export interface components {
         EmailCode: {
             /** @description The six digits from the mail, as a string, because they may begin with zeros. */
             code: string;
-        };
-        Accepted: {
-            accepted: boolean;
-        };
-        AcceptedReply: {
-            request_id: string;
-            data: components["schemas"]["Accepted"];
         };
         Reaction: {
             /** @description `product`, or a type that the store has declared. */
@@ -2271,6 +2765,106 @@ export interface components {
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
         };
+        ShippingRate: {
+            /** @description `ship_…`; a rate keeps it while its zone and name stay. */
+            id: string;
+            /** @description The rates of one zone have the same countries and postcodes. */
+            zone: string;
+            /** @description ISO 3166-1 alpha-2 in capitals; `*` is everywhere else. */
+            countries: string[];
+            /** @description Beginnings of postcodes; none is the whole country. */
+            postcodes?: string[];
+            /** @description The name that buyers see. Unique in its zone. */
+            name: string;
+            /** @description The name in other languages, by language code. */
+            names?: {
+                [key: string]: string;
+            };
+            /** Format: double */
+            price: number;
+            /**
+             * Format: double
+             * @description Goods of at least this value, after discount, are shipped for 0.
+             */
+            free_from?: number | null;
+            /**
+             * Format: double
+             * @description The lowest value of goods, after discount. Null or missing is no bound.
+             */
+            min_value?: number | null;
+            /**
+             * Format: double
+             * @description The highest value of goods, after discount. Null or missing is no bound.
+             */
+            max_value?: number | null;
+            /**
+             * Format: int64
+             * @description The lowest weight. Null or missing is no bound.
+             */
+            min_weight_g?: number | null;
+            /**
+             * Format: int64
+             * @description The highest weight. Null or missing is no bound.
+             */
+            max_weight_g?: number | null;
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            tax_class?: string | null;
+        };
+        ListShippingRatesReply: {
+            request_id: string;
+            data: (components["schemas"]["ShippingOffer"] | components["schemas"]["ShippingRate"])[];
+        };
+        ShippingRateListReply: {
+            request_id: string;
+            data: components["schemas"]["ShippingRate"][];
+        };
+        ShippingRateInput: {
+            /** @description The rates of one zone have the same countries and postcodes. */
+            zone: string;
+            /** @description ISO 3166-1 alpha-2 in capitals; `*` is everywhere else. */
+            countries: string[];
+            /** @description Beginnings of postcodes; none is the whole country. */
+            postcodes?: string[];
+            /** @description The name that buyers see. Unique in its zone. */
+            name: string;
+            /** @description The name in other languages, by language code. */
+            names?: {
+                [key: string]: string;
+            };
+            /** Format: double */
+            price: number;
+            /**
+             * Format: double
+             * @description Goods of at least this value, after discount, are shipped for 0.
+             */
+            free_from?: number | null;
+            /**
+             * Format: double
+             * @description The lowest value of goods, after discount. Null or missing is no bound.
+             */
+            min_value?: number | null;
+            /**
+             * Format: double
+             * @description The highest value of goods, after discount. Null or missing is no bound.
+             */
+            max_value?: number | null;
+            /**
+             * Format: int64
+             * @description The lowest weight. Null or missing is no bound.
+             */
+            min_weight_g?: number | null;
+            /**
+             * Format: int64
+             * @description The highest weight. Null or missing is no bound.
+             */
+            max_weight_g?: number | null;
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            tax_class?: string | null;
+        };
+        ShippingRates: {
+            /** @description Replaces all rates of the store. */
+            rates: components["schemas"]["ShippingRateInput"][];
+        };
         SignUpReply: {
             accepted: boolean;
             /**
@@ -2322,6 +2916,31 @@ export interface components {
             language: string;
             /** @description This language, and those of its newest 50 published products, for a choice of languages. */
             languages: string[];
+            /** @description ISO 3166-1 alpha-2. */
+            country: string | null;
+            prices_include_tax: boolean;
+            /** @description Shown in place of "incl. VAT" by stores that charge none. */
+            tax_note: string | null;
+            /** @description Addresses of legal texts, such as `imprint`, `terms`, `withdrawal` and `privacy`. */
+            legal_urls: {
+                [key: string]: string;
+            };
+            /** @description The page that shows a guest's order. */
+            order_url: string | null;
+            /** @description How to pay by bank transfer. */
+            transfer_instructions: string | null;
+            /**
+             * Format: int64
+             * @description Seconds for which an unpaid order reserves stock.
+             */
+            hold: number;
+            /**
+             * Format: int64
+             * @description The same for one that is paid by bank transfer.
+             */
+            transfer_hold: number;
+            /** @description Whether orders of goods that are sent need a shipping rate. */
+            has_shipping_rates: boolean;
             /**
              * @description `off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.
              * @enum {string}
@@ -2333,6 +2952,25 @@ export interface components {
         StoreProfileReply: {
             request_id: string;
             data: components["schemas"]["StoreProfile"];
+        };
+        TaxRate: {
+            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            class: string;
+            /** @description ISO 3166-1 alpha-2, in capitals. */
+            country: string;
+            /**
+             * Format: double
+             * @description In percent, with at most three decimals.
+             */
+            rate: number;
+        };
+        TaxRates: {
+            /** @description Replaces all rates of the store. */
+            rates: components["schemas"]["TaxRate"][];
+        };
+        TaxRatesReply: {
+            request_id: string;
+            data: components["schemas"]["TaxRates"];
         };
         TwoFactorState: {
             enabled: boolean;
@@ -2491,6 +3129,11 @@ export interface components {
              * @description The former price. It requires the variant's own `price`; without it, both are the product's.
              */
             compare_at_price?: number | null;
+            /**
+             * Format: int64
+             * @description Grams of one piece. If null, the product's.
+             */
+            weight_g?: number | null;
             images?: components["schemas"]["ImageInput"][];
             /**
              * Format: int64
@@ -2868,6 +3511,33 @@ export interface components {
             };
         };
         /** @description Success */
+        DiscountListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DiscountListReply"];
+            };
+        };
+        /** @description Success */
+        DiscountReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DiscountReply"];
+            };
+        };
+        /** @description 5307: This idempotency key was used for another request. */
+        idempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Success */
         EventListReply: {
             headers: {
                 [name: string]: unknown;
@@ -2943,6 +3613,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Success */
+        AcceptedReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcceptedReply"];
             };
         };
         /** @description Success */
@@ -3074,15 +3753,6 @@ export interface components {
             };
         };
         /** @description Success */
-        AcceptedReply: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["AcceptedReply"];
-            };
-        };
-        /** @description Success */
         GetLikesReply: {
             headers: {
                 [name: string]: unknown;
@@ -3209,15 +3879,6 @@ export interface components {
                 "application/json": components["schemas"]["AcceptedNotificationReply"];
             };
         };
-        /** @description 5307: This idempotency key was used for another request. */
-        idempotencyKeyReused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description Success */
         NotificationListReply: {
             headers: {
@@ -3328,6 +3989,24 @@ export interface components {
             };
         };
         /** @description Success */
+        ListShippingRatesReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ListShippingRatesReply"];
+            };
+        };
+        /** @description Success */
+        ShippingRateListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ShippingRateListReply"];
+            };
+        };
+        /** @description Success */
         SignUpReplyReply: {
             headers: {
                 [name: string]: unknown;
@@ -3352,6 +4031,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["StoreProfileReply"];
+            };
+        };
+        /** @description Success */
+        TaxRatesReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TaxRatesReply"];
             };
         };
         /** @description Success */
@@ -3554,11 +4242,11 @@ export interface components {
         cursor: string;
         /** @description Whether to return the number of all matches as `page.total`. */
         include_total: boolean;
-        /** @description The id or the slug of the product. */
         id: string;
+        /** @description The id or the slug of the product. */
+        id_2: string;
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
         visitor: string;
-        id_2: string;
         variant_id: string;
         /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
         customer_id: string;
@@ -3578,12 +4266,14 @@ export interface components {
         product_id: string;
         /** @description Comma-separated names of the fields to return. `id` is always included. */
         fields: string;
+        id_6: string;
         /** @description Comma-separated names of the fields to return. `id` is always included. */
         fields_2: string;
         updated_at_gte: string;
         updated_at_gt: string;
         updated_at_lte: string;
         updated_at_lt: string;
+        fulfillment_id: string;
         /** @description Comma-separated names of the fields to return. `id` is always included. */
         fields_3: string;
         /** @description `product`, or a type that the store has declared. */
@@ -3741,6 +4431,102 @@ export interface operations {
             "5XX": components["responses"]["ServerError"];
         };
     };
+    listDiscounts: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["DiscountListReply"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    createDiscount: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DiscountInput"];
+            };
+        };
+        responses: {
+            201: components["responses"]["DiscountReply"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["AnyError"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    getDiscount: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: components["parameters"]["id_6"];
+            };
+        };
+        responses: {
+            200: components["responses"]["DiscountReply"];
+            404: components["responses"]["notFound"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    endDiscount: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id_6"];
+            };
+        };
+        responses: {
+            200: components["responses"]["DiscountReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["idempotencyKeyReused"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
     listEvents: {
         parameters: {
             query: {
@@ -3849,8 +4635,10 @@ export interface operations {
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
                 /** @description pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund. */
                 status?: "pending" | "paid" | "completed" | "cancelled" | "expired";
-                payment_status?: "unpaid" | "paid" | "partially_refunded" | "refunded";
+                payment_status?: "unpaid" | "partially_paid" | "paid" | "partially_refunded" | "refunded" | "payment_processing";
                 number?: number;
+                /** @description Only orders that need attention. */
+                attention?: "any" | "late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal";
                 /** @description Only this customer's orders. App keys can send `user_id` instead. */
                 customer_id?: string;
                 "created_at[gte]"?: components["parameters"]["created_at_gte"];
@@ -3896,11 +4684,17 @@ export interface operations {
             201: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
             /**
-             * @description 5304: Out of stock.
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5304: Out of stock.
              *
              *     5305: Not enough points.
              *
              *     5307: This idempotency key was used for another request.
+             *
+             *     5308: The store does not deliver to this address.
+             *
+             *     5309: The discount code does not apply.
              */
             409: components["responses"]["AnyError"];
             429: components["responses"]["tooManyRequests"];
@@ -3919,13 +4713,43 @@ export interface operations {
                 fields?: components["parameters"]["fields_2"];
             };
             path: {
-                id: components["parameters"]["id_2"];
+                id: components["parameters"]["id"];
             };
         };
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
             "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    correctOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OrderPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
     };
@@ -3944,7 +4768,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_2"];
+                id: components["parameters"]["id"];
             };
         };
         responses: {
@@ -3976,7 +4800,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_2"];
+                id: components["parameters"]["id"];
             };
         };
         requestBody?: {
@@ -4015,7 +4839,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_2"];
+                id: components["parameters"]["id"];
             };
         };
         responses: {
@@ -4027,6 +4851,100 @@ export interface operations {
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["AnyError"];
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    createFulfillment: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FulfillmentInput"];
+            };
+        };
+        responses: {
+            201: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["AnyError"];
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    deleteFulfillment: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+                fulfillment_id: components["parameters"]["fulfillment_id"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    updateFulfillment: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+                fulfillment_id: components["parameters"]["fulfillment_id"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackingInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -4049,7 +4967,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_2"];
+                id: components["parameters"]["id"];
             };
         };
         requestBody?: {
@@ -4067,6 +4985,89 @@ export interface operations {
              */
             409: components["responses"]["AnyError"];
             412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    resolveAttention: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttentionInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["AnyError"];
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    mailOrderLink: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    recordWithdrawal: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WithdrawalInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedReply"];
+            409: components["responses"]["idempotencyKeyReused"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4287,7 +5288,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
             };
         };
         responses: {
@@ -4312,7 +5313,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
             };
         };
         requestBody: {
@@ -4343,7 +5344,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
             };
         };
         responses: {
@@ -4368,7 +5369,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
             };
         };
         requestBody?: {
@@ -5146,6 +6147,48 @@ export interface operations {
             "5XX": components["responses"]["ServerError"];
         };
     };
+    listShippingRates: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country?: string;
+                postal_code?: string;
+                /** @description Value of the goods, after discount. */
+                value?: number;
+                /** @description Weight of the goods. */
+                weight_g?: number;
+            };
+        };
+        responses: {
+            200: components["responses"]["ListShippingRatesReply"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    replaceShippingRates: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShippingRates"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ShippingRateListReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
     signUp: {
         parameters: {
             query: {
@@ -5250,6 +6293,41 @@ export interface operations {
             200: components["responses"]["StoreProfileReply"];
             304: components["responses"]["NotModified"];
             "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    listTaxRates: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TaxRatesReply"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    replaceTaxRates: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaxRates"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TaxRatesReply"];
+            "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
     };
@@ -5521,7 +6599,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
             };
         };
         responses: {
@@ -5545,7 +6623,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
             };
         };
         requestBody?: {
@@ -5578,7 +6656,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
                 variant_id: components["parameters"]["variant_id"];
             };
         };
@@ -5603,7 +6681,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
                 variant_id: components["parameters"]["variant_id"];
             };
         };
@@ -5635,7 +6713,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
                 variant_id: components["parameters"]["variant_id"];
             };
         };
@@ -5661,7 +6739,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id_2"];
                 variant_id: components["parameters"]["variant_id"];
             };
         };

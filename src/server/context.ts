@@ -21,6 +21,14 @@ export interface Tenant {
   ordersPerMinute: number;
   signUp: "off" | "open" | "verified";
   signInByMail: "off" | "on";
+  country: string | null;
+  timezone: string;
+  pricesIncludeTax: "no" | "yes";
+  /** Seconds for which an unpaid order reserves stock, and one that is paid by bank transfer. */
+  hold: number;
+  transferHold: number;
+  longHoldShare: number;
+  orderUrl: string | null;
 }
 
 export type Actor =
@@ -71,6 +79,8 @@ export interface Ctx {
   client?: { readonly ip: string | null; readonly userAgent?: string | null } | undefined;
   memory?: ProcessMemory | undefined;
   push?: PushOptions | undefined;
+  /** The token of a guest's order, sent as `X-Order-Token`. */
+  orderToken?: string | undefined;
   /** Where new pictures are stored; undefined is the database. */
   media?: MediaStore | undefined;
 }

@@ -32,6 +32,8 @@ const table = {
   notEnoughPoints: { code: 5305, status: 409, exit: 4 },
   wrongState: { code: 5306, status: 409, exit: 4 },
   idempotencyKeyReused: { code: 5307, status: 409, exit: 4 },
+  notDelivered: { code: 5308, status: 409, exit: 4 },
+  discountRefused: { code: 5309, status: 409, exit: 4 },
 } as const satisfies Record<string, { code: number; status: number; exit: 1 | 2 | 3 | 4 }>;
 
 export type ErrorKind = keyof typeof table;
@@ -80,6 +82,8 @@ const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
   notEnoughPoints: ["Not enough points.", "Use fewer points."],
   wrongState: ["The record's current state does not allow this.", "Read the record and check its state."],
   idempotencyKeyReused: ["This idempotency key was used for another request.", "Send a new `Idempotency-Key`."],
+  notDelivered: ["The store does not deliver to this address.", "Choose another address."],
+  discountRefused: ["The discount code does not apply.", "Order without it, or send another code."],
 };
 
 /** An error in a field, named by its path in the body or query (`price`, `images.0.url`). */
@@ -169,6 +173,8 @@ export const outOfStock = constructorOf("outOfStock");
 export const notEnoughPoints = constructorOf("notEnoughPoints");
 export const wrongState = constructorOf("wrongState");
 export const idempotencyKeyReused = constructorOf("idempotencyKeyReused");
+export const notDelivered = constructorOf("notDelivered");
+export const discountRefused = constructorOf("discountRefused");
 
 /**
  * The error about a record that does not exist: `notFound("order", id)` says `Order "ord_…" not found.`

@@ -78,14 +78,15 @@ export function sampleProduct(name: string, stock = 40): string {
   });
 }
 
-/** Reads, or sends a body with POST. Throws unless the answer is a success. */
+/** Reads, or sends a body. Throws unless the answer is a success. */
 export async function call<Data>(
   { url }: Pick<Running, "url">,
   path: string,
   headers: Record<string, string>,
   body?: string,
+  method: "POST" | "PUT" = "POST",
 ): Promise<{ data: Data; page: { next_cursor: string | null } }> {
-  const post = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body };
+  const post = { method, headers: { ...headers, "Content-Type": "application/json" }, body };
   const reply = await fetch(url + path, body === undefined ? { headers } : post);
   const text = await reply.text();
   if (!reply.ok) throw new Error(`${path} was answered ${reply.status}: ${text}`);

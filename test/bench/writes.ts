@@ -1,7 +1,8 @@
 import type { Request } from "./load.ts";
-import { type Bench, type ComparedCost, compareFresh, describeLoad, type StartSide, startOnCopy } from "./measure.ts";
+import type { Bench, ComparedCost, StartSide } from "./measure.ts";
+import { compareFresh, compareLoads, describeLoad, startOnCopy } from "./measure.ts";
 import type { Row } from "./report.ts";
-import { namespaceQuery, type Store, sampleProduct } from "./store.ts";
+import { call, namespaceQuery, type Store, sampleProduct } from "./store.ts";
 
 /** The body of an order of one piece of the product that no load sells out. */
 export function orderBody({ plentifulId }: Store, note?: string): string {
@@ -45,7 +46,31 @@ export function compareOrders(bench: Bench, start?: StartSide): Promise<Compared
 /** Orders beside those of the bare side. */
 export async function measureOrders(bench: Bench): Promise<Row[]> {
   bench.say("create an order");
-  return describeLoad("create an order", await compareOrders(bench));
+  const rows = describeLoad("create an order", await compareOrders(bench));
+  bench.say("create an order with rates, taxes and a code");
+  const name = "order with rates, taxes, code (left) beside one without";
+  return [...rows, ...describeLoad(name, await comparePricedOrders(bench), 1.3)];
+}
+
+/** Orders in a store with rates, taxes and a code, beside the same ones in a store without. */
+async function comparePricedOrders(bench: Bench): Promise<ComparedCost> {
+  const { headers, plentifulId } = bench.store;
+  const servers = { bodega: await startOnCopy(bench, "priced"), bare: await startOnCopy(bench, "unpriced") };
+  const set = (path: string, body: object, method?: "PUT") =>
+    call<{ id: string }[]>(servers.bodega, path + namespaceQuery, headers, JSON.stringify(body), method);
+  const rate = { zone: "home", countries: ["DE"], name: "Parcel", price: 4.9, free_from: 500 };
+  const { data } = await set("/shipping/rates/", { rates: [rate, { ...rate, name: "Express", price: 9.9 }] }, "PUT");
+  await set("/taxes/rates/", { rates: [{ class: "standard", country: "DE", rate: 19 }] }, "PUT");
+  await set("/discounts/", { code: "SUMMER10", percent: 10, limit: 1_000_000_000 });
+  const address = { name: "Eve", line1: "Straße 1", city: "Berlin", postal_code: "10115", country: "DE" };
+  const plain = { items: [{ product_id: plentifulId, quantity: 1 }], shipping_address: address };
+  const order = (body: object): Request[] => [
+    { method: "POST", path: `/orders/${namespaceQuery}`, body: JSON.stringify(body) },
+  ];
+  const priced = order({ ...plain, shipping_rate: data[0]?.id, discount_code: "summer10" });
+  const costs = await compareLoads(bench, servers, { bodega: priced, bare: order(plain) });
+  for (const server of Object.values(servers)) await server.stop();
+  return costs;
 }
 
 /** Creates, changes, and reads beside both. */

@@ -21,6 +21,7 @@ const placeholders: Record<string, RegExp> = {
   event_id: /\bevt_[0-9a-z]{26}\b/g,
   order_id: /\bord_[0-9a-z]{26}\b/g,
   media_id: /\bmed_[0-9a-z]{26}\b/g,
+  rate_id: /\bship_[0-9a-z]{26}\b/g,
   secret: /(?<="secret":")[A-Z2-7]+/g,
   product_id: /\bprod_[0-9a-z]{26}\b/g,
   token: /\bv2\.[A-Za-z0-9_-]{43}/g,
@@ -117,7 +118,7 @@ test.skipIf(!curl).each(["README", "docs/QUICKSTART"])(
   60_000,
 );
 
-test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "WEBHOOKS", "STORES"])(
+test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "WEBHOOKS", "STORES", "LAW"])(
   "the tasks of docs/%s.md work, pasted one after another by a reader of the quickstart",
   async (name) => {
     const text = read(`docs/${name}.md`);
@@ -149,7 +150,9 @@ test.skipIf(!curl)(
     expect(written.filter((line) => line === "Enamel mug 12.5 EUR")).toHaveLength(2);
     expect(written.filter((line) => /^Signed|^Still/.test(line))).toEqual(["Signed in", "Signed in", "Signed in"]);
     expect(written).toContainEqual(expect.stringMatching(/^.+ \d+(?:\.\d+)? true$/));
-    expect(written).toContainEqual(expect.stringMatching(/^\d+(?:\.\d+)? 1 pending$/));
+    expect(written).toContainEqual(expect.stringMatching(/^\d+(?:\.\d+)? 2 pending$/));
+    expect(written).toContain("Parcel 4.9");
+    expect(written).toContainEqual(expect.stringMatching(/^1 unpaid \d+(?:\.\d+)? EUR RF\w+$/));
     expect(written.slice(-2)).toEqual(["5300", "5300"]);
     expect(reader.printed).toMatch(/HTTP\/1.1 304/);
     expect(reader.printed).toContain('"code":5211');

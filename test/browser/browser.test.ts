@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { describeCatalogue } from "./catalogue.ts";
 import { chromium } from "./chromium.ts";
 import { describeCustomer } from "./customer.ts";
+import { describeGuest } from "./guest.ts";
 import { describeOrigins } from "./origins.ts";
 import { describeReference } from "./reference.ts";
 import { useStage } from "./stage.ts";
@@ -17,6 +18,7 @@ describe.skipIf(!chromium)("in Chromium,", () => {
   describeReference(stage);
   describeCatalogue(stage);
   describeCustomer(stage);
+  describeGuest(stage);
   // The last one revokes the key.
   describeOrigins(stage);
 });

@@ -138,17 +138,17 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
   expect(await failure("order", "cancel", number, "--yes", ...demo)).toMatchObject({ code: 4 });
   expect(await order("fulfill", paid.order_id, "--yes")).toMatchObject({ status: "completed" });
   const one = ["--line", "lamp:1", "--restock", "--reason", "broken"];
-  expect(await order("refund", number, ...one, "--dry-run")).toMatchObject({ refunded: 10 });
-  expect(await order("refund", number, ...one, "--yes")).toMatchObject({
+  expect(await order("refund", number, ...one, "--returned", "--dry-run")).toMatchObject({ refunded: 10 });
+  expect(await order("refund", number, ...one, "--returned", "--yes")).toMatchObject({
     payment_status: "partially_refunded",
     refunded: 10,
   });
   expect(await show("LAMP")).toMatchObject({ stock: 7 });
   const wrong = await failure("order", "refund", number, "--line", "MUG", "--yes", ...demo);
   expect([wrong.code, wrong.error.message]).toEqual([2, expect.stringContaining("names no line of the order")]);
-  const many = await failure("order", "refund", number, "--line", "LAMP:3", "--yes", ...demo);
-  expect([many.code, many.error.message]).toEqual([4, "--line is 3, but 2 of LAMP can be refunded"]);
-  expect(await order("refund", number, "--line", paid.items[0]?.id as string, "--yes")).toMatchObject({
+  const many = await failure("order", "refund", number, "--line", "LAMP:3", "--returned", "--yes", ...demo);
+  expect([many.code, many.error.message]).toEqual([4, "--line is 3, but 2 of LAMP that were sent can be refunded"]);
+  expect(await order("refund", number, "--line", paid.items[0]?.id as string, "--returned", "--yes")).toMatchObject({
     payment_status: "refunded",
     refunded: 30,
   });

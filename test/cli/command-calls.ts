@@ -38,6 +38,7 @@ export interface CommandCall {
 
 const demo = ["-n", "demo"];
 const ada = "ada@example.com";
+const toZurich = ["--line1", "1 Street", "--city", "Zürich", "--country", "CH"];
 const yes = () => ["--yes"];
 const passwordTwice: Step[] = [
   ["New password", `${typedSecret}\r`],
@@ -56,9 +57,10 @@ const list = (args: CommandCall["args"], more: Partial<CommandCall> = {}): Comma
   ...more,
 });
 
-const newShop = "-n opened --title Opened --currency EUR --language en --key-name web --no-origins --no-serve".split(
-  " ",
-);
+const newShop =
+  "-n opened --title Opened --currency EUR --language en --country DE --key-name web --no-origins --no-serve".split(
+    " ",
+  );
 
 /** Writes an executable that is this version of the program, and returns it with its checksum as arguments. */
 function makeProgram(dir: string): string[] {
@@ -137,16 +139,24 @@ export const commandCalls: Record<string, CommandCall> = {
   "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^rejected$/, code: 1 }),
   "order list": list(() => demo),
   "order show": record(() => ["1", ...demo]),
+  "order create": record(() => [...demo, "--item", "LAMP-1:2", ...toZurich, "--shipping-rate", "Standard"]),
   "order pay": record(({ pendingOrder }) => [pendingOrder, ...demo], {
-    asks: () => confirmed("as paid?"),
+    asks: () => confirmed("Book a payment of"),
     instead: yes,
   }),
-  "order fulfill": record(() => ["1", ...demo], { asks: () => confirmed("as fulfilled?"), instead: yes }),
+  "order fulfill": record(() => ["1", ...demo], { asks: () => confirmed("Record a parcel"), instead: yes }),
   "order cancel": record(({ pendingOrder }) => [pendingOrder, ...demo], {
     asks: () => confirmed("Cancel order 2"),
     instead: yes,
   }),
   "order refund": record(() => ["1", ...demo], { asks: () => confirmed("Refund "), instead: yes }),
+  "order accept": record(({ attentionOrder }) => [attentionOrder, ...demo]),
+  "order note": record(() => ["1", "Ring", ...demo]),
+  "order revoke-access": record(({ pendingOrder }) => [pendingOrder, ...demo], {
+    asks: () => confirmed("End all links to order 2?"),
+    instead: yes,
+  }),
+  "order withdrawals": list(() => demo),
   "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
   "webhook add": record(() => [...demo, "--url", "https://example.com/more"], {
     makesSecret: true,
@@ -187,6 +197,14 @@ export const commandCalls: Record<string, CommandCall> = {
   "product stock": record(() => ["LAMP-1", "-2", ...demo]),
   "product import": record(({ productFile }) => [productFile, ...demo], { quiet: /^$/ }),
   "product export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "exported.csv")], quiet: /,/ }),
+  "shipping set": list(({ ratesFile }) => [ratesFile, ...demo]),
+  "shipping show": list(() => demo),
+  "tax set": list(({ taxesFile }) => [taxesFile, ...demo], { quiet: /^CH:standard$/ }),
+  "tax show": list(() => demo, { quiet: /^CH:standard$/ }),
+  "discount create": record(() => ["SUMMER10", ...demo, "--percent", "10"]),
+  "discount list": list(() => demo),
+  "discount show": record(() => ["WELCOME", ...demo]),
+  "discount end": record(() => ["WELCOME", ...demo], { asks: () => confirmed("End discount code"), instead: yes }),
   "category list": list(() => demo),
   "category create": record(() => [...demo, "--title", "Chairs"]),
   "category update": record(() => ["lamps", ...demo, "--title", "Lighting"]),

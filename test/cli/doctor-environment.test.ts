@@ -152,6 +152,20 @@ test.each(curable)("%s is found, and the remedy fixes it as printed", async (_na
   expect(pick((await runDoctor(shop)).findings, expected)).toEqual([]);
 });
 
+test("a country that a store ships to without a tax rate is a warning, unless the store has no tax rates at all", async () => {
+  const shop = copyShop();
+  const write = (name: string, text: string) => writeFileSync(join(shop.dir, name), text);
+  const set = (noun: string) => runHere([noun, "set", "-n", "demo", join(shop.dir, `${noun}.csv`)], shop);
+  const found = async () => pick((await runDoctor(shop)).findings, { check: "taxes" }).map(({ subject }) => subject);
+  write("shipping.csv", "zone,countries,name,price\nhome,DE,Parcel,4.9\nnear,AT NL DE,Letter,9\nworld,*,Parcel,20\n");
+  write("tax.csv", "class,country,region,rate\nstandard,DE,,19\nstandard,NL,,0\n");
+  await tamper(shop, "delete from tax_rates");
+  expect((await set("shipping")).code).toBe(0);
+  expect(await found()).toEqual([]);
+  expect((await set("tax")).code).toBe(0);
+  expect(await found()).toEqual(["demo AT"]);
+});
+
 test("a pending migration is found, and the remedy applies it as printed", async () => {
   const shop = copyShop();
   const schemaFindings = async () => pick((await runDoctor(shop)).findings, { check: "schema" });
@@ -322,7 +336,7 @@ test("-n checks one store, without the environment", async () => {
   await runHere(["tenant", "create", "other"], shop);
   const { findings, checked } = await runDoctor(shop, "-n", "demo");
   expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
-  expect(checked.slice(0, 8)).toEqual(["file", "schema", "stores", "accounts", "keys", "outbox", "webhooks", "states"]);
+  expect(checked.slice(2, 9)).toEqual(["stores", "taxes", "accounts", "keys", "outbox", "webhooks", "states"]);
 });
 
 test("the exit code is 1 for an error, with --strict also for a warning, and never for a note", async () => {

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 const environment =
-  "directory files disk server secret clock backups mail tls address stores accounts keys outbox push webhooks".split(
+  "directory files disk server secret clock backups mail tls address stores taxes accounts keys outbox push webhooks".split(
     " ",
   );
 const database = ["file", "text", "integrity", "references", "schema"];
@@ -93,7 +93,7 @@ test("without findings the summary says so, and -q prints nothing", async () => 
     select id, tenant_id, 's', 'a', 'a' from users`);
   const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
-  expect(stdout).toContain("Environment\n  ✓ stores, accounts, keys, outbox, webhooks\n");
+  expect(stdout).toContain("Environment\n  ✓ stores, taxes, accounts, keys, outbox, webhooks\n");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 

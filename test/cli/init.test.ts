@@ -43,6 +43,7 @@ const storeSteps: Steps = [
   ["Namespace (name of the store", "\r"],
   ["Currency of prices", "chf\r"],
   ["Default language", "\r"],
+  ["Country of the store", "\r"],
 ];
 const ownerSteps: Steps = [
   ["Owner email", "ada@example.com\r"],
@@ -141,6 +142,8 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
     ["Must be an ISO 4217 currency code", again("eur")],
     ["Default language", again("english please")],
     ["Must be the code of a known language", again("de")],
+    ["Country of the store", "Germany\r"],
+    ["Must be a two-letter country code", again("de")],
     ["Owner email", "ada\r"],
     ["Must be an email address", again("ada@example.com")],
     ["Owner name", "\r"],
@@ -163,7 +166,12 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
   const secret = readFileSync(file, "utf8").trim();
   expect([secret, statSync(file).mode & 0o777]).toEqual([expect.stringMatching(/^sk_[\w-]{43}$/), 0o600]);
   expect(screen).not.toContain(secret);
-  expect(await json("tenant", "show", "mugs")).toMatchObject({ title: "Mugs", currency: "EUR", language: "de" });
+  expect(await json("tenant", "show", "mugs")).toMatchObject({
+    title: "Mugs",
+    currency: "EUR",
+    language: "de",
+    country: "DE",
+  });
   const { key, owner, made } = await init("-n", "mugs");
   expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
   expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
@@ -176,6 +184,7 @@ test("the summary shows what will be created, and the questions can be asked aga
     ["Namespace (name of the store", `${eraseLine}mugs\r`],
     ["Currency of prices", "chf\r"],
     ["Default language", "de\r"],
+    ["Country of the store", "ch\r"],
     ...ownerSteps,
     ["Sites whose pages may use the key", "shop.example.com, *.example.org\r"],
     ["(storefront)", "web\r"],
@@ -185,6 +194,7 @@ test("the summary shows what will be created, and the questions can be asked aga
     ["(mugs)", "\r"],
     ["(CHF)", "\r"],
     ["(de)", "\r"],
+    ["(CH)", "\r"],
     ["(ada@example.com)", `${eraseLine}eve@example.com\r`],
     ["(Ada)", "\r"],
     ["New password", "\r"],
@@ -194,7 +204,7 @@ test("the summary shows what will be created, and the questions can be asked aga
     ["Create the store?", "\r"],
   ];
   const { code, screen } = await atTerminal(steps, "--no-serve", "--save-secret-to", join(makeDir(), "web.secret"));
-  expect(screen).toContain("Store   Ada's Mugs (mugs), prices in CHF, language de\n");
+  expect(screen).toContain("Store   Ada's Mugs (mugs), prices in CHF, with tax, country CH, language de\n");
   expect(screen).toContain("Owner   Ada, ada@example.com\n");
   expect(screen).toContain("Owner   Ada, eve@example.com, generated password\n");
   expect(code).toBe(0);
@@ -224,7 +234,20 @@ test.each([
 
 test("a secret for the screen is shown once", async () => {
   const { atTerminal } = openNew();
-  const known = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner", "--key-name"];
+  const known = [
+    "--title",
+    "Mugs",
+    "-n",
+    "mugs",
+    "--currency",
+    "EUR",
+    "--language",
+    "en",
+    "--country",
+    "DE",
+    "--no-owner",
+    "--key-name",
+  ];
   const steps: Steps = [...secretToScreen, ["Create the store?", "\r"]];
   const { code, screen } = await atTerminal(steps, ...known, "web", "--no-publish", "--no-origins", "--no-serve");
   expect(code).toBe(0);
@@ -284,11 +307,23 @@ test("without a terminal, all missing flags are named at once, and nothing is cr
   expect(isUntouched()).toBe(true);
 });
 
+test.each([
+  [[], null, "yes"],
+  [["--country", "de"], "DE", "yes"],
+  [["--country", "US"], "US", "no"],
+  [["--country", "US", "--prices-include-tax", "yes"], "US", "yes"],
+  [["--country", "AT", "--prices-include-tax", "no"], "AT", "no"],
+] as const)("with %j the country is %j, and prices include tax: %s", async (flags, country, prices_include_tax) => {
+  const { store } = await openNew().init("--title", "Mugs", "--no-owner", "--no-origins", ...flags);
+  expect(store).toMatchObject({ country, prices_include_tax });
+});
+
 describe("an invalid flag is exit code 2, and nothing is created", () => {
   test.each<[string, string[], string]>([
     ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
     ["currency", ["--currency", "XXY"], "--currency must be an ISO 4217"],
     ["language", ["--language", "x y"], "--language must be the code"],
+    ["country", ["--country", "Germany"], "--country must be a two-letter country code"],
     ["unknown language", ["--language", "EUR"], "--language must be the code of a known language"],
     [
       "email",
@@ -438,7 +473,19 @@ test("a server that other machines reach is asked for its public URL, and its ce
     ["Must be an http or https URL", `${eraseLine}https://shop.example.com\r`],
     ["Create the store?", "\r"],
   ];
-  const flags = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner"];
+  const flags = [
+    "--title",
+    "Mugs",
+    "-n",
+    "mugs",
+    "--currency",
+    "EUR",
+    "--language",
+    "en",
+    "--country",
+    "DE",
+    "--no-owner",
+  ];
   const rest = ["--key-name", "web", "--no-publish", "--no-origins", "--save-secret-to", join(files, "web")];
   const server = ["--no-serve", "--host", "0.0.0.0", "--tls-cert", cert, "--tls-key", key];
   const { code, screen } = await atTerminal(steps, ...flags, ...rest, ...server);

@@ -8,8 +8,8 @@ import type { Database } from "../../src/server/db/session.ts";
 import { createProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import type { OrderInput } from "../../src/server/modules/orders/model.ts";
+import { payOrder } from "../../src/server/modules/orders/payments.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
-import { payOrder } from "../../src/server/modules/orders/service.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { readGuarded } from "../../src/server/values/csv-injection.ts";
 import { vault } from "../support/app.ts";
@@ -77,6 +77,15 @@ beforeAll(async () => {
       shipping: 4.5,
       tax: 1.01,
       shipping_address: { name: "Ada", line1: "-1 Street", city: "Zürich", country: "CH", phone: "+41441234567" },
+      phone: "+493012345",
+      billing_address: {
+        name: "Eve",
+        company: "Eve GmbH",
+        line1: "2 Street",
+        city: "Bern",
+        country: "CH",
+        vat_id: "CHE1",
+      },
       note: '\'=1, "2"\nlast',
     }),
     await makeOrder(demo, start + hour, { items: [{ product_id: lamp, quantity: 1 }] }),
@@ -232,6 +241,24 @@ describe("order export", () => {
       line_price: "19.90",
     });
     expect(rows[2]).toMatchObject({ customer_id: "", customer_email: "", ship_city: "", payment_reference: "" });
+  });
+
+  test("has the phone of the order, and the billing address with company and VAT number", async () => {
+    const [row] = readCsv((await run(["order", "export", "-n", "demo"])).stdout);
+    expect(row).toMatchObject({
+      ...{
+        phone: "'+493012345",
+        bill_name: "Eve",
+        bill_company: "Eve GmbH",
+        bill_line1: "2 Street",
+        bill_city: "Bern",
+      },
+      ...{ bill_country: "CH", bill_vat_id: "CHE1", ship_company: "", ship_vat_id: "" },
+    });
+    const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson"]);
+    expect(JSON.parse(stdout.split("\n")[0] as string)).toMatchObject({
+      ...{ phone: "+493012345", billing_address: { company: "Eve GmbH", vat_id: "CHE1" } },
+    });
   });
 
   test("as CSV has no cell that a spreadsheet would run as a formula", async () => {

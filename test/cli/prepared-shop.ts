@@ -13,12 +13,16 @@ import { issueKey, rotateKey } from "../../src/server/modules/app-keys/service.t
 import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { createCategory } from "../../src/server/modules/catalogue/categories/service.ts";
 import { createProduct, deleteProduct } from "../../src/server/modules/catalogue/products/service.ts";
+import { createDiscount } from "../../src/server/modules/discounts/service.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { prepareMessage, sendMessage } from "../../src/server/modules/notifications/messages/messages.ts";
 import { registerDevice } from "../../src/server/modules/notifications/registrations/registration.ts";
 import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
+import { payOrder } from "../../src/server/modules/orders/payments.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
-import { payOrder } from "../../src/server/modules/orders/service.ts";
+import { recordWithdrawal } from "../../src/server/modules/orders/withdrawals/withdraw.ts";
+import { replaceShippingRates } from "../../src/server/modules/shipping/service.ts";
+import { replaceTaxRates } from "../../src/server/modules/taxes/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { issueToken } from "../../src/server/modules/tokens/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
@@ -46,6 +50,8 @@ export interface PreparedShop {
   orderId: string;
   /** The number of an order that is not paid. */
   pendingOrder: string;
+  /** The number of an order for which too much was paid. */
+  attentionOrder: string;
   webhookId: string;
   eventId: string;
   failedMailId: string;
@@ -53,13 +59,18 @@ export interface PreparedShop {
   registrationId: string;
   /** A file with one product that is not in the store. */
   productFile: string;
+  ratesFile: string;
+  taxesFile: string;
   /** A picture that is not in the store. */
   pictureFile: string;
   /** A copy of the database. */
   backupFile: string;
 }
 
-type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile" | "pictureFile" | "backupFile">;
+type Contents = Omit<
+  PreparedShop,
+  "dir" | "dataDir" | "env" | "productFile" | "ratesFile" | "taxesFile" | "pictureFile" | "backupFile"
+>;
 
 /**
  * Call it at the top of a test file. It prepares a store with one record of each kind once; the returned function makes
@@ -77,6 +88,8 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     contents = await prepareShop(join(base, "original", "data"), hasSecondStore);
     await copyDatabase(join(base, "original", "data", "bodega.db"), join(base, "original", "backup.db"));
     writeFileSync(join(base, "original", "products.csv"), "title,price,sku\nChair,49.00,CHAIR-1\n");
+    writeFileSync(join(base, "original", "rates.csv"), "zone,countries,name,price\nEurope,CH DE,Express,9.90\n");
+    writeFileSync(join(base, "original", "taxes.csv"), "class,country,rate\nstandard,CH,8.1\nstandard,DE,19\n");
     writeFileSync(join(base, "original", "LAMP-1.png"), newPng());
   });
 
@@ -92,7 +105,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     // The other files of a data directory are empty; commands make them again.
     for (const name of ["bodega.db", "secret.key"])
       copyFileSync(join(base, "original", "data", name), join(dataDir, name));
-    for (const name of ["backup.db", "products.csv", "LAMP-1.png"])
+    for (const name of ["backup.db", "products.csv", "rates.csv", "taxes.csv", "LAMP-1.png"])
       copyFileSync(join(base, "original", name), join(dir, name));
     const mail = { BODEGA_SMTP_URL: smtp.url, BODEGA_MAIL_FROM: "shop@example.com" };
     const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...mail };
@@ -102,6 +115,8 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
       dataDir,
       env,
       productFile: join(dir, "products.csv"),
+      ratesFile: join(dir, "rates.csv"),
+      taxesFile: join(dir, "taxes.csv"),
       pictureFile: join(dir, "LAMP-1.png"),
       backupFile: join(dir, "backup.db"),
     };
@@ -128,6 +143,7 @@ async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Co
   }
 }
 
+const dropReceipts = statement(sql`delete from mail_outbox where kind = 'withdrawal_received'`);
 const useKeys = statement(sql`update ${appKeys} set last_used_at = created_at`);
 
 async function fillShop(system: SystemCtx): Promise<Contents> {
@@ -144,16 +160,14 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));
   const webhook = await addWebhook(ctx, { url: "https://example.com/hooks", types: undefined, allowPrivate: false });
-  const { productId, orderId, pendingOrder } = await sellProduct(ctx, userId);
+  const sold = await sellProduct(ctx, userId);
   const eventId = await failDelivery(ctx);
   return {
     namespace,
     appId,
     userId,
     tokenId,
-    productId,
-    orderId,
-    pendingOrder,
+    ...sold,
     webhookId: webhook.webhook_id,
     eventId,
     failedMailId: await failMail(ctx),
@@ -184,10 +198,34 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
   await payOrder(ctx, order.id, { payment_reference: "pay-1" });
   const lines = order.items.map((line) => ({ line_id: line.id, quantity: 1 }));
   await refundOrder(ctx, order.id, { lines, reason: "broken", restock: true });
-  const pending = JSON.parse(
-    (await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id: productId, quantity: 1 }] }))).json,
-  ) as OrderReply;
-  return { productId, orderId: order.id, pendingOrder: String(pending.number) };
+  const orderOne = async () => {
+    const { json } = await createOrder(
+      ctx,
+      await prepareOrder(ctx, { items: [{ product_id: productId, quantity: 1 }] }),
+    );
+    return JSON.parse(json) as OrderReply;
+  };
+  const pending = await orderOne();
+  const overpaid = await orderOne();
+  await payOrder(ctx, overpaid.id, { amount: overpaid.total + 1 });
+  await setRates(ctx);
+  await recordWithdrawal(ctx, { number: 99, email: "eve@example.com", name: "Eve" });
+  await recordWithdrawal(ctx, { ...{ number: 1, email: "bob@example.com", name: "Bob", text: "Too big" }, lines });
+  await run(ctx.db, dropReceipts, {});
+  return {
+    ...{ productId, orderId: order.id },
+    ...{ pendingOrder: String(pending.number), attentionOrder: String(overpaid.number) },
+  };
+}
+
+/** Rates and a code for later orders. */
+async function setRates(ctx: Ctx): Promise<void> {
+  await replaceShippingRates(ctx, [{ zone: "Europe", countries: ["CH", "DE"], name: "Standard", price: 4.5 }]);
+  await replaceTaxRates(ctx, [
+    { class: "standard", country: "CH", rate: 8.1 },
+    { class: "standard", country: "DE", rate: 19 },
+  ]);
+  await createDiscount(ctx, { code: "WELCOME", amount: 5 });
 }
 
 /** Delivers events to the webhook, one of which fails. */

@@ -120,7 +120,7 @@ test("a storefront key is issued by choosing its purpose and naming its sites", 
   ];
   expect(await answerHere(["key", "issue", "-n", "demo", "--name", "page"], steps, env)).toMatchObject({ code: 0 });
   expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([
-    { scopes: ["catalog:read", "customers:sign-up"], origins: ["*.example.org", "shop.example.com"] },
+    { scopes: ["catalog:read", "orders:place", "customers:sign-up"], origins: ["*.example.org", "shop.example.com"] },
   ]);
 });
 

@@ -6,6 +6,9 @@ const defaults = {
   ...{ currency: "EUR", currency_sign: "€", language: "en", status: "active", token_lifetime: 2_592_000 },
   ...{ points_rate: 1, point_value: 0.01, points_days: null, address_writes: 1200, visitor_writes: 240 },
   ...{ pending_orders: 5, stock_share: 20, orders_per_minute: 10, media_quota: 1_073_741_824 },
+  ...{ country: null, timezone: "UTC", prices_include_tax: "yes", hold: 3600, transfer_hold: 604_800 },
+  ...{ long_hold_share: 50, transfer_instructions: null, order_url: null, low_stock_at: null, keep_invoices: 8 },
+  ...{ tax_note: null, legal_urls: {} },
   ...{ sign_up: "verified", sign_in_by_mail: "off", resource_types: [] },
 };
 
@@ -82,6 +85,14 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
     [["tenant", "create", "a", "--title", "\u001b[31mred"], "--title"],
+    [["tenant", "create", "a", "--country", "Germany"], "--country"],
+    [["tenant", "create", "a", "--timezone", "Berlin"], "--timezone"],
+    [["tenant", "create", "a", "--hold", "31d"], "--hold"],
+    [["tenant", "create", "a", "--transfer-hold", "30s"], "--transfer-hold"],
+    [["tenant", "create", "a", "--long-hold-share", "0"], "--long-hold-share"],
+    [["tenant", "create", "a", "--order-url", "shop.example/order"], "--order-url"],
+    [["tenant", "create", "a", "--legal-url", "imprint=shop.example"], "--legal-url"],
+    [["tenant", "create", "a", "--legal-url", "The imprint=https://shop.example"], "--legal-url"],
     [["tenant", "update", "a", "--title", "  "], "--title"],
   ])("%j", async (line, flag) => {
     const { code, error } = await failure(...line);
@@ -136,6 +147,78 @@ test("limits of public writes and unpaid orders are set and shown, but not by cr
   await json("tenant", "update", "demo", "--visitor-writes", "1000000", "--orders-per-minute", "3");
   const changed = { ...set, visitor_writes: 1_000_000, orders_per_minute: 3 };
   expect(await json("tenant", "show", "demo")).toMatchObject(changed);
+});
+
+test("settings of sales are set, shown in readable units, and cleared by an empty value", async () => {
+  const { json, run } = openCli();
+  const pages = [
+    "--legal-url",
+    "imprint=https://shop.example/imprint",
+    "--legal-url",
+    "terms=https://shop.example/t?a=b",
+  ];
+  const flags = ["--country", "de", "--timezone", "Europe/Berlin", "--prices-include-tax", "no", "--hold", "90m"];
+  const more = ["--transfer-hold", "14d", "--transfer-instructions", "IBAN DE02 1203", "--low-stock-at", "5"];
+  const note = [
+    "--tax-note",
+    "No VAT (§ 19 UStG)",
+    "--order-url",
+    "https://shop.example/order",
+    "--long-hold-share",
+    "40",
+  ];
+  await json("tenant", "create", "demo", ...flags, ...more, ...note, ...pages);
+  expect(await json("tenant", "show", "demo")).toMatchObject({
+    country: "DE",
+    timezone: "Europe/Berlin",
+    prices_include_tax: "no",
+    hold: 5400,
+    transfer_hold: 1_209_600,
+    long_hold_share: 40,
+    transfer_instructions: "IBAN DE02 1203",
+    order_url: "https://shop.example/order",
+    low_stock_at: 5,
+    tax_note: "No VAT (§ 19 UStG)",
+    legal_urls: { imprint: "https://shop.example/imprint", terms: "https://shop.example/t?a=b" },
+  });
+  const { stdout } = await run(["tenant", "show", "demo"]);
+  for (const part of [
+    /^Prices include tax +no$/m,
+    /^Hold +90 minutes$/m,
+    /^Transfer hold +14 days$/m,
+    /^Legal urls +imprint https:\/\/shop.example\/imprint, terms https:\/\/shop.example\/t\?a=b$/m,
+  ]) {
+    expect(stdout).toMatch(part);
+  }
+  const change = [
+    "--legal-url",
+    "terms=",
+    "--legal-url",
+    "privacy=https://shop.example/p",
+    "--tax-note=",
+    "--order-url=",
+  ];
+  expect(await json("tenant", "update", "demo", ...change, "--low-stock-at", "none")).toMatchObject({
+    legal_urls: { imprint: "https://shop.example/imprint", privacy: "https://shop.example/p" },
+    ...{ tax_note: null, order_url: null, low_stock_at: null, country: "DE" },
+  });
+  const [entry] = await json<{ details: { fields: string[] } }[]>("audit", "list", "--event", "tenant.updated");
+  expect(entry?.details.fields).toContain("legal_urls");
+});
+
+test("another tax or hold concerns later orders only, and is confirmed unless nothing changes", async () => {
+  const { json, failure } = openCli();
+  await json("tenant", "create", "demo", "--country", "DE");
+  const flags = ["--country", "AT", "--prices-include-tax", "no", "--hold", "2h", "--transfer-hold", "7d"];
+  const { code, error } = await failure("tenant", "update", "demo", ...flags);
+  expect([code, error.message]).toEqual([2, "This command needs --yes without a terminal."]);
+  expect(error.remedy).toBe(
+    "Update store demo? Only later orders are concerned: country AT, prices include tax no, hold 2 hours.",
+  );
+  expect(await json("tenant", "show", "demo")).toMatchObject({ country: "DE", prices_include_tax: "yes" });
+  const changed = { country: "AT", prices_include_tax: "no", hold: 7200 };
+  expect(await json("tenant", "update", "demo", ...flags, "--yes")).toMatchObject(changed);
+  expect(await json("tenant", "update", "demo", ...flags)).toMatchObject(changed);
 });
 
 describe("text instead of a number is a usage error", () => {

@@ -72,7 +72,7 @@ onDatabase("file", (suite) => {
       expect(await guide.pointsOf("ada@example.com", goodPassword)).toBe(0);
       expect(printed.mock.calls.map((values) => values.join(" "))).toEqual([
         "Enamel mug 12.5",
-        "Order 1: 13",
+        "Order 1: 17.9",
         "Sold out: items.0.quantity",
         expect.stringMatching(/^order\.created ord_/),
       ]);

@@ -20,7 +20,7 @@ let database: TestDatabase;
 let system: SystemCtx;
 let dir: string;
 
-const seed = () => seedDemo(database.db, vault, Date.now, dir);
+const seed = () => seedDemo(database.db, vault, Date.now, { dataDir: dir, shopUrl: "http://127.0.0.1:8081" });
 const keyFile = () => join(dir, "demo-key.json");
 
 beforeAll(async () => {
@@ -123,6 +123,26 @@ test("its customer can sign in with the printed password, also after being chang
   await deleteUser(ctx, first.id, null);
   await seed();
   expect(await verifyPassword(password, (await find()).passwordHash)).toBe(true);
+});
+
+test("a store from a version without rates gets rates and a code, once", async () => {
+  await seed();
+  await database.db.execute("delete from shipping_rates");
+  await database.db.execute("delete from tax_rates");
+  await database.db.execute("delete from discounts");
+  await seed();
+  const count = async () => {
+    const tables = ["shipping_rates", "tax_rates", "discounts"].map((name) => `(select count(*) from ${name})`);
+    return Object.values((await database.db.execute(`select ${tables.join(" > 0, ")} > 0`)).rows[0] ?? {});
+  };
+  expect(await count()).toEqual([0, 0, 0]);
+  await database.db.execute(
+    "update tenants set order_url = null, country = null, prices_include_tax = 'no' where namespace = 'demo'",
+  );
+  await seed();
+  expect(await count()).toEqual([1, 1, 1]);
+  const { rows } = await database.db.execute("select country, prices_include_tax as included from tenants");
+  expect(rows).toMatchObject([{ country: "DE", included: "yes" }]);
 });
 
 test("a directory from a version without customers gets one", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isCountry } from "../../src/server/modules/users/model.ts";
+import { isCountry } from "../../src/server/values/country.ts";
 import { emailKey, parseEmail } from "../../src/server/values/email.ts";
 import { failureOf } from "../support/failure.ts";
 

@@ -9,9 +9,12 @@ const kinds = Object.keys(mailKinds) as AnyMailKind[];
 const languages = Object.keys(mailTemplates);
 const store: MailStore = { title: "Lamp Shop", domain: null, url: null, logo: null, language: "en" };
 
+const link = "https://shop.example/order#ord_1.Vq8";
+const values = { code: "012345", number: "17", time: "2030-01-15 12:00", items: "2 × Mug", link };
+
 /** A rendered mail with all values that its kind needs. */
 function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
-  return renderMail({ kind, store, name: "Ada", languages: [], values: { code: "012345" }, ...more });
+  return renderMail({ kind, store, name: "Ada", languages: [], values, ...more });
 }
 
 function placeholders(texts: string[]): string[] {
@@ -41,11 +44,12 @@ for (const language of languages) {
     for (const kind of kinds) {
       const { subject, paragraphs } = templates[kind];
       expect(subject.trim().length).toBeGreaterThan(3);
-      expect(placeholders([subject])).toEqual([]);
+      expect(placeholders([subject]).filter((name) => name !== "number")).toEqual([]);
       expect(placeholders(paragraphs).toSorted()).toEqual([...mailKinds[kind], "store"].toSorted());
       expect(paragraphs).toHaveLength((mailTemplates.en as MailTemplates)[kind].paragraphs.length);
       for (const text of paragraphs) expect(text).toBe(text.trim());
-      for (const needed of mailKinds[kind]) expect(paragraphs).toContain(`{${needed}}`);
+      const alone = (["code", "link", "items"] as const).filter((name) => mailKinds[kind].includes(name as never));
+      for (const needed of alone) expect(paragraphs).toContain(`{${needed}}`);
     }
   });
 
@@ -55,6 +59,20 @@ for (const language of languages) {
     expect(text).toMatch(/\n\n012345\n\n/);
     expect(html).toMatch(/<bdi dir="ltr"[^>]*>012345<\/bdi>/);
     expect(html).toContain(`<html lang="${language}" dir="${templates.direction}">`);
+  });
+
+  test(`${language} names an order, its link and what is withdrawn, in subject, text and HTML`, () => {
+    const mail = render("order_link", { languages: [language] });
+    expect(mail.subject).toContain("17");
+    expect(mail.html).toContain(`<title>${mail.subject.replace("'", "&#39;")}</title>`);
+    expect(mail.text).toContain(`\n\n${link}\n\n`);
+    expect(mail.html).toContain(`<a href="${link}" dir="ltr"`);
+    const receipt = render("withdrawal_received", { languages: [language] });
+    for (const part of ["17", values.time, values.items]) expect(receipt.text).toContain(part);
+    expect(receipt.html).toContain("<bdi>2 × Mug</bdi>");
+    const unknown = render("withdrawal_received", { languages: [language], values: { ...values, items: "" } });
+    expect(unknown.text.split("\n\n")).toHaveLength(receipt.text.split("\n\n").length - 1);
+    expect(unknown.html).not.toContain("<bdi></bdi>");
   });
 
   test(`${language} fills every placeholder and names the store in every mail`, () => {

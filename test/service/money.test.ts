@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { all, statement } from "../../src/server/db/statement.ts";
-import { largestMinor, moneyJson, parseMoney, splitAmount, toAmount } from "../../src/server/values/money.ts";
+import {
+  largestMinor,
+  moneyJson,
+  multiplyDivide,
+  parseMoney,
+  splitAmount,
+  toAmount,
+} from "../../src/server/values/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
 /** The largest amount, in minor units, whose neighbours are distinct JSON numbers. */
@@ -128,4 +135,41 @@ test("a split gives equal weights equal parts, except for remaining units, which
   expect(splitAmount(10, [1, 2, 3])).toEqual([2, 3, 5]);
   const most = largestMinor(2);
   expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);
+});
+
+test("large and small numbers are split alike: only the proportions of the weights count", () => {
+  const random = uniform(seed + 2);
+  for (let round = 0; round < 20_000; round++) {
+    const weights = Array.from({ length: 1 + (round % 6) }, () => Math.floor(random.next().value * 5000));
+    const amount = Math.floor(random.next().value * 100_000);
+    // Times 2 ** 40, the products are above 2 ** 53.
+    const large = splitAmount(
+      amount,
+      weights.map((weight) => weight * 2 ** 40),
+    );
+    expect({ seed, amount, weights, parts: splitAmount(amount, weights) }).toEqual({
+      ...{ seed, amount, weights, parts: large },
+    });
+    const [by, to] = [weights[0] ?? 0, 1 + (weights.at(-1) ?? 0)];
+    const { part, remainder } = multiplyDivide(amount, by, to);
+    const exact = multiplyDivide(amount, by, BigInt(to));
+    expect([part, BigInt(remainder)]).toEqual([exact.part, BigInt(exact.remainder)]);
+  }
+});
+
+test("a discount equal to the lines reduces each to 0, and never below", () => {
+  const random = uniform(seed + 1);
+  for (let round = 0; round < 5000; round++) {
+    const totals = Array.from({ length: 5 }, () => Math.floor(random.next().value * 10_000));
+    const sum = totals.reduce((a, b) => a + b, 0);
+    expect(splitAmount(sum, totals)).toEqual(totals);
+    const discount = Math.floor(random.next().value * (sum + 1));
+    const parts = splitAmount(discount, totals);
+    expect({ seed, totals, discount, over: parts.filter((part, i) => part > (totals[i] as number)) }).toEqual({
+      seed,
+      totals,
+      discount,
+      over: [],
+    });
+  }
 });

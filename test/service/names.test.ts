@@ -200,10 +200,11 @@ describe("scopes", () => {
   });
 
   test("of a family expand to its scopes, and to no others", () => {
-    expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write"]);
+    expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write", "orders:place"]);
     expect(parseScopes(["orders:*", "users:read", "orders:read"])).toEqual([
       "orders:read",
       "orders:write",
+      "orders:place",
       "users:read",
     ]);
     expect(parseScopes(["events:*"])).toEqual(["events:read"]);

@@ -263,10 +263,11 @@ onEachDatabase((suite) => {
     const more = { allow_backorder: true, tags: ["-"], images: [{ url: "https://a.example/b" }], metadata: { a: 1 } };
     const translations = { de: { title: "Becher" } };
     const options = { size: "S" };
-    const numbers = { price: 5, compare_at_price: 6, stock: 7, position: 3 };
+    const sending = { weight_g: 8, requires_shipping: false, tax_class: "reduced" };
+    const numbers = { price: 5, compare_at_price: 6, stock: 7, position: 3, weight_g: 9 };
     const small = { id: one.id, title: "S", options, sku: "B", ...numbers, images: [{ url: "https://a.example/c" }] };
     const documents = [
-      { id: mug.id, title: "Cup", price: 2, ...rest, ...more, translations },
+      { id: mug.id, title: "Cup", price: 2, ...rest, ...more, ...sending, translations },
       { id: shirt.id, variants: [small, { id: two.id, stock: 1, position: 4 }] },
     ];
     expect(await importNdjson(documents.map((one) => JSON.stringify(one)).join("\n"))).toMatchObject({ updated: 2 });

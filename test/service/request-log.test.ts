@@ -76,6 +76,21 @@ test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is 
   }
 });
 
+test.each([".", "%2E", "/"])(
+  "a guest's order token that was sent in the path behind %j is not written down",
+  (sign) => {
+    const [id, token] = ["ord_01h455vb4pex5vsknk084sn02q", "0123456789abcdef".repeat(4)];
+    for (const form of ["text", "json"] as const) {
+      const line = formatRequest({ ...entry, path: `/orders/${id}${sign}${token}/` }, form);
+      expect(line).toContain(`/orders/${id}`);
+      expect(line).not.toContain(token.slice(0, 8));
+      expect(formatRequest({ ...entry, path: `/orders/${id}/fulfillments/` }, form)).toContain(
+        `/orders/${id}/fulfillments/`,
+      );
+    }
+  },
+);
+
 test("a line stays short, with any path or namespace", () => {
   // Longer than an atomic write to a pipe, so that lines of several workers would mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };

@@ -2,7 +2,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import type { IssuedAppKey } from "../../src/server/modules/app-keys/service.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
-import { createTenant, type TenantRecord } from "../../src/server/modules/tenants/service.ts";
+import { createTenant, requireTenant, type TenantRecord } from "../../src/server/modules/tenants/service.ts";
 import type { TestApp } from "./app.ts";
 import { type Call, createClient } from "./client.ts";
 
@@ -22,6 +22,9 @@ export interface ProductReply {
   available: number | null;
   allow_backorder: boolean;
   category_ids: string[];
+  weight_g: number | null;
+  requires_shipping: boolean;
+  tax_class: string;
   images: { url: string; alt: string }[];
   tags: string[];
   metadata: Record<string, unknown>;
@@ -41,6 +44,7 @@ export interface VariantReply {
   id: string;
   title: string;
   sku: string | null;
+  weight_g: number | null;
   options: Record<string, string>;
   price: number;
   price_minor: number;
@@ -115,8 +119,5 @@ export async function createShop(
 
 /** The context of a tenant's services, as from the terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
-  const sql =
-    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, address_writes as addressWrites, visitor_writes as visitorWrites, pending_orders as pendingOrders, stock_share as stockShare, orders_per_minute as ordersPerMinute, sign_up as signUp from tenants where namespace = ?";
-  const { rows } = await app.db.execute({ sql, args: [namespace] });
-  return { ...app.system, tenant: { ...(rows[0] as unknown as Ctx["tenant"]) } };
+  return { ...app.system, tenant: await requireTenant(app.system, namespace) };
 }

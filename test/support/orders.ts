@@ -18,6 +18,8 @@ export interface LineReply {
   tax_minor: number;
   total: number;
   total_minor: number;
+  fulfilled_quantity: number;
+  cancelled_quantity: number;
   refunded_quantity: number;
   refunded_minor: number;
   restocked_quantity: number;
@@ -37,9 +39,20 @@ export interface OrderReply {
   subtotal_minor: number;
   discount_minor: number;
   shipping_minor: number;
+  shipping_tax_minor: number;
   tax_minor: number;
+  tax_lines: { class: string; rate: number; base_minor: number; tax_minor: number }[];
   total: number;
   total_minor: number;
+  received_minor: number;
+  due_minor: number;
+  shipping_rate: { id: string; name: string } | null;
+  discount_code: string | null;
+  needs_attention?: string[];
+  staff_note?: string | null;
+  email: string | null;
+  payments: { id: string; reference: string | null; amount_minor: number }[];
+  fulfillments: { id: string; lines: { line_id: string; quantity: number }[]; tracking: object | null }[];
   refunded: number;
   refunded_minor: number;
   points_used: number;
@@ -77,9 +90,10 @@ export async function makeOrder(
   fields: Record<string, unknown> = {},
 ): Promise<OrderReply> {
   const body = { items: items.map((item) => ({ quantity: 1, ...item })), ...fields };
-  const { status, data, text } = await call<OrderReply>("POST /orders/", { body });
+  const { status, data, text } = await call<OrderReply & { access_token?: string }>("POST /orders/", { body });
   if (status !== 201) throw new Error(`The order was not made: ${text}`);
-  return data;
+  const { access_token: _token, ...order } = data;
+  return order;
 }
 
 /** Acts on an order with the shop's own key, and fails unless that succeeds. */

@@ -1,6 +1,7 @@
 import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "./account.ts";
 import type { ApiReply, CallOptions } from "./client.ts";
+import { newAddress } from "./client.ts";
 import type { Shop } from "./factories.ts";
 import { unlimitedOrders } from "./orders.ts";
 import { requestCode } from "./password-reset.ts";
@@ -60,11 +61,13 @@ async function makePicture({ shop }: World): Promise<string> {
 
 interface OrderMade {
   id: string;
+  number: number;
   items: { id: string }[];
 }
 
+/** Products are not shipped, so that orders need no shipping rate once a call has set some. */
 async function makeProduct({ shop }: World, fields: Record<string, unknown> = {}): Promise<string> {
-  return (await shop.createProduct({ title: "Contraband", stock: 50, ...fields })).id;
+  return (await shop.createProduct({ title: "Contraband", stock: 50, requires_shipping: false, ...fields })).id;
 }
 
 async function makeCategory({ shop }: World): Promise<string> {
@@ -98,6 +101,41 @@ async function ofOrder(
 ): Promise<RouteCall> {
   const { id } = await makeOrder(world, upTo);
   return { request: `POST /orders/${id}/${action}/`, isOwned: true, ...(body && { body }) };
+}
+
+/** A parcel with one piece of a paid order, and the path of the parcel. */
+async function makeParcel(world: World): Promise<string> {
+  const { id, items } = await makeOrder(world, "paid");
+  const body = { lines: [{ line_id: items[0]?.id, quantity: 1 }] };
+  const path = `/orders/${id}/fulfillments/`;
+  const { data, text } = await world.shop.call<{ fulfillments: { id: string }[] }>(`POST ${path}`, { body });
+  if (!data?.fulfillments) throw new Error(`The parcel was not made: ${text}`);
+  return `${path}${data.fulfillments[0]?.id}/`;
+}
+
+/** An order from which its customer withdraws. */
+async function makeWithdrawn(world: World): Promise<string> {
+  const { id, number } = await makeOrder(world);
+  const body = { number, email: world.customer.email, name: "Ada" };
+  const { error, text } = await world.shop.call("POST /orders/withdrawals/", { body, address: newAddress() });
+  if (error) throw new Error(`The withdrawal was not recorded: ${text}`);
+  return id;
+}
+
+async function makeDiscount({ shop }: World): Promise<string> {
+  const { data, text } = await shop.call("POST /discounts/", { body: { code: `CONTRABAND-${++numbers}`, percent: 5 } });
+  if (!data?.id) throw new Error(`The discount code was not made: ${text}`);
+  return data.id as string;
+}
+
+const shippingRates = () => ({
+  rates: [{ zone: "Everywhere", countries: ["*"], name: `By post ${++numbers}`, price: 4 }],
+});
+const taxRates = () => ({ rates: [{ class: "standard", country: "DE", rate: 19 }] });
+
+async function setRates({ shop }: World, request: string, body: object): Promise<void> {
+  const { error, text } = await shop.call(request, { body });
+  if (error) throw new Error(`The rates were not set: ${text}`);
 }
 
 async function makeCustomer({ shop }: World): Promise<string> {
@@ -147,6 +185,12 @@ const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
     async (world) => {
       await makeProduct(world);
       return { request: "GET /products/", query: { q: "contrabnad", sort: "relevance" } };
+    },
+  ],
+  listShippingRates: [
+    async (world) => {
+      await setRates(world, "PUT /shipping/rates/", shippingRates());
+      return { request: "GET /shipping/rates/", query: { country: "DE", value: "20" } };
     },
   ],
   getLikes: [(world) => likes.getOne(world)],
@@ -293,6 +337,47 @@ export const routeCalls: Record<string, Make> = {
     const body = { lines: [{ line_id: items[0]?.id, quantity: 1 }], restock: true };
     return { request: `POST /orders/${id}/refund/`, body, isOwned: true };
   },
+  correctOrder: async (world) => ({
+    request: `PATCH /orders/${(await makeOrder(world)).id}/`,
+    body: { staff_note: "Contraband goes to the neighbour" },
+    isOwned: true,
+  }),
+  createFulfillment: (world) =>
+    ofOrder(world, "fulfillments", "paid", { tracking: { carrier: "DHL", number: "00340434161094" } }),
+  updateFulfillment: async (world) => ({
+    request: `PATCH ${await makeParcel(world)}`,
+    body: { tracking: { carrier: "DHL", number: "00340434161094" } },
+    isOwned: true,
+  }),
+  deleteFulfillment: async (world) => ({ request: `DELETE ${await makeParcel(world)}`, isOwned: true }),
+  resolveAttention: async (world) => ({
+    request: `POST /orders/${await makeWithdrawn(world)}/attention/`,
+    body: { kind: "withdrawal", action: "accept", note: "Contraband comes back" },
+    isOwned: true,
+  }),
+  mailOrderLink: async (world) => ({
+    request: "POST /orders/access/",
+    body: { number: (await makeOrder(world)).number, email: world.customer.email },
+  }),
+  recordWithdrawal: async (world) => ({
+    request: "POST /orders/withdrawals/",
+    body: { number: (await makeOrder(world)).number, email: world.customer.email, name: "Ada" },
+  }),
+  // Settings
+  listShippingRates: async (world) => {
+    await setRates(world, "PUT /shipping/rates/", shippingRates());
+    return { request: "GET /shipping/rates/" };
+  },
+  replaceShippingRates: plain("PUT /shipping/rates/", shippingRates),
+  listTaxRates: async (world) => {
+    await setRates(world, "PUT /taxes/rates/", taxRates());
+    return { request: "GET /taxes/rates/" };
+  },
+  replaceTaxRates: plain("PUT /taxes/rates/", taxRates),
+  listDiscounts: listOf("GET /discounts/", makeDiscount),
+  createDiscount: plain("POST /discounts/", () => ({ code: `SUMMER-${++numbers}`, percent: 10 })),
+  getDiscount: at("GET /discounts/", makeDiscount),
+  endDiscount: async (world) => ({ request: `POST /discounts/${await makeDiscount(world)}/end/` }),
   // The change feed
   listEvents: listOf("GET /events/", makeProduct),
   // Rewards

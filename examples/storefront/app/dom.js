@@ -4,7 +4,9 @@ import { t } from "./words.js";
 export function take(id, slots = {}) {
   const root = document.getElementById(id).content.firstElementChild.cloneNode(true);
   translate(root);
-  for (const [name, value] of Object.entries(slots)) fill(slot(root, name), value);
+  // All slots are found first: a slot may be inside of another, which is removed.
+  const found = Object.entries(slots).map(([name, value]) => [slot(root, name), value]);
+  for (const [element, value] of found) fill(element, value);
   return root;
 }
 

@@ -1,12 +1,16 @@
 import { take, toast } from "./dom.js";
-import { hasWords, t } from "./words.js";
+import { formatWait, hasWords, t } from "./words.js";
 
 export function explain(error) {
-  const name = `error.${error.code}`;
-  if (hasWords(name)) return t(name, { count: Math.ceil((error.retryAfter ?? 60) / 60) });
+  const name = `error.${isTooManyUnpaid(error) ? "unpaid" : error.code}`;
+  const { retryAfter = 60 } = error;
+  if (hasWords(name)) return t(name, { count: Math.ceil(retryAfter / 60), when: formatWait(retryAfter) });
   const unknown = t("error.unknown");
   return error.requestId ? `${unknown} ${t("error.quote", { id: error.requestId })}` : unknown;
 }
+
+/** The limit of tries has the same code. */
+const isTooManyUnpaid = ({ code, message }) => code === 5107 && message.includes("unpaid orders");
 
 export function apology(given, retry) {
   // An address with a category that is gone is 5102.

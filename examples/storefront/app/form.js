@@ -47,8 +47,8 @@ function checkFields(form) {
 }
 
 export function checkField(control) {
-  const { valid, valueMissing } = control.validity;
-  mark(control, valid ? null : valueMissing ? "form.missing" : "form.noEmail");
+  const { valid, valueMissing, typeMismatch } = control.validity;
+  mark(control, valid ? null : valueMissing ? "form.missing" : typeMismatch ? "form.noEmail" : "form.check");
   return valid;
 }
 
@@ -85,8 +85,9 @@ export function nextStep(old, step) {
   focusOn(step.querySelector("h1, h2"));
 }
 
-/** A demo's terminal has the code. */
-export const mailNote = () => config.mail && take("mail-note", { command: config.mail });
+/** A demo's terminal has the mail. */
+export const mailNote = (word = "code.demo") =>
+  config.mail && take("mail-note", { text: t(word), command: config.mail });
 
 export function resendButton(send) {
   const root = take("resend");

@@ -1,9 +1,11 @@
 import { address, go, parse } from "./address.js";
 import { readBasket } from "./basket/basket.js";
 import { h, toast, translate } from "./dom.js";
+import { optionally } from "./errors.js";
 import { render } from "./router.js";
 import { config, isSignedIn } from "./shop.js";
-import { language, loadWords, t } from "./words.js";
+import { priceNote, readStore, sentence } from "./store.js";
+import { hasWords, language, loadWords, t } from "./words.js";
 
 const find = (selector) => document.querySelector(selector);
 const all = (selector) => document.querySelectorAll(selector);
@@ -29,7 +31,18 @@ export function drawFrame() {
   for (const button of all(".languages button")) button.ariaPressed = String(button.value === language());
   drawBasketCount();
   void drawAccount();
+  void optionally(drawLegal);
   markPlace();
+}
+
+async function drawLegal() {
+  const store = await readStore();
+  find("[data-prices]").textContent = t("frame.prices", { note: sentence(priceNote(store)) });
+  const links = Object.entries(store.legal_urls).map(([name, href]) => {
+    const word = `legal.${name}`;
+    return h("a", { href }, hasWords(word) ? t(word) : name);
+  });
+  find("[data-legal]").replaceChildren(...links);
 }
 
 async function changeLanguage(next) {
@@ -59,7 +72,7 @@ function drawBasketCount() {
   const badge = find("[data-basket-count]");
   badge.hidden = count === 0;
   badge.textContent = count;
-  find("[data-basket-words]").textContent = t("frame.pieces", { count });
+  find("[data-basket-words]").textContent = count === 0 ? "" : t("frame.pieces", { count });
 }
 
 async function drawAccount() {

@@ -1,6 +1,7 @@
 import { address, go, parse } from "./address.js";
 import { focusOn } from "./dom.js";
 import { apology, coded } from "./errors.js";
+import { takeToken } from "./orders/access.js";
 import { isSignedIn } from "./shop.js";
 
 /** By the first part of the address. `show(route)` returns the content; `update(route)` changes a filter. */
@@ -11,13 +12,16 @@ const pages = {
   checkout: "basket/checkout",
   orders: "orders/page",
   order: "orders/order",
+  link: "orders/link",
+  withdraw: "orders/withdraw",
+  legal: "legal/page",
   wishlist: "orders/wishlist",
   account: "account/page",
   "sign-in": "account/sign-in",
   "sign-up": "account/sign-up",
   reset: "account/reset",
 };
-const forCustomers = ["checkout", "orders", "order", "wishlist", "account"];
+const forCustomers = ["orders", "wishlist", "account"];
 
 const main = document.querySelector("#main");
 const toasts = document.querySelector("#toast");
@@ -41,6 +45,7 @@ const mustSignIn = async ({ name }) => forCustomers.includes(name) && !(await is
 
 export async function render({ fresh = false } = {}) {
   controller.abort();
+  takeToken();
   if (toasts.dataset.page !== location.hash) toasts.replaceChildren();
   controller = new AbortController();
   const { signal } = controller;

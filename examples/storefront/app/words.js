@@ -33,6 +33,13 @@ export function formatDate(date, style = { dateStyle: "long" }) {
   return new Intl.DateTimeFormat(current, style).format(new Date(date));
 }
 
+/** "in 3 hours". Minutes are rounded up. */
+export function formatWait(seconds) {
+  const sizes = { day: 86_400, hour: 3600 };
+  const [unit, size] = Object.entries(sizes).find(([, one]) => seconds >= 2 * one) ?? ["minute", 60];
+  return new Intl.RelativeTimeFormat(current).format(Math.ceil(seconds / size), unit);
+}
+
 export const countryName = (code) => new Intl.DisplayNames(current, { type: "region" }).of(code);
 
 const moneyFormat = (currency, more) => new Intl.NumberFormat(current, { style: "currency", currency, ...more });
@@ -42,6 +49,8 @@ export const formatMoney = (amount, currency) => moneyFormat(currency).format(am
 
 export const formatRange = (low, high, currency) =>
   moneyFormat(currency, { maximumFractionDigits: 0 }).formatRange(low, high);
+
+export const formatNumber = (number) => new Intl.NumberFormat(current).format(number);
 
 export function formatMinor(minor, currency) {
   const { maximumFractionDigits } = moneyFormat(currency).resolvedOptions();

@@ -44,7 +44,9 @@ export const commandTree: CommandGroup = {
     }),
     order: group("Manage orders", {
       ...fromModule(() => import("./order/commands.ts"), "list show export"),
+      create: () => import("./order/create.ts").then(byDefault),
       ...fromModule(() => import("./order/change.ts"), "pay fulfill cancel refund"),
+      ...fromModule(() => import("./order/staff.ts"), "accept note revoke-access withdrawals"),
     }),
     webhook: group("Manage webhooks, which receive the events of a store", {
       ...fromModule(() => import("./webhook/commands.ts"), "add list show deliveries replay rotate remove"),
@@ -62,6 +64,15 @@ export const commandTree: CommandGroup = {
     }),
     category: group("Manage categories of products", {
       ...fromModule(() => import("./category/commands.ts"), "list create update delete"),
+    }),
+    shipping: group("Set and show the shipping rates of a store", {
+      ...fromModule(() => import("./shipping/commands.ts"), "set show"),
+    }),
+    tax: group("Set and show the tax rates of a store", {
+      ...fromModule(() => import("./tax/commands.ts"), "set show"),
+    }),
+    discount: group("Manage discount codes", {
+      ...fromModule(() => import("./discount/commands.ts"), "create list show end"),
     }),
     mail: group("List, show, retry and test mail", {
       ...fromModule(() => import("./mail/commands.ts"), "list show retry test"),

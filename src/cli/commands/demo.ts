@@ -65,7 +65,7 @@ export default defineCommand({
     // Its addresses are printed above.
     const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
-      store = await demo.seedDemo(db, vault, Date.now, config.dataDir);
+      store = await demo.seedDemo(db, vault, Date.now, { dataDir: config.dataDir, shopUrl: shop.url });
     };
     try {
       // The demo uses plain HTTP, because a configured certificate is for a real store.

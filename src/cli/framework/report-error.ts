@@ -55,11 +55,17 @@ function describeProblem(error: unknown, run: Run) {
   return { exit, kind, message, remedy, details };
 }
 
-/** The argument of a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
+/**
+ * The argument of a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. An argument
+ * may also stand for a part of a field, such as `tracking.url`.
+ */
 function findArg(field: string, { command, values }: Run): string | undefined {
-  const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
+  const hyphens = (text: string) => text.replaceAll(/[._]/g, "-");
+  const base = field.split(/[.[]/)[0] ?? field;
   const args = Object.entries(command?.args ?? {});
-  const matching = args.filter(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
+  const named = (wanted: string) => args.filter(([name, arg]) => hyphens(arg.field ?? name) === hyphens(wanted));
+  const whole = named(field);
+  const matching = whole.length > 0 ? whole : named(base);
   const found = matching.find(([name]) => isGiven(values[name])) ?? matching[0];
   return found && formatArg(...found);
 }

@@ -12,7 +12,13 @@ import { claimDatabase } from "../security/secret-key.ts";
 /** The parts of a shop to create; null leaves a part out. */
 export interface ShopPlan {
   namespace: string;
-  store: { title: string; currency: string; language: string } | null;
+  store: {
+    title: string;
+    currency: string;
+    language: string;
+    country: string | null;
+    pricesIncludeTax: "yes" | "no";
+  } | null;
   /** Prepared before the transaction, because hashing the password takes long. */
   owner: NewUser | null;
   /** With origins, it is a storefront key, which visitors can read. Without any, it works in no browser. */

@@ -7,7 +7,7 @@ import type { Database } from "../db/session.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { AppError, conflict } from "../errors.ts";
 import { issueKeyWithOrigins } from "../modules/app-keys/origins.ts";
-import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
+import { activateKey, issueKey, publishKey, updateKey } from "../modules/app-keys/service.ts";
 import type { CategoryInput } from "../modules/catalogue/categories/model.ts";
 import { createCategory, listCategoryTree } from "../modules/catalogue/categories/service.ts";
 import { listProducts } from "../modules/catalogue/list/list.ts";
@@ -26,6 +26,7 @@ import { collectFiles } from "../values/collect-files.ts" with { type: "macro" }
 import { newId } from "../values/stamps.ts";
 import demoCategories from "./demo-categories.json" with { type: "json" };
 import demoProducts from "./demo-products.json" with { type: "json" };
+import { linkShop, openSale, saleSettings } from "./demo-sale.ts";
 
 export const demoNamespace = "demo";
 const namespace = demoNamespace;
@@ -44,14 +45,20 @@ const pageKey = {
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
+/** Where the demo keeps its data, and the address of its shop. */
+interface DemoPlace {
+  dataDir: string;
+  shopUrl: string;
+}
+
 /**
- * Fills an empty data directory with a sample store: products in categories, a customer and two published keys, one of
- * them for pages. Later starts keep the data and replace a missing key. Each start prints working requests, so the
+ * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer and two
+ * published keys, one of them for pages. Later starts keep the data and replace a missing key. Each start prints working requests, so the
  * secrets are stored in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a product,
  * and whether it is new.
  * @throws conflict when the directory contains stores that the demo did not create.
  */
-export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string) {
+export async function seedDemo(db: Database, vault: Vault, now: () => number, { dataDir, shopUrl }: DemoPlace) {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now };
   const path = join(dataDir, keyFile);
   const isOurs = existsSync(path);
@@ -64,12 +71,17 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     if (!isOurs && tenants.length > 0) {
       throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
     }
-    if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR", signInByMail: "on" });
+    if (isNew) await createTenant(tx, { ...saleSettings, namespace, title: "Demo store", signInByMail: "on" });
     const { appId, appSecret, pageId, pageSecret } = isNew ? {} : before;
     const key =
       (await findKey(tx, appId, appSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
     const page = (await findKey(tx, pageId, pageSecret)) ?? (await issueKeyWithOrigins(tx, pageKey));
+    // Keys of older versions cannot place orders.
+    await updateKey(tx, page.app_id, { scopes: pageKey.scopes });
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
+    // `linkShop` sets the address, so stores of older versions have none.
+    if (work.tenant.orderUrl === null) await openSale(work);
+    await linkShop(work, shopUrl);
     const keys = { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
     const kept = { ...keys, password };
     // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.

@@ -4,6 +4,7 @@ import { bodyOf, successResponse, successText } from "../http/envelope.ts";
 import type { Call, Reply, Route, State } from "../http/route.ts";
 import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency/service.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
+import { hasScope } from "../security/scopes.ts";
 import { parseIfMatch } from "./check-input.ts";
 import { chooseCoding, compress } from "./compression.ts";
 
@@ -25,7 +26,8 @@ export async function answerCall(
   const answer = await (route.method === "GET"
     ? route.handle(call as never, undefined as never)
     : answerIdempotently(route, { ...call, ifMatch }, asked.get("idempotency-key")));
-  const shown = { ...answer, json: withPublicUrls(answer.json, publicUrl) };
+  const json = route.complete?.(call.ctx, answer.json) ?? answer.json;
+  const shown = { ...answer, json: withPublicUrls(json, publicUrl) };
   return successResponse(requestId, shown, successStatus(route, answer), headers);
 }
 
@@ -88,6 +90,8 @@ function isListed(header: string, tag: string): boolean {
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
+/** All visitors of a page are one caller, so their keys must not be guessable. */
+const minPageKey = 22;
 
 /** POST routes support `Idempotency-Key`, except those with secrets. */
 export function takesKey({ method, path, secret }: Route): boolean {
@@ -107,6 +111,9 @@ async function answerIdempotently(route: Route, call: Call, header: string | nul
   if (header !== null && takesKey(route) && !keyForm.test(header)) {
     throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
+  if (header !== null && header.length < minPageKey && takesKey(route) && isPageKey(call.ctx.actor)) {
+    throw malformedRequest(`Idempotency-Key of a page must have at least ${minPageKey} characters.`);
+  }
   if (header === null || caller === null || !takesKey(route) || call.query.dry_run === true) {
     return route.handle(call as never, await route.prepare?.(call as never));
   }
@@ -118,6 +125,10 @@ async function answerIdempotently(route: Route, call: Call, header: string | nul
     const answer = await route.handle({ ...call, ctx: tx } as never, prepared);
     return { ...answer, status: successStatus(route, answer) };
   });
+}
+
+function isPageKey(actor: Actor): boolean {
+  return actor.kind === "app" && hasScope(actor.scopes, "orders:place") && !hasScope(actor.scopes, "orders:write");
 }
 
 /** Null for visitors, because they cannot be distinguished. */

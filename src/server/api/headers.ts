@@ -56,7 +56,7 @@ export class RequestClient implements NonNullable<Ctx["client"]> {
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
 // The wildcard allows other headers of libraries, but not Authorization. Browsers before 2022 do not know the wildcard.
 const allowedHeaders =
-  "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Pragma, " +
+  "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Order-Token, X-Request-Id, Cache-Control, Pragma, " +
   "X-Requested-With, traceparent, tracestate, baggage, sentry-trace, *";
 
 export function allowOrigin(headers: Record<string, string>, origin: string): void {

@@ -197,7 +197,8 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
 function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
   const { db, vault, now, memory, push, media, clientIpOf } = deps;
   const client = new RequestClient(clientIpOf, request);
-  return { db, tenant, actor, vault, requestId, now, memory, push, media, client };
+  const orderToken = request.headers.get("x-order-token") ?? undefined;
+  return { db, tenant, actor, vault, requestId, now, memory, push, media, client, orderToken };
 }
 
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Route } from "../http/route.ts";
 import { categoryRoutes, productRoutes, variantRoutes } from "../modules/catalogue/routes.ts";
+import { discountRoutes } from "../modules/discounts/routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
 import { notificationRoutes } from "../modules/notifications/routes.ts";
@@ -10,7 +11,9 @@ import { profileRoutes } from "../modules/profile/routes.ts";
 import { reactionRoutes } from "../modules/reactions/routes.ts";
 import { rewardRoutes } from "../modules/rewards/routes.ts";
 import { sessionRoutes } from "../modules/sessions/routes.ts";
+import { shippingRoutes } from "../modules/shipping/routes.ts";
 import { signUpRoutes } from "../modules/sign-up/routes.ts";
+import { taxRoutes } from "../modules/taxes/routes.ts";
 import { storeRoutes } from "../modules/tenants/routes.ts";
 import { twoFactorRoutes } from "../modules/two-factor/routes.ts";
 import { userRoutes } from "../modules/users/routes.ts";
@@ -19,6 +22,7 @@ import { wishlistRoutes } from "../modules/wishlist/routes.ts";
 
 export const routes: readonly Route[] = [
   ...categoryRoutes,
+  ...discountRoutes,
   ...eventRoutes,
   ...mediaRoutes,
   ...orderRoutes,
@@ -30,8 +34,10 @@ export const routes: readonly Route[] = [
   ...notificationRoutes,
   ...rewardRoutes,
   ...sessionRoutes,
+  ...shippingRoutes,
   ...signUpRoutes,
   ...storeRoutes,
+  ...taxRoutes,
   ...twoFactorRoutes,
   ...userRoutes,
   ...variantRoutes,

@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { InStatement, Row } from "@libsql/core/api";
 import initial from "../../../drizzle/0000_initial.sql" with { type: "text" };
+import sale from "../../../drizzle/0001_sale.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -18,7 +19,10 @@ export interface Migration {
 }
 
 /** All migrations, oldest first. List each new file of drizzle/ here, so that the executable embeds it. */
-export const migrations: readonly Migration[] = [{ name: "0000_initial", sql: initial }];
+export const migrations: readonly Migration[] = [
+  { name: "0000_initial", sql: initial },
+  { name: "0001_sale", sql: sale },
+];
 
 /** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */
 export const restoreMarker = "__bodega_load";

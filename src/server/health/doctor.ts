@@ -51,13 +51,14 @@ const databaseChecks: Checks<StoreSubject> = {
 };
 /** These also run for one store (`-n`). */
 const storeChecks: Checks<StoreSubject> = {
-  ...{ stores: stores.checkStores, accounts: stores.checkAccounts, keys: stores.checkKeys },
+  ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
   ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks },
 };
 /** In the order in which they run: values from which others are computed come first. */
 const recordChecks: Checks<RecordSubject> = {
   ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
-  ...{ replies: products.storedReplies, totals: orders.orderTotals, refunds: orders.refunds, numbers: orders.numbers },
+  ...{ replies: products.storedReplies, totals: orders.orderTotals, money: orders.orderMoney, refunds: orders.refunds },
+  ...{ pieces: orders.orderPieces, discounts: orders.discountCounts, numbers: orders.numbers },
   ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };

@@ -134,6 +134,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
    * is compressed, so it must contain no secrets.
    */
   readEtagSource?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
+  /** Adds to the reply what is not stored with an `Idempotency-Key`, because it is secret. */
+  complete?(ctx: Ctx, json: string): string;
   /** With `readEtagSource`, the reply must have the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
@@ -167,7 +169,7 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
 /** A PUT ignores fields that only the reply has, so that it accepts what a GET returned. */
 function withIgnored({ body, reply }: { body?: TSchema; reply: { data: TSchema } }): TObject {
   const readOnly = Type.Optional(Type.Unknown({ description: "Read-only: ignored." }));
-  const ignored = Object.fromEntries(Object.keys(reply.data.properties).map((name) => [name, readOnly]));
+  const ignored = Object.fromEntries(Object.keys(reply.data.properties ?? {}).map((name) => [name, readOnly]));
   const $id = body?.$id?.replace("Input", "Replacement");
   return Type.Object({ ...ignored, ...body?.properties }, { ...body, $id } as TSchema);
 }

@@ -11,7 +11,8 @@ import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
-import { expireDueOrders } from "../modules/orders/service.ts";
+import { expireDueOrders } from "../modules/orders/expiry.ts";
+import { purgePersons, purgeWithdrawals } from "../modules/orders/guests/persons.ts";
 import { purgePublicHits } from "../modules/rate-limits/public-writes.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
@@ -21,7 +22,9 @@ import { purgeViewDedupKeys } from "../modules/views/view-buffer.ts";
 import { purgeDeliveries, purgeEvents } from "../modules/webhooks/deliveries.ts";
 import { formatDuration } from "../values/units.ts";
 
-const purgeMs = 60_000;
+/** Orders expire within seconds of their time, because others wait for their stock. */
+const expireMs = 10_000;
+const roundsPerPurge = 6;
 const maxSkewMs = 60_000;
 
 interface PurgeCtx {
@@ -34,7 +37,6 @@ type PurgeJob = (ctx: PurgeCtx) => Promise<number>;
 
 /** Each job handles one batch, and is repeated until it finds none. With a wrong clock, these jobs would do harm. */
 const purgeJobs: PurgeJob[] = [
-  expireDueOrders,
   expireDuePoints,
   purgePictures,
   purgeTrash,
@@ -53,19 +55,24 @@ const purgeJobs: PurgeJob[] = [
   purgeEvents,
   purgeViewDedupKeys,
   purgeRejections,
+  purgePersons,
+  purgeWithdrawals,
 ];
 
-/** Runs all jobs every minute, with pauses for other writers. A failing job does not stop the others. */
+/** Expires orders every ten seconds, and runs all other jobs every minute, with pauses for other writers. A failing job does not stop the others. */
 export function startPurging(ctx: PurgeCtx, keepAddressesMs: number, notice: LogWriter["notice"]) {
   let running: Promise<void> | undefined;
   let isStopping = false;
+  let round = 0;
   const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
   const isClockRight = createClockCheck(ctx.db, ctx.now, () => uptime() * 1000, notice);
   const reportFailure = () => notice("warn", "orders and points could not expire, or old rows could not be deleted");
   const purgeAll = async () => {
     if (!(await isClockRight())) return;
     let hasFailed = false;
-    for (const purge of [...purgeJobs, eraseAddresses]) {
+    round++;
+    const others = round % roundsPerPurge === 0 ? [...purgeJobs, eraseAddresses] : [];
+    for (const purge of [expireDueOrders, ...others]) {
       try {
         while (!isStopping && (await purge(ctx)) > 0);
       } catch {
@@ -80,7 +87,7 @@ export function startPurging(ctx: PurgeCtx, keepAddressesMs: number, notice: Log
       .finally(() => {
         running = undefined;
       });
-  }, purgeMs);
+  }, expireMs);
   return {
     stop(): Promise<void> | undefined {
       isStopping = true;

@@ -11,6 +11,7 @@ const visitorActs = {
   "products:write": "read drafts and change or delete products",
   "orders:read": "read all orders with names and addresses",
   "orders:write": "create, cancel and refund orders",
+  "orders:place": "",
   "wishlist:read": "read all wishlists",
   "wishlist:write": "change all wishlists",
   "rewards:read": "read all reward points",
@@ -22,6 +23,7 @@ const visitorActs = {
   "customers:sign-up": "",
   "auth:forward": "",
   "media:write": "upload pictures until the quota is used up",
+  "settings:write": "change shipping, taxes and discount codes",
 };
 
 type KnownScope = keyof typeof visitorActs;
@@ -55,7 +57,7 @@ export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
 
 /** The scopes of a key by its purpose: for pages in browsers, for a server of the store, and for a program that imports. */
 export const keyPurposes: Record<"storefront" | "backend" | "import", readonly KnownScope[]> = {
-  storefront: ["catalog:read", "customers:sign-up"],
+  storefront: ["catalog:read", "orders:place", "customers:sign-up"],
   backend: ["*"],
   import: ["products:read", "products:write", "media:write"],
 };

@@ -9,6 +9,7 @@ export type VaultPurpose =
   | "mail-code"
   | "mail"
   | "idempotency"
+  | "order"
   | "webhook"
   | "visitor"
   | "view"

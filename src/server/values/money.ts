@@ -47,18 +47,34 @@ export function moneyJson(minor: string, digits: string): string {
     else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`;
 }
 
+/** Returns `amount × by ÷ to`, rounded down, and its remainder. Only large products need whole numbers of any size. */
+export function multiplyDivide(
+  amount: number,
+  by: number,
+  to: number | bigint,
+): { part: number; remainder: number | bigint } {
+  const product = amount * by;
+  if (typeof to === "number" && product < 2 ** 53) {
+    const remainder = product % to;
+    return { part: (product - remainder) / to, remainder };
+  }
+  const exact = BigInt(amount) * BigInt(by);
+  return { part: Number(exact / BigInt(to)), remainder: exact % BigInt(to) };
+}
+
 /**
  * Splits an amount by weight with the largest remainder, so that the parts add up exactly. Equal remainders go to the
  * earlier part; without any weight, all of it goes to the first part.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
-  const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
-  if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
-  // The product of two amounts can be too large for an exact double.
-  const shares = weights.map((weight, index) => ({ index, product: BigInt(amount) * BigInt(weight) }));
-  const parts = shares.map(({ product }) => Number(product / total));
-  const left = amount - parts.reduce((sum, part) => sum + part, 0);
-  const byRemainder = shares.toSorted((a, b) => Number((b.product % total) - (a.product % total)));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (sum === 0) return weights.map((_, index) => (index === 0 ? amount : 0));
+  const total = Number.isSafeInteger(sum) ? sum : weights.reduce((all, weight) => all + BigInt(weight), 0n);
+  const shares = weights.map((weight, index) => ({ index, ...multiplyDivide(amount, weight, total) }));
+  const parts = shares.map(({ part }) => part);
+  const left = amount - parts.reduce((given, part) => given + part, 0);
+  if (left === 0) return parts;
+  const byRemainder = shares.toSorted((a, b) => Number(b.remainder > a.remainder) - Number(b.remainder < a.remainder));
   for (const { index } of byRemainder.slice(0, left)) parts[index] = (parts[index] as number) + 1;
   return parts;
 }

@@ -77,3 +77,6 @@ export const IdParams = Type.Object({ id: Type.String() });
 export function deleted($id: string) {
   return output($id, { id: Type.String(), deleted: Type.Literal(true) });
 }
+
+/** The reply to calls that reveal nothing. */
+export const Accepted = output("Accepted", { accepted: Type.Literal(true) });

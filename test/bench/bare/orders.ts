@@ -57,20 +57,8 @@ export function prepareOrders(db: Database, tenantId: string): (input: Input) =>
     const price = price_minor / 100;
     const line = { id: lineId, product_id, title, sku, image, price, price_minor, quantity, total, total_minor: minor };
     const states = { status: "pending", payment_status: "unpaid", fulfillment_status: "unfulfilled" };
-    return JSON.stringify({
-      id,
-      number,
-      ...states,
-      currency,
-      items: [line],
-      subtotal: total,
-      subtotal_minor: minor,
-      total,
-      total_minor: minor,
-      version: 1,
-      created_at,
-      expires_at,
-    });
+    const amounts = { currency, items: [line], subtotal: total, subtotal_minor: minor, total, total_minor: minor };
+    return JSON.stringify({ id, number, ...states, ...amounts, version: 1, created_at, expires_at });
   });
   return (input) => order.immediate(input);
 }

@@ -62,8 +62,9 @@ describe("declarations of every route", () => {
     expect(routes.filter(isPublic).map(nameOf).sort()).toEqual(publicRoutes.toSorted());
   });
 
-  test("only the store itself is shown to keys of any scope", () => {
-    expect(routes.filter(({ access }) => access.includes(anyKey)).map(nameOf)).toEqual(["GET /store/"]);
+  test("only the store itself and its shipping rates are shown to keys of any scope", () => {
+    const open = routes.filter(({ access }) => access.includes(anyKey)).map(nameOf);
+    expect(open.toSorted()).toEqual(["GET /shipping/rates/", "GET /store/"]);
   });
 
   test("no two routes share a name, or a method and path", () => {

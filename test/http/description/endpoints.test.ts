@@ -12,6 +12,7 @@ const heading = "\n## Every endpoint\n";
 
 /** Replacements by field, for values that differ from run to run or are too long to read. */
 const placeholders: Record<string, unknown> = {
+  access_token: "…",
   app_secret: "…",
   auth: "…",
   code: "492039",
@@ -46,7 +47,8 @@ function display(value: unknown, key = ""): unknown {
       .replace(/\bt-[0-9a-f-]{36}\b/g, "demo")
       // Counted up through all test files of a process.
       .replace(/\bM\d+\b/g, "M")
-      .replace(/\b(brochures)[ -]\d+/gi, "$1")
+      .replace(/\b(brochures|By post)[ -]\d+/gi, "$1")
+      .replace(/\b(?:SUMMER|CONTRABAND)-\d+/g, "SUMMER10")
   );
 }
 

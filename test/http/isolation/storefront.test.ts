@@ -2,9 +2,10 @@ import { beforeAll, expect, test } from "bun:test";
 import { routes } from "../../../src/server/api/routes.ts";
 import { ignoresCredentials } from "../../../src/server/http/route.ts";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { keyPurposes } from "../../../src/server/security/scopes.ts";
 import type { CallOptions } from "../../support/client.ts";
 import { nameOf, rowsOf } from "../../support/isolation.ts";
-import { callsOf, openWorld, type RouteCall, type World } from "../../support/route-calls.ts";
+import { callsOf, openWorld, type RouteCall, type routeCalls, type World } from "../../support/route-calls.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const origin = "https://shop.example.com";
@@ -16,10 +17,15 @@ const allowed = [
   "GET /products/:id/",
   "GET /products/:id/variants/",
   "GET /products/:id/variants/:variant_id/",
+  "GET /shipping/rates/",
   "GET /store/",
 ];
 /** Those that write: they answer nothing about the store. */
 const signUps = ["POST /auth/code/", "POST /users/sign-up/", "POST /users/verify/", "POST /users/verify/resend/"];
+/** Those that answer about one order only to the visitor who has its token. */
+const withToken = ["GET /orders/:id/", "POST /orders/:id/cancel/"];
+/** Those that a visitor who buys calls. Lost links and withdrawals have the same answer for every order. */
+const purchases = ["POST /orders/", "POST /orders/access/", "POST /orders/withdrawals/"];
 const isPublic = (route: (typeof routes)[number]) => route.access.some(({ kind }) => kind === "public");
 
 onDatabase("file", (suite) => {
@@ -27,7 +33,7 @@ onDatabase("file", (suite) => {
   let page: CallOptions;
   beforeAll(async () => {
     world = await openWorld(await suite.shop());
-    const key = await world.shop.issueKey({ scopes: ["catalog:read", "customers:sign-up"] });
+    const key = await world.shop.issueKey({ scopes: [...keyPurposes.storefront] });
     await setOrigins(suite.app.system, { appId: key.app_id, origins: [origin] });
     page = { query: { app_id: key.app_id, app_secret: key.app_secret }, headers: { origin } };
   });
@@ -42,10 +48,29 @@ onDatabase("file", (suite) => {
   /** The rows of the store, without those that record the last use of a key. */
   const contents = async () => (await rowsOf(suite, world)).filter((row) => !row.startsWith("app_key_secrets"));
 
-  test("the key of a page may call exactly the routes of the catalogue and of sign-up", () => {
-    const scopes = ["catalog:read", "customers:sign-up", undefined];
+  test("the key of a page may call exactly the routes of the catalogue, of sign-up and of a visitor's own order", () => {
+    const scopes: (string | undefined)[] = [...keyPurposes.storefront, undefined];
     const open = routes.filter(({ access }) => access.some((way) => way.kind === "app" && scopes.includes(way.scope)));
-    expect(open.map(nameOf).toSorted()).toEqual([...allowed, ...signUps].toSorted());
+    expect(open.map(nameOf).toSorted()).toEqual([...allowed, ...signUps, ...withToken, ...purchases].toSorted());
+  });
+
+  test("lost links and withdrawals answer the key of a page the same for orders that exist and that do not", async () => {
+    for (const route of routes.filter((one) => purchases.includes(nameOf(one)) && one.id !== "createOrder")) {
+      const call = await (callsOf(route)[0] as (typeof routeCalls)[string])(world);
+      const replies = [await send(call), await send({ ...call, body: { ...call.body, number: 999_999 } })];
+      expect(replies.map(({ status, data }) => ({ status, data }))).toEqual(
+        replies.map(() => ({ status: 200, data: { accepted: true } })),
+      );
+    }
+  });
+
+  test("an order that the key of a page places shows nothing that only the store may see", async () => {
+    const items = [{ product_id: (await world.shop.createProduct({ requires_shipping: false })).id, quantity: 1 }];
+    const body = { items, email: "guest@example.com" };
+    const { status, data } = await send({ request: "POST /orders/", body });
+    expect(status).toBe(201);
+    expect(data).not.toContainAnyKeys(["staff_note", "needs_attention"]);
+    expect(Object.keys(data)).toContain("access_token");
   });
 
   for (const route of routes.filter((one) => !isPublic(one))) {
@@ -60,7 +85,18 @@ onDatabase("file", (suite) => {
           expect(await contents()).toEqual(before);
         }
       });
-    } else if (!signUps.includes(name)) {
+    } else if (withToken.includes(name)) {
+      test(`${name} hides every order from the key of a page without the order's token, and changes nothing`, async () => {
+        for (const make of callsOf(route)) {
+          const call = await make(world);
+          const before = await contents();
+          const { code, text } = await send(call);
+          expect(code).toBe(5301);
+          expect(text).not.toContain("Contraband");
+          expect(await contents()).toEqual(before);
+        }
+      });
+    } else if (![...signUps, ...purchases].includes(name)) {
       test(`${name} refuses the key of a page, and changes nothing`, async () => {
         for (const make of callsOf(route)) {
           const call = await make(world);

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
-import { expireDueOrders } from "../../../src/server/modules/orders/service.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder } from "../../support/orders.ts";

@@ -167,6 +167,8 @@ onEachDatabase((suite) => {
       tax_minor: 125,
       total: 41.05,
       total_minor: 4105,
+      ...{ tax_class: "standard", requires_shipping: true, weight_g: null },
+      ...{ fulfilled_quantity: 0, cancelled_quantity: 0 },
       refunded_quantity: 0,
       refunded: 0,
       refunded_minor: 0,
@@ -187,14 +189,19 @@ onEachDatabase((suite) => {
       shipping_minor: 450,
       tax: 1.25,
       tax_minor: 125,
+      ...{ shipping_tax: 0, shipping_tax_minor: 0, tax_lines: [], prices_include_tax: false },
       total: 45.55,
       total_minor: 4555,
+      ...{ received: 0, received_minor: 0, returned: 0, returned_minor: 0, due: 45.55, due_minor: 4555 },
       refunded: 0,
       refunded_minor: 0,
+      ...{ shipping_rate: null, discount_code: null, payment_method: null, payments: [], fulfillments: [] },
+      ...{ email: null, phone: null, billing_address: null, metadata: {}, staff_note: null, needs_attention: [] },
       points_used: 0,
       points_earned: 0,
       points_returned: 0,
       points_reversed: 0,
+      transfer_reference: null,
       payment_reference: null,
       shipping_address: address,
       note: "Ring twice.\nThen wait.",
@@ -250,7 +257,7 @@ onEachDatabase((suite) => {
       const replies = [await shop.call<OrderReply>("POST /orders/", { body, headers })];
       replies.push(await shop.call<OrderReply>("POST /orders/", { body, headers }));
       replies.push(await shop.call<OrderReply>(`GET /orders/${replies[0]?.data.id}/`));
-      const texts = replies.map(({ text }) => text.slice(text.indexOf('"data"')));
+      const texts = replies.map(({ text }) => text.slice(text.indexOf('"data"')).replace(/,"access_token":"\w+"/, ""));
       expect(texts[0]).toInclude('"total_minor"');
       expect(texts).toEqual(Array(3).fill(texts[0]));
 

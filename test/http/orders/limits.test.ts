@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
-import { expireDueOrders } from "../../../src/server/modules/orders/service.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
 import { openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
@@ -57,7 +57,11 @@ onEachDatabase((suite) => {
     await actOn(shop, first.data, "pay");
     // Ten pieces in any case.
     const { id: few } = await shop.createProduct({ stock: 12 });
-    expect((await eve.call("POST /orders/", order(11, few))).code).toBe(5304);
+    const { code, error } = await eve.call("POST /orders/", order(11, few));
+    expect([code, error?.details?.[0]?.message]).toEqual([
+      5304,
+      "unpaid orders of one customer can reserve at most 10",
+    ]);
     expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
     const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
     expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);

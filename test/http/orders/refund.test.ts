@@ -72,9 +72,11 @@ onEachDatabase((suite) => {
     const { order, lines } = await paidOrder(shop);
     await actOn(shop, order, "fulfill");
     const both = [
-      { line_id: lines[1], quantity: 1 },
-      { line_id: lines[0], quantity: 3 },
+      { line_id: lines[1], quantity: 1, returned: true },
+      { line_id: lines[0], quantity: 3, returned: true },
     ];
+    const unsent = both.map(({ returned: _returned, ...line }) => line);
+    expect((await shop.call(`POST /orders/${order.id}/refund/`, { body: { lines: unsent } })).code).toBe(5306);
     const most = await refund(shop, order, { lines: both });
     expect(most).toMatchObject({ status: "completed", payment_status: "partially_refunded", refunded: 15.99 });
     const all = await refund(shop, order, {});
@@ -105,7 +107,9 @@ onEachDatabase((suite) => {
       [{ lines: [{ ...line, quantity: 0 }] }, 5102, ["lines.0.quantity"]],
       [{ lines: [{ ...line, amount: 5 }] }, 5102, ["lines.0.amount"]],
       [{ lines: [] }, 5102, ["lines"]],
-      [{ amount: 5 }, 5102, ["amount"]],
+      [{ amount: 0.001 }, 5102, ["amount"]],
+      [{ amount: 500 }, 5306, []],
+      [{ shipping: 2.01 }, 5306, []],
       [{ restock: "yes" }, 5102, ["restock"]],
       [{ reason: " " }, 5102, ["reason"]],
     ];

@@ -22,7 +22,7 @@ onEachDatabase((suite) => {
     async (shop) => {
       const product = await shirt(shop);
       const at = new Date(suite.app.clock.now()).toISOString();
-      const common = { currency: "EUR", images: [], version: 1, created_at: at, updated_at: at };
+      const common = { currency: "EUR", weight_g: null, images: [], version: 1, created_at: at, updated_at: at };
       const id = expect.stringMatching(/^var_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
       expect(product.variants).toEqual([
         {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { changeStock } from "../../../src/server/modules/catalogue/products/stock.ts";
-import { expireDueOrders } from "../../../src/server/modules/orders/service.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { openAccount } from "../../support/account.ts";
 import type { Call } from "../../support/client.ts";
 import { bearer, type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";

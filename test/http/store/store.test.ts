@@ -25,6 +25,8 @@ onEachDatabase((suite) => {
       languages: ["en"],
       sign_up: "open",
       sign_in_by_mail: true,
+      ...{ country: null, prices_include_tax: true, tax_note: null, has_shipping_rates: false },
+      ...{ hold: 3600, transfer_hold: 604_800, transfer_instructions: null, order_url: null, legal_urls: {} },
     });
     expect(data).toMatchObject({
       namespace: shop.namespace,

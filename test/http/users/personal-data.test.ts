@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  const address = { line1: "Canary Street 7", city: "Canarytown", country: "PT", name: "Canary Person" };
+  const address = { line1: "Canary Street 7", city: "Canarytown", name: "Canary Person", country: "PT" };
   const ip = "198.51.100.77";
 
   /** A person of whom everything is kept that can be, with one completed order. */
@@ -47,14 +47,25 @@ onDatabase("file", (suite) => {
       body: { name: "Canary Person", phone: "+351 999", addresses: [address] },
       address: ip,
     });
+    await shop.call("POST /discounts/", { body: { code: "CANARY", percent: 10 } });
     const order = await own.call<{ id: string; number: number; total: number }>("POST /orders/", {
-      body: { items: [{ product_id, quantity: 2 }], shipping_address: address, note: "Canary note" },
+      body: {
+        ...{ items: [{ product_id, quantity: 2 }], discount_code: "CANARY", note: "Canary note", phone: "+351 999" },
+        ...{ shipping_address: address, billing_address: address, metadata: { gift: "Canary gift" } },
+      },
       address: ip,
     });
-    const { id } = order.data;
+    const { id, number } = order.data;
+    await shop.call(`PATCH /orders/${id}/`, { body: { staff_note: "Canary staff" } });
+    await shop.call("POST /orders/withdrawals/", {
+      body: { number, email, name: "Canary Person", text: "Canary text" },
+    });
+    const resolved = { kind: "withdrawal", action: "accept", note: "Canary attention" };
+    expect((await shop.call(`POST /orders/${id}/attention/`, { body: resolved })).status).toBe(200);
     for (const step of ["pay", "fulfill"])
       await shop.call(`POST /orders/${id}/${step}/`, { body: step === "pay" ? {} : undefined });
-    await shop.call(`POST /orders/${id}/refund/`, { body: { lines: [], reason: "Canary reason" } });
+    const refunded = await shop.call(`POST /orders/${id}/refund/`, { body: { amount: 1, reason: "Canary reason" } });
+    expect(refunded.status).toBe(200);
     await shop.call("POST /rewards/adjust/", { body: { points: 5, note: "Canary points", customer_id: own.id } });
     await own.call("POST /wishlist/", { body: { product_id, note: "Canary wish" } });
     await own.call("POST /likes/", { body: { resource_type: "product", resource_id: product_id } });
@@ -97,18 +108,21 @@ onDatabase("file", (suite) => {
       addresses: [address],
     });
     expect(data.orders).toMatchObject([{ id: order.id, note: "Canary note", shipping_address: address }]);
+    expect(data.withdrawals).toMatchObject([{ number: order.number, name: "Canary Person", text: "Canary text" }]);
     expect(data.rewards).toContainEqual(expect.objectContaining({ note: "Canary points" }));
     expect(data.wishlist).toMatchObject([{ note: "Canary wish" }]);
     expect(data.reactions).toMatchObject([{ kind: "like" }]);
     expect(data.devices).toHaveLength(1);
     expect(data.sessions).toMatchObject([{ ended_at: null }]);
-    expect(data.mail).toMatchObject([{ kind: "email_change_requested", status: "waiting" }]);
+    expect(data.mail).toMatchObject(
+      ["withdrawal_received", "email_change_requested"].map((kind) => ({ kind, status: "waiting" })),
+    );
     expect(data.audit).toContainEqual(expect.objectContaining({ event: "login.failed", address: ip, subject: own.id }));
     for (const secret of ["argon2", own.token, other.own.id, other.order.id, "somebody.else"])
       expect(text).not.toContain(secret);
   });
 
-  test("an erased person is in no row; orders keep numbers and amounts, and the audit log stays intact", async (shop) => {
+  test("an erased person is only in the addresses of a paid order, which keeps number and amounts; the audit log stays intact", async (shop) => {
     const { own, order } = await openPerson(shop);
     const kept = await openPerson(shop, "kept.person@example.com");
     const before = (await kept.own.call<{ orders: unknown }>(exported)).data.orders;
@@ -117,20 +131,22 @@ onDatabase("file", (suite) => {
     const rows = (await dump(shop)).split("\n");
     // The other person has the same texts, so only rows that name the erased one, or nobody, are searched.
     const others = rows.filter((row) => !row.includes(kept.own.id) && !row.includes(kept.order.id));
+    const invoiced = JSON.stringify(JSON.stringify(address));
     for (const trace of ["canary.person", "canary.other", "Canary", "+351 999", ip]) {
-      expect(others.filter((row) => row.includes(trace))).toEqual([]);
+      expect(others.filter((row) => row.replaceAll(invoiced, "").includes(trace))).toEqual([]);
     }
+    expect(others.filter((row) => row.includes(invoiced))).toEqual([expect.stringContaining(`orders ["${order.id}"`)]);
     const tables = new Set(rows.filter((row) => row.includes(own.id)).map((row) => row.split(" ")[0]));
     expect([...tables].toSorted()).toEqual(
-      `audit_log events reward_balances reward_entries reward_lots user_tokens`.split(/\s+/),
+      `audit_log discount_uses events reward_balances reward_entries reward_lots user_tokens`.split(/\s+/),
     );
     expect(await readUsers(shop)).toMatchObject([{ id: kept.own.id }]);
     expect((await shop.call<Record<string, unknown>>(`GET /orders/${order.id}/`)).data).toMatchObject({
       number: order.number,
       total: order.total,
       user_id: null,
-      shipping_address: null,
-      note: null,
+      ...{ email: null, phone: null, shipping_address: address, billing_address: address },
+      ...{ note: null, staff_note: null, metadata: {} },
     });
     expect((await kept.own.call<{ orders: unknown }>(exported)).data.orders).toEqual(before);
     expect(await verifyAudit(suite.app.system)).toMatchObject({ intact: true });

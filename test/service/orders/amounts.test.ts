@@ -1,30 +1,38 @@
 import { expect, test } from "bun:test";
-import { orderAmounts, shareOf } from "../../../src/server/modules/orders/amounts.ts";
-import { type PaidLine, planRefund } from "../../../src/server/modules/orders/refund.ts";
+import { splitReduction } from "../../../src/server/modules/discounts/calculate.ts";
+import { addUp, discountGoods, shareOf, subtotalsOf } from "../../../src/server/modules/orders/amounts.ts";
+import { type PaidLine, planLines } from "../../../src/server/modules/orders/refund-lines.ts";
 import { largestMinor } from "../../../src/server/values/money.ts";
 import { failureOf } from "../../support/failure.ts";
 import { uniform } from "../../support/random.ts";
 
 const seed = Number(process.env.BODEGA_TEST_SEED ?? 4871);
+const rounds = Number(process.env.BODEGA_TEST_ROUNDS ?? 1_000_000);
 const add = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0);
+const noPoints = { count: 0, value: 1 };
+const free = { amount: 0, taxClass: null };
 
-function given(more: Partial<{ shipping: number; tax: number; points: number; value: number; digits: number }> = {}) {
-  const { shipping = 0, tax = 0, points = 0, value = 1, digits = 2 } = more;
-  return { shipping, tax, digits, points: { count: points, value } };
+function sumOf(
+  prices: { priceMinor: number; quantity: number; taxClass?: string }[],
+  order: Partial<Parameters<typeof addUp>[1]> & { byCode?: number[]; points?: { count: number; value: number } } = {},
+) {
+  const { digits = 2, byCode = [], points = noPoints } = order;
+  return addUp(discountGoods(subtotalsOf(prices, digits), byCode, points), {
+    taxClasses: prices.map(({ taxClass = "standard" }) => taxClass),
+    ...{ shipping: free, taxation: { rates: undefined }, pricesIncludeTax: false, digits },
+    ...order,
+  });
 }
 
-test("discount and tax are split by the largest remainder, the tax in proportion to the discounted lines", () => {
+test("discount and a backend's tax are split by the largest remainder, the tax in proportion to the discounted lines", () => {
   const items = [
     { priceMinor: 100, quantity: 1 },
     { priceMinor: 50, quantity: 4 },
     { priceMinor: 0, quantity: 1 },
   ];
-  expect(orderAmounts(items, given({ points: 100, tax: 10, shipping: 7 }))).toEqual({
-    subtotal: 300,
-    discount: 100,
-    shipping: 7,
-    tax: 10,
-    total: 217,
+  const order = { points: { count: 100, value: 1 }, taxation: { tax: 10 }, shipping: { amount: 7, taxClass: null } };
+  expect(sumOf(items, order)).toEqual({
+    ...{ subtotal: 300, discount: 100, shipping: 7, shippingTax: 0, tax: 10, total: 217, taxLines: [] },
     lines: [
       { subtotal: 100, discount: 33, tax: 3, total: 70 },
       { subtotal: 200, discount: 67, tax: 7, total: 140 },
@@ -33,80 +41,155 @@ test("discount and tax are split by the largest remainder, the tax in proportion
   });
 });
 
-test("points may pay for all goods, but not for more", async () => {
+test("prices with tax contain it: books at 7 % and mugs at 19 %, with shipping taxed as the goods", () => {
+  const rates = new Map([
+    ["standard", 19_000],
+    ["reduced", 7000],
+  ]);
+  const items = [
+    { priceMinor: 1190, quantity: 2 },
+    { priceMinor: 1070, quantity: 1, taxClass: "reduced" },
+  ];
+  const shipping = { amount: 345, taxClass: null };
+  // Of 3.45, 2380/3450 is 2.38 for mugs, and 1.07 for books. 26.18 contains 4.18 at 19 %, and 11.77 contains 0.77 at 7 %.
+  expect(sumOf(items, { shipping, taxation: { rates }, pricesIncludeTax: true })).toMatchObject({
+    ...{ subtotal: 3450, shipping: 345, tax: 495, shippingTax: 45, total: 3795 },
+    taxLines: [
+      { taxClass: "standard", rate: 19_000, base: 2200, tax: 418 },
+      { taxClass: "reduced", rate: 7000, base: 1100, tax: 77 },
+    ],
+  });
+  // Prices without it: 26.18 × 19 % is 4.9742, and 11.77 × 7 % is 0.8239.
+  expect(sumOf(items, { shipping, taxation: { rates }, pricesIncludeTax: false })).toMatchObject({
+    ...{ tax: 579, total: 3795 + 579 },
+    taxLines: [
+      { base: 2618, tax: 497 },
+      { base: 1177, tax: 82 },
+    ],
+  });
+});
+
+test("shipping of goods that a code makes free is taxed as the goods, in whatever order they come", () => {
+  const rates = new Map([
+    ["standard", 19_000],
+    ["zero", 0],
+  ]);
+  const items = [
+    { priceMinor: 3000, quantity: 1, taxClass: "zero" },
+    { priceMinor: 1000, quantity: 1 },
+  ];
+  const order = { shipping: { amount: 490, taxClass: null }, taxation: { rates }, pricesIncludeTax: false };
+  // A quarter of 4.90 is taxed: 1.22 × 19 % is 0.2318, and 1.23 × 19 % is 0.2337.
+  for (const goods of [items, items.toReversed()]) {
+    const byCode = goods.map(({ priceMinor }) => priceMinor);
+    expect(sumOf(goods, { ...order, byCode })).toMatchObject({ shippingTax: 23, total: 513 });
+  }
+});
+
+test("a percentage is rounded once, half away from zero, and only eligible lines are reduced", () => {
+  expect(splitReduction([333, 333, 500], [true, true, false], { percent: 7500 })).toEqual([25, 25, 0]);
+  expect(splitReduction([5, 5], [true, true], { percent: 50_000 })).toEqual([3, 2]);
+  expect(splitReduction([100, 50], [false, true], { amount: 80 })).toEqual([0, 50]);
+  expect(splitReduction([0, 0], [true, true], { amount: 80 })).toEqual([0, 0]);
+});
+
+test("points may pay for all goods, but not for more than a code leaves", async () => {
   const items = [{ priceMinor: 100, quantity: 3 }];
-  expect(orderAmounts(items, given({ points: 100, value: 3, tax: 5 })).total).toBe(5);
-  const fault = await failureOf(() => orderAmounts(items, given({ points: 101, value: 3, shipping: 500 })));
-  expect(fault).toMatchObject({ code: 5102, details: [{ field: "use_points" }] });
+  expect(sumOf(items, { points: { count: 100, value: 3 }, taxation: { tax: 5 } }).total).toBe(5);
+  for (const order of [
+    { points: { count: 101, value: 3 } },
+    { points: { count: 91, value: 3 }, byCode: [30] },
+    { points: { count: Number.MAX_SAFE_INTEGER, value: 1000 } },
+  ]) {
+    const fault = await failureOf(() => sumOf(items, order));
+    expect(fault).toMatchObject({ code: 5102, details: [{ field: "use_points" }] });
+  }
 });
 
 test("sums are exact up to the maximum, and refused above it", async () => {
   for (const digits of [0, 2, 3]) {
     const most = largestMinor(digits);
     const item = { priceMinor: most - 1, quantity: 1 };
-    expect(orderAmounts([item], given({ digits, tax: 1 })).total).toBe(most);
+    expect(sumOf([item], { digits, taxation: { tax: 1 } }).total).toBe(most);
     for (const work of [
-      () => orderAmounts([item], given({ digits, shipping: 2 })),
-      () => orderAmounts([item, item], given({ digits })),
-      () => orderAmounts([{ priceMinor: most, quantity: 1_000_000 }], given({ digits })),
-      () => orderAmounts([item], given({ digits, points: Number.MAX_SAFE_INTEGER, value: 1000 })),
+      () => sumOf([item], { digits, shipping: { amount: 2, taxClass: null } }),
+      () => sumOf([item, item], { digits }),
+      () => sumOf([{ priceMinor: most, quantity: 1_000_000 }], { digits }),
     ]) {
       expect(await failureOf(work)).toMatchObject({ code: 5102 });
     }
   }
 });
 
-test(`lines of random orders add up to the order, and any refunds of them to what was paid (seed ${seed})`, () => {
+test(`${rounds} random orders add up with tax, code, points and shipping, and refunds give all of it back (seed ${seed})`, () => {
   const numbers = uniform(seed);
   const pick = (below: number) => Math.floor(numbers.next().value * below);
-  for (let round = 0; round < 1000; round++) {
-    const items = Array.from({ length: 1 + pick(6) }, () => ({ priceMinor: pick(5000), quantity: 1 + pick(7) }));
-    const subtotal = add(items.map(({ priceMinor, quantity }) => priceMinor * quantity));
-    const amounts = orderAmounts(items, given({ points: pick(subtotal + 1), tax: pick(700), shipping: pick(900) }));
-    const { lines } = amounts;
-    expect(add(lines.map(({ discount }) => discount))).toBe(amounts.discount);
-    expect(add(lines.map(({ tax }) => tax))).toBe(amounts.tax);
-    expect(add(lines.map(({ total }) => total)) + amounts.shipping).toBe(amounts.total);
-    for (const line of lines) expect(line.discount).toBeLessThanOrEqual(line.subtotal);
-
-    const paid: PaidLine[] = lines.map((line, index) => ({
-      id: `line_${index}`,
-      title: `Line ${index}`,
-      sku: null,
-      productId: "prod",
-      variantId: null,
-      quantity: items[index]?.quantity as number,
-      isCounted: true,
-      subtotalMinor: line.subtotal,
-      totalMinor: line.total,
-      refundedQuantity: 0,
-      refundedMinor: 0,
+  const classes = ["standard", "reduced", "zero", "own"];
+  for (let round = 0; round < rounds; round++) {
+    const items = Array.from({ length: 1 + pick(5) }, () => ({
+      ...{ priceMinor: pick(5000), quantity: 1 + pick(5), taxClass: classes[pick(4)] as string },
     }));
-    let left = amounts.total;
-    const give = (plan: ReturnType<typeof planRefund>) => {
-      left -= plan.amount;
-      for (const one of plan.lines) {
-        const line = paid.find(({ id }) => id === one.lineId) as PaidLine;
-        expect(one.amount).toBeGreaterThanOrEqual(0);
-        line.refundedQuantity += one.quantity;
-        line.refundedMinor += one.amount;
-      }
-    };
-    for (let part = pick(8); part > 0; part--) {
-      const open = paid.filter((line) => line.refundedQuantity < line.quantity);
-      const line = open[pick(open.length)];
-      if (!line) break;
-      const quantity = 1 + pick(line.quantity - line.refundedQuantity);
-      give(planRefund(paid, left, { lines: [{ line_id: line.id, quantity }] }));
-    }
-    const last = planRefund(paid, left, {});
-    expect(last.isFull).toBe(true);
-    give(last);
-    expect(left).toBe(0);
-    for (const line of paid)
-      expect([line.refundedMinor, line.refundedQuantity]).toEqual([line.totalMinor, line.quantity]);
+    const subtotals = items.map(({ priceMinor, quantity }) => priceMinor * quantity);
+    const eligible = items.map(() => pick(3) > 0);
+    const byCode = splitReduction(
+      subtotals,
+      eligible,
+      pick(2) ? { percent: 1 + pick(100_000) } : { amount: pick(9000) },
+    );
+    const points = { count: pick(add(subtotals) - add(byCode) + 1), value: 1 };
+    const rates = new Map(classes.map((name) => [name, pick(30_000)]));
+    const pricesIncludeTax = pick(2) === 0;
+    const shipping = { amount: pick(900), taxClass: pick(2) ? null : (classes[pick(4)] as string) };
+    const order = sumOf(items, { byCode, points, shipping, taxation: { rates }, pricesIncludeTax });
+    const { lines, taxLines } = order;
+    const added = pricesIncludeTax ? 0 : order.shippingTax;
+    const isWhole =
+      add(lines.map(({ total }) => total)) + order.shipping + added === order.total &&
+      add(lines.map(({ tax }) => tax)) + order.shippingTax === order.tax &&
+      add(taxLines.map(({ tax }) => tax)) === order.tax &&
+      add(taxLines.map(({ base, tax }) => base + (pricesIncludeTax ? tax : 0))) ===
+        order.subtotal - order.discount + order.shipping &&
+      order.total === order.subtotal - order.discount + order.shipping + (pricesIncludeTax ? 0 : order.tax) &&
+      lines.every(({ discount, subtotal, tax, total }) => discount <= subtotal && tax >= 0 && total >= 0);
+    if (!isWhole) throw new Error(`round ${round} does not add up: ${JSON.stringify({ items, order })}`);
+    if (round % 20 === 0) refundInParts(items, order, pick);
+    if (round === rounds - 1) expect(isWhole).toBe(true);
   }
-});
+}, 120_000);
+
+function refundInParts(
+  items: { quantity: number }[],
+  order: ReturnType<typeof addUp>,
+  pick: (below: number) => number,
+): void {
+  const paid = order.lines.map(
+    (line, index): PaidLine => ({
+      ...{ id: `line_${index}`, title: `Line ${index}`, sku: null, productId: "prod", variantId: null },
+      ...{ quantity: items[index]?.quantity as number, isCounted: true },
+      ...{ subtotalMinor: line.subtotal, totalMinor: line.total },
+      ...{ refundedQuantity: 0, refundedMinor: 0, fulfilledQuantity: 0, cancelledQuantity: 0 },
+    }),
+  );
+  const give = (input: Parameters<typeof planLines>[1], isAll: boolean) => {
+    const plan = planLines(paid, input, isAll);
+    for (const one of plan.lines) {
+      const line = paid.find(({ id }) => id === one.lineId) as PaidLine;
+      if (one.amount < 0) throw new Error(`A refund of ${one.amount}`);
+      line.refundedQuantity += one.quantity;
+      line.cancelledQuantity += one.cancelled;
+      line.refundedMinor += one.amount;
+    }
+    return plan;
+  };
+  for (let part = pick(8); part > 0; part--) {
+    const open = paid.filter((line) => line.refundedQuantity < line.quantity);
+    const line = open[pick(open.length)];
+    if (!line) break;
+    give({ lines: [{ line_id: line.id, quantity: 1 + pick(line.quantity - line.refundedQuantity) }] }, false);
+  }
+  const isWhole = (line: PaidLine) => line.refundedMinor === line.totalMinor && line.refundedQuantity === line.quantity;
+  if (!give({}, true).isWhole || !paid.every(isWhole)) throw new Error(`Not all was refunded: ${JSON.stringify(paid)}`);
+}
 
 test("a share is rounded down", () => {
   expect([1, 2, 3].map((part) => shareOf(100, part, 3))).toEqual([33, 66, 100]);

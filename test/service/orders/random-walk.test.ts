@@ -3,10 +3,13 @@ import type { Ctx } from "../../../src/server/context.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { AppError } from "../../../src/server/errors.ts";
 import { createProduct } from "../../../src/server/modules/catalogue/products/service.ts";
+import { cancelOrder } from "../../../src/server/modules/orders/cancel.ts";
 import { createOrder, prepareOrder } from "../../../src/server/modules/orders/create.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { createFulfillment } from "../../../src/server/modules/orders/fulfillments/fulfillments.ts";
 import type { OrderInput } from "../../../src/server/modules/orders/model.ts";
+import { payOrder } from "../../../src/server/modules/orders/payments.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
-import { cancelOrder, expireDueOrders, fulfillOrder, payOrder } from "../../../src/server/modules/orders/service.ts";
 import { expireDuePoints } from "../../../src/server/modules/rewards/entries.ts";
 import { spendPoints } from "../../../src/server/modules/rewards/ledger.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
@@ -173,7 +176,7 @@ async function change(walk: Walk, dice: number, step: number): Promise<void> {
       : dice < 73
         ? cancelOrder(ctx, id)
         : dice < 80
-          ? fulfillOrder(ctx, id)
+          ? createFulfillment(ctx, id)
           : refundOrder(ctx, id, refundInput(walk, before));
   const done = await attempt(work);
   if (done) note(walk, before, JSON.parse(done.json) as OrderReply);
@@ -304,7 +307,7 @@ async function checkAll(walk: Walk): Promise<void> {
   const { ctx, shop, items, orders, users } = walk;
   const { rows } = await ctx.db.execute({
     sql: `select o.id, o.number, o.status, o.total_minor as total, o.shipping_minor as shipping,
-        o.refunded_minor as refunded,
+        o.received_minor as received, o.refunded_minor as refunded,
         (select coalesce(sum(total_minor), 0) from order_lines l where l.order_id = o.id) as lines,
         (select coalesce(sum(refunded_minor), 0) from order_lines l where l.order_id = o.id) as line_refunds,
         (select coalesce(sum(amount_minor), 0) from order_refunds r where r.order_id = o.id) as refunds
@@ -316,7 +319,7 @@ async function checkAll(walk: Walk): Promise<void> {
     expect([row.id, row.status]).toEqual([row.id, orders.get(String(row.id))?.status as string]);
     expect(Number(row.lines) + Number(row.shipping)).toBe(Number(row.total));
     expect(row.refunds).toBe(row.refunded as number);
-    expect(Number(row.refunded)).toBeLessThanOrEqual(Number(row.total));
+    expect(Number(row.refunded)).toBeLessThanOrEqual(Number(row.received));
     expect(Number(row.line_refunds)).toBeLessThanOrEqual(Number(row.refunded));
   }
   const pending = [...orders.values()].filter(({ status }) => status === "pending").flatMap((one) => one.items);
@@ -332,7 +335,8 @@ async function checkAll(walk: Walk): Promise<void> {
     const shares = lines.map((line) => (line.subtotal_minor / line.quantity) * line.refunded_quantity);
     const goods = shares.reduce((sum, share) => sum + share, 0);
     expect(points_returned).toBe(Math.floor((points_used * goods) / Math.max(subtotal_minor, 1)));
-    if (payment_status === "refunded") expect(points_returned).toBe(points_used);
+    // Money that came after the order had returned its points is refunded without them.
+    if (payment_status === "refunded" && points.paid_at !== null) expect(points_returned).toBe(points_used);
     expect(points_reversed).toBeLessThanOrEqual(points_earned);
   }
   await checkReturnedLots(walk);

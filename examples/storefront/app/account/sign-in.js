@@ -3,11 +3,12 @@ import { slot, take } from "../dom.js";
 import { onClick } from "../errors.js";
 import { checkField, mailNote, nextStep, onSubmit, resendButton } from "../form.js";
 import { shop } from "../shop.js";
+import { readStore } from "../store.js";
 import { t } from "../words.js";
 
 export async function show({ query }) {
   const next = query.get("next");
-  const { sign_in_by_mail: isByMail } = await shop.store();
+  const { sign_in_by_mail: isByMail } = await readStore();
   const content = take("sign-in", {
     first: next && {},
     email: { value: query.get("email") },

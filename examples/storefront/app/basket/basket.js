@@ -44,5 +44,6 @@ export function removeOrdered(ordered) {
   save({ id: newId(), lines });
 }
 
-/** `crypto.randomUUID` is missing in pages without TLS. */
-export const newId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
+/** `crypto.randomUUID` is missing in pages without TLS. A page's key has 22 characters or more. */
+export const newId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

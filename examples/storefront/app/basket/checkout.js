@@ -1,86 +1,177 @@
 import { address, go } from "../address.js";
-import { focusOn, h, slot, take } from "../dom.js";
-import { coded, explain } from "../errors.js";
+import { slot, take } from "../dom.js";
+import { act, coded, explain } from "../errors.js";
 import { onSubmit } from "../form.js";
-import { shop } from "../shop.js";
-import { countryName, formatMinor, language, t, variantName } from "../words.js";
+import { keepToken } from "../orders/access.js";
+import { isSignedIn, shop } from "../shop.js";
+import { readStore } from "../store.js";
+import { countryName, formatMoney, language, t } from "../words.js";
 import { newId, readBasket, removeOrdered } from "./basket.js";
-import { totals } from "./totals.js";
+import { readPreview, toItems } from "./preview.js";
+import { drawRates, drawSummary } from "./summary.js";
 
-/** The amounts are those of a dry run. */
+/** What was entered outlasts a reload and a change of the language, in this tab. */
+const draftName = "shop checkout";
+
+/** Amounts and shipping rates are those of a dry run, and the total that it shows is the total that is ordered. */
 export async function show({ signal }) {
-  const order = readBasket();
-  const { lines } = order;
+  const { id, lines } = readBasket();
   if (lines.length === 0) return go("#/basket", { replace: true });
-  const [me, preview] = await Promise.all([shop.users.me({}, { signal }), readPreview(lines, signal)]);
+  const readMe = async () => ((await isSignedIn()) ? shop.users.me({}, { signal }) : null);
+  const [me, store] = await Promise.all([readMe(), readStore()]);
+  const { terms, privacy, withdrawal } = store.legal_urls;
   const content = take("checkout", {
-    remember: me.addresses.length === 0 && {},
-    submit: { disabled: Boolean(preview.error) },
+    "sign-in": { href: address("sign-in", { next: "#/checkout" }) },
+    known: !me && {},
+    remember: me?.addresses.length === 0 && {},
+    payment: store.transfer_instructions && {},
+    days: t("checkout.days", { count: Math.round(store.transfer_hold / 86_400) }),
+    terms: terms && { href: terms },
+    withdrawal: withdrawal && { href: withdrawal },
+    privacy: privacy && { href: privacy },
   });
-  const summary = slot(content, "summary");
-  drawSummary(summary, lines, preview);
-  fillAddress(slot(content, "form"), me);
-  order.total = preview.total_minor;
-  onSubmit(content, (values) => placeOrder(values, summary, order));
+  const form = slot(content, "form");
+  const sale = { id, lines, store, content, signal, fields: form.elements, who: me?.id, code: undefined, turn: 0 };
+  fillIn(sale, me);
+  await refresh(sale);
+  form.addEventListener("input", () => keepDraft(sale));
+  form.addEventListener("change", ({ target }) => {
+    keepDraft(sale);
+    if (["country", "postal_code", "shipping_rate"].includes(target.name)) void refresh(sale);
+  });
+  addEventListener("online", () => sale.error && refresh(sale), { signal });
+  startCode(sale);
+  onSubmit(content, (values) => placeOrder(values, sale));
   return content;
 }
 
-const readPreview = (lines, signal) =>
-  shop.orders.place({ items: toItems(lines) }, { query: { dry_run: true }, signal }).catch((error) => {
-    if (!error.details) throw error;
-    return { error };
-  });
+function keepDraft(sale) {
+  const { content, who, code } = sale;
+  const values = Object.fromEntries(new FormData(slot(content, "form")));
+  sessionStorage.setItem(draftName, JSON.stringify({ who, code, typed: typedCode(sale), values }));
+}
 
-function fillAddress({ elements }, { name, addresses }) {
-  const { country } = elements;
+/** Nobody sees what another customer has entered. A guest who signs in has the address of the account. */
+function readDraft({ who }, hasAddress) {
+  const draft = JSON.parse(sessionStorage.getItem(draftName)) ?? {};
+  if (draft.who !== who && draft.who !== undefined) return {};
+  return draft.who === who || !hasAddress ? draft : { ...draft, values: {} };
+}
+
+function fillIn(sale, me) {
+  const { fields, store, content } = sale;
+  const { country } = fields;
   for (const option of country.options) option.textContent = countryName(option.value);
   country.append(...[...country.options].sort((a, b) => a.text.localeCompare(b.text, language())));
-  const known = addresses[0] ?? { name, country: t("address.usual") };
-  for (const [field, value] of Object.entries(known)) if (elements[field] && value) elements[field].value = value;
-}
-
-const toItems = (lines) =>
-  lines.map(({ product_id, variant_id, quantity }) =>
-    variant_id ? { variant_id, quantity } : { product_id, quantity },
-  );
-
-function drawSummary(summary, lines, { error, items = lines, ...preview }) {
-  const rows = items.map(({ title, variant_title, quantity, price_minor, total_minor = price_minor * quantity }) => {
-    const name = [`${quantity} × ${title}`, variantName(variant_title)].filter(Boolean).join(", ");
-    return take("summary-line", { name, cost: formatMinor(total_minor, lines[0].currency) });
-  });
-  const sum = error ? h("p", { class: "fault", role: "alert" }, explainItems(error, lines)) : totals(preview);
-  summary.replaceChildren(take("summary", { lines: rows, sum }));
-}
-
-/** The field is as in `items.0.quantity`. */
-function explainItems(error, lines) {
-  const titles = error.details.map(({ field }) => lines[field.split(".")[1]]?.title).filter(Boolean);
-  return titles.length > 0 ? t("checkout.short", { title: titles.join(", ") }) : explain(error);
-}
-
-/** Orders what the page shows; another total is shown first. */
-async function placeOrder({ note, remember, ...shipping_address }, summary, order) {
-  const { id, lines, total } = order;
-  if (readBasket().lines.length === 0) return go("#/basket", { replace: true });
-  const preview = await readPreview(lines);
-  // Missing goods are refused below, unless this very order has them.
-  if (!preview.error && preview.total_minor !== total) {
-    order.total = preview.total_minor;
-    drawSummary(summary, lines, preview);
-    throw coded("total");
+  const known = me?.addresses[0] ?? { name: me?.name, country: store.country ?? t("address.usual") };
+  const { code, typed = "", values = {}, who } = readDraft(sale, Boolean(me?.addresses[0]));
+  const entered = Object.entries(values).filter(([, value]) => value);
+  for (const [field, value] of Object.entries({ email: me?.email, ...known, ...Object.fromEntries(entered) })) {
+    if (fields[field] && value) fields[field].value = value;
   }
+  if (who && fields.remember) fields.remember.checked = "remember" in values;
+  slot(content, "code").value = typed;
+  Object.assign(sale, { code, tried: code ?? "", rate: values.shipping_rate });
+}
+
+/** The place where tax and shipping are counted may be known before the rest of the address. */
+function readChoices({ fields, code, rate, store }) {
+  const { country, postal_code, line1, city, email } = fields;
+  return {
+    shipping_address: {
+      ...{ line1: line1.value.trim() || "–", city: city.value.trim() || "–", country: country.value },
+      ...(postal_code.value.trim() && { postal_code: postal_code.value.trim() }),
+    },
+    ...(email.value && email.validity.valid && { email: email.value.trim() }),
+    ...(code && { discount_code: code }),
+    ...payment(store),
+    rate: fields.shipping_rate?.value ?? rate,
+  };
+}
+
+/** How long an order holds its goods depends on it, and so does whether it can be placed. */
+const payment = (store) => store.transfer_instructions && { payment_method: "manual" };
+
+/** The newest choice wins. An error of the amounts is shown in their place. */
+async function refresh(sale) {
+  const turn = ++sale.turn;
+  slot(sale.content, "submit").disabled = true;
+  const preview = await readPreview(sale.lines, readChoices(sale), sale.signal);
+  if (turn !== sale.turn || sale.signal.aborted) return;
+  const { error, total } = preview;
+  // After many wrong codes, an order without one is still possible.
+  if (sale.code && (error?.code === 5309 || error?.message.includes("discount codes"))) {
+    setCode(sale, undefined, error.code === 5309 ? explainCode(error) : explain(error));
+    return refresh(sale);
+  }
+  Object.assign(sale, { error, total });
+  const country = sale.fields.country.value;
+  drawRates(sale.content, preview, country);
+  drawSummary(sale.content, { ...sale, country, retry: () => refresh(sale) }, preview);
+}
+
+/** The code is a form of its own: the enter key must not order. */
+function startCode(sale) {
+  const form = slot(sale.content, "code-form");
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void act(slot(sale.content, "use-code"), () => useCode(sale));
+  });
+}
+
+const typedCode = ({ content }) => slot(content, "code").value.trim();
+
+async function useCode(sale) {
+  sale.tried = typedCode(sale);
+  setCode(sale, sale.tried || undefined, "");
+  await refresh(sale);
+}
+
+function setCode(sale, code, fault) {
+  sale.code = code;
+  keepDraft(sale);
+  slot(sale.content, "code-fault").textContent = fault;
+  slot(sale.content, "code").ariaInvalid = String(fault !== "");
+}
+
+/** A code for larger baskets says from which value. */
+function explainCode({ details = [] }) {
+  const minimum = details.find(({ field }) => field === "discount_code")?.message;
+  const [amount, currency] = minimum?.split(" ") ?? [];
+  return amount ? t("code.minimum", { amount: formatMoney(amount, currency) }) : t("error.5309");
+}
+
+async function placeOrder({ note, remember, email, shipping_rate, ...shipping_address }, sale) {
+  if (readBasket().lines.length === 0) return go("#/basket", { replace: true });
+  // A code that was typed but not used would change the total unseen. The next click orders.
+  if (typedCode(sale) !== sale.tried) {
+    await useCode(sale);
+    if (sale.error) return;
+    if (sale.code === (sale.tried || undefined)) throw coded("total");
+    return slot(sale.content, "code").focus();
+  }
+  const { id, lines, store, code, total } = sale;
+  const body = {
+    ...{ items: toItems(lines), email, shipping_address, expected_total: total },
+    ...(shipping_rate && { shipping_rate }),
+    ...(code && { discount_code: code }),
+    ...(note && { note }),
+    ...payment(store),
+  };
   try {
-    const body = { items: toItems(lines), shipping_address, ...(note && { note }) };
     const placed = await shop.orders.place(body, { idempotencyKey: id });
+    if (placed.access_token) keepToken(placed.id, placed.access_token);
     removeOrdered(lines);
+    sessionStorage.removeItem(draftName);
     if (remember) await shop.users.updateMe({ addresses: [shipping_address] }).catch(console.warn);
     go(address("order", placed.id, { placed: true }), { replace: true });
   } catch (error) {
-    // The basket was ordered with another address or note. A further try is a further order.
-    if (error.code === 5307) order.id = newId();
-    if (error.code !== 5304) throw error;
-    drawSummary(summary, lines, { error });
-    focusOn(summary.querySelector("h2"));
+    // The basket was ordered with other fields. A further try is a further order.
+    if (error.code === 5307) sale.id = newId();
+    const isTotal = error.details?.some(({ field }) => field === "expected_total");
+    if (isTotal || [5304, 5308, 5309].includes(error.code)) await refresh(sale);
+    // It is beside the goods.
+    if (sale.error) return;
+    throw isTotal ? coded("total") : error;
   }
 }

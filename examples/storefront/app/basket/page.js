@@ -3,6 +3,7 @@ import { picture } from "../catalogue/picture.js";
 import { isAvailable } from "../catalogue/price.js";
 import { h, slot, take, toast } from "../dom.js";
 import { shop } from "../shop.js";
+import { priceNote, readStore, sentence } from "../store.js";
 import { formatMinor, t, variantName } from "../words.js";
 import { changeLines, readBasket, setQuantity } from "./basket.js";
 import { quantityField } from "./quantity.js";
@@ -11,8 +12,8 @@ const fields = "title,slug,price_minor,currency,images,available,allow_backorder
 
 export async function show({ signal }) {
   const content = take("basket");
-  await refreshLines(signal);
-  draw(slot(content, "body"));
+  const [store] = await Promise.all([readStore().catch(() => null), refreshLines(signal)]);
+  draw(slot(content, "body"), store && sentence(priceNote(store)));
   return content;
 }
 
@@ -41,16 +42,16 @@ function refreshLine(line, products) {
   return { ...line, title, slug, currency, price_minor, available, note };
 }
 
-function draw(body) {
+function draw(body, note) {
   const { lines } = readBasket();
   if (lines.length === 0) return body.replaceChildren(take("nothing", { text: t("basket.empty") }));
-  const sum = take("basket-sum");
+  const sum = take("basket-sum", { note });
   const count = () => {
     const minor = readBasket().lines.reduce((all, { price_minor, quantity }) => all + price_minor * quantity, 0);
     slot(sum, "total").textContent = formatMinor(minor, lines[0].currency);
   };
   count();
-  const rows = lines.map((line) => drawLine(line, count, () => draw(body)));
+  const rows = lines.map((line) => drawLine(line, count, () => draw(body, note)));
   body.replaceChildren(h("ul", { class: "lines" }, rows), sum);
 }
 

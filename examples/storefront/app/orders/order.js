@@ -1,60 +1,110 @@
+import { address, go } from "../address.js";
 import { totals } from "../basket/totals.js";
 import { picture } from "../catalogue/picture.js";
-import { focusOn, h, slot, take } from "../dom.js";
-import { act } from "../errors.js";
-import { config, shop } from "../shop.js";
+import { focusOn, h, slot, take, toast } from "../dom.js";
+import { act, onClick } from "../errors.js";
+import { config, isSignedIn, shop } from "../shop.js";
+import { readStore, taxNote } from "../store.js";
 import { countryName, formatDate, formatMinor, t, variantName } from "../words.js";
+import { dropToken, isWithdrawn, linkTo, readToken } from "./access.js";
+import { drawParcels } from "./parcels.js";
 
+/** A customer's order, or that of a guest who has its token. */
 export async function show({ id, query, signal }) {
-  return draw(await shop.orders.get(id, {}, { signal }), query.has("placed"));
+  const orderToken = readToken(id);
+  const askForLink = () => go(address("link", { next: location.hash }), { replace: true });
+  if (!orderToken && !(await isSignedIn())) return askForLink();
+  try {
+    const [order, store] = await Promise.all([shop.orders.get(id, {}, { signal, orderToken }), readStore()]);
+    // Thanks once: a reload shows the order.
+    if (query.has("placed")) history.replaceState(history.state, "", address("order", id));
+    return draw(order, { store, orderToken, isPlaced: query.has("placed") });
+  } catch (error) {
+    if (error.code !== 5301 || !orderToken) throw error;
+    dropToken(id);
+    return askForLink();
+  }
 }
 
-function draw(order, isPlaced) {
-  const { number, status, created_at, items, currency } = order;
-  const isPending = status === "pending";
+function draw(order, { store, orderToken, isPlaced = false }) {
+  const { id, number, status, created_at, items, currency, fulfillments } = order;
+  const isOpen = status === "pending" && order.received_minor === 0;
+  const isOver = status === "cancelled" || status === "expired";
   const content = take("order", {
     title: isPlaced ? t("order.thanks") : t("orders.number", { number }),
     lead: isPlaced ? t("order.placed", { number }) : t("order.of", { date: formatDate(created_at) }),
-    state: { class: `state is-${status}`, text: t(`state.${status}`) },
+    state: { class: `state is-${status}`, text: t(`state.${nameState(order)}`) },
     what: describe(order),
-    demo: isPending && config.mail && {},
+    delivery: !isOver && fulfillments.length === 0 && order.shipping_rate && t("delivery.time"),
+    payment: status === "pending" && drawPayment(order, store),
+    demo: status === "pending" && config.mail && {},
+    parcels: fulfillments.length > 0 && drawParcels(order),
     lines: items.map((line) => drawLine(line, currency)),
+    tax: taxNote({ ...store, prices_include_tax: order.prices_include_tax }),
     totals: totals(order),
     address: order.shipping_address && drawAddress(order.shipping_address),
-    cancelling: isPending && {},
+    withdraw: !isOver && { href: address("withdraw", { order: id }) },
+    withdrawn: isWithdrawn(id) && {},
+    cancelling: isOpen && {},
+    copying: orderToken && {},
+    orders: !orderToken && {},
   });
-  if (isPending) startCancelling(content, order);
+  if (isOpen) startCancelling(content, order, { store, orderToken });
+  if (orderToken) {
+    onClick(slot(content, "copy"), async () => {
+      try {
+        await navigator.clipboard.writeText(linkTo(id));
+        toast(t("link.copied"));
+      } catch {
+        // Pages without TLS, and browsers that refuse it.
+        prompt(t("link.copy"), linkTo(id));
+      }
+    });
+  }
   return content;
 }
 
+function nameState({ status, payment_status: payment, fulfillment_status: fulfillment }) {
+  if (status === "pending" && payment !== "unpaid") return payment;
+  return status === "paid" && fulfillment === "partially_fulfilled" ? fulfillment : status;
+}
+
 function describe({ status, expires_at, paid_at, fulfilled_at, cancelled_at }) {
-  if (status === "pending") return t("order.pending", { time: formatDate(expires_at, { timeStyle: "short" }) });
-  const at = { paid: paid_at, completed: fulfilled_at, cancelled: cancelled_at }[status];
+  const at = { pending: expires_at, paid: paid_at, completed: fulfilled_at, cancelled: cancelled_at }[status];
   return t(`order.${status}`, { date: at ? formatDate(at, { dateStyle: "medium", timeStyle: "short" }) : "" });
 }
 
-function drawLine({ title, variant_title, quantity, total_minor, image, refunded_quantity: count }, currency) {
+function drawPayment({ payment_method: method, transfer_reference, number, due_minor: due, currency }, store) {
+  if (method !== "manual" || !store.transfer_instructions) return null;
+  return take("transfer", {
+    title: t("transfer.title", { amount: formatMinor(due, currency) }),
+    instructions: store.transfer_instructions,
+    reference: transfer_reference ?? t("orders.number", { number }),
+  });
+}
+
+function drawLine({ title, variant_title, quantity, subtotal_minor, image, refunded_quantity: count }, currency) {
   return take("line", {
     picture: picture(image && { url: image }, "7rem"),
     title,
     variant: variantName(variant_title),
     note: count > 0 && t("order.refunded", { count }),
     row: t("order.pieces", { count: quantity }),
-    cost: formatMinor(total_minor, currency),
+    cost: formatMinor(subtotal_minor, currency),
   });
 }
 
-function drawAddress({ name, line1, line2, postal_code = "", city, country }) {
-  const lines = [name, line1, line2, `${postal_code} ${city}`, countryName(country)];
+function drawAddress({ name, company, line1, line2, postal_code = "", city, country }) {
+  const lines = [name, company, line1, line2, `${postal_code} ${city}`, countryName(country)];
   return lines.filter(Boolean).map((line) => h("span", {}, line));
 }
 
-function startCancelling(content, { id }) {
+function startCancelling(content, { id }, more) {
   const dialog = content.querySelector("dialog");
   const button = slot(content, "cancel");
   button.addEventListener("click", () => dialog.showModal());
   const cancel = async () => {
-    const next = draw(await shop.orders.cancel(id), false);
+    const next = draw(await shop.orders.cancel(id, undefined, { orderToken: more.orderToken }), more);
     content.replaceWith(next);
     focusOn(next.querySelector("h1"));
   };

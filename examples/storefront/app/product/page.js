@@ -7,13 +7,16 @@ import { availability, isAvailable, price } from "../catalogue/price.js";
 import { h, slot, take, toast } from "../dom.js";
 import { optionally } from "../errors.js";
 import { readCategories, shop } from "../shop.js";
+import { priceNote, readStore, taxNote } from "../store.js";
 import { named, t } from "../words.js";
 import { gallery } from "./gallery.js";
 import { variantChooser } from "./variants.js";
 import { wishButton } from "./wish.js";
 
 export async function show({ id, query, signal }) {
-  const [product, categories] = await Promise.all([shop.products.get(id, {}, { signal }), readCategories()]);
+  const reads = [shop.products.get(id, {}, { signal }), readCategories(), readStore()];
+  const [product, categories, store] = await Promise.all(reads);
+  const { requires_shipping: isShipped } = product;
   const path = [];
   let category = product.category_ids.map((one) => categories.get(one)).find(Boolean);
   for (; category; category = categories.get(category.parent_id)) path.unshift(category);
@@ -22,6 +25,8 @@ export async function show({ id, query, signal }) {
     pictures: gallery(product.images),
     trail: [link("#/", t("frame.goods")), ...trail],
     title: product.title,
+    note: isShipped ? priceNote(store) : taxNote(store),
+    delivery: isShipped && t("delivery.time"),
     description: product.description,
     tags: product.tags.length > 0 && product.tags.map((tag) => link(address("", { tag }), named("tag", tag))),
     actions: [wishButton(product), likeButton(product)],

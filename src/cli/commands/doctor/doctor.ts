@@ -15,6 +15,7 @@ const colors = { ok: 32, note: 36, warning: 33, error: 31 };
 const maxShown = 20;
 const redrawMs = 200;
 const maxWidth = 100;
+const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
@@ -34,7 +35,7 @@ export default defineCommand({
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [
     "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, restore test, mail server, certificate, public URL and proxy, " +
-      "stores, accounts, keys, mail queues, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
+      "stores, taxes, accounts, keys, mail queues, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
       "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
@@ -106,7 +107,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
   if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
-    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand, console.columns)}\n`);
   }
 }
 
@@ -114,16 +115,17 @@ function renderFinding({ color, columns }: Console, finding: ReportedFinding, wi
   const { check, severity, message, remedy, fixed } = finding;
   const mark = renderMark(color, fixed ? "ok" : severity);
   const line = hang(mark, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`, columns);
-  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy)];
+  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy, columns)];
 }
 
 function renderMark(color: boolean, state: keyof typeof marks): string {
   return `  ${color ? `\u001b[${colors[state]}m${marks[state]}\u001b[39m` : marks[state]} `;
 }
 
-/** A remedy stays on one line, so that a command can be pasted. */
-function renderRemedy(remedy: string): string {
-  return `    > ${escapeControls(remedy)}`;
+function renderRemedy(remedy: string, columns: number | undefined): string {
+  const text = escapeControls(remedy);
+  // A command stays on one line, so that it can be pasted.
+  return hang("    > ", text, commands.test(text) ? undefined : columns);
 }
 
 /** Wraps a text behind a mark, whose colour is not counted. Further lines are indented by the mark's width. */

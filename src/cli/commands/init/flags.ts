@@ -3,13 +3,19 @@ import type { Shop } from "../../../server/admin/create-shop.ts";
 import { readVariable } from "../../../server/config/environment.ts";
 import { invalidField } from "../../../server/errors.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import { parseCurrency, parseNamespace, parseStoreLanguage } from "../../../server/modules/tenants/input.ts";
+import {
+  parseCountry,
+  parseCurrency,
+  parseNamespace,
+  parseStoreLanguage,
+} from "../../../server/modules/tenants/input.ts";
 import { parseEmail, parseFromAddress } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/fields.ts";
 import {
   type Arg,
   type ArgValues,
   type CommandArgs,
+  choiceArg,
   fileArg,
   namespaceArg,
   type SharedValues,
@@ -27,6 +33,11 @@ export const initFlags = {
   title: valueArg("text", "Name of the store"),
   currency: valueArg("code", "Currency of prices, an ISO 4217 code (default: EUR)"),
   language: valueArg("tag", "Default language of texts, such as en or pt-BR (default: en)"),
+  country: valueArg("code", "Country of the store, such as DE: its taxes apply to orders without an address"),
+  "prices-include-tax": choiceArg(
+    ["yes", "no"],
+    "Whether prices include tax (default: yes; no for the countries US and CA)",
+  ),
   "owner-email": valueArg("address", "Email of the owner, who has every permission in the store", { field: "email" }),
   "owner-name": valueArg("text", "Name of the owner", { field: "name" }),
   "owner-password-stdin": {
@@ -66,6 +77,7 @@ export const checks = {
   title: (text: string) => requireText("title", text, 200),
   currency: parseCurrency,
   language: parseStoreLanguage,
+  country: parseCountry,
   "owner-email": (text: string) => parseEmail("email", text),
   "owner-name": (text: string) => requireText("name", text, 200),
   "key-name": (text: string) => requireText("key_name", text, 100),

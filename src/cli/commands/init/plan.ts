@@ -111,7 +111,11 @@ async function confirmAnswers(
   { namespace, store, owner, key, publicUrl, serve }: Awaited<ReturnType<typeof gatherAnswers>>,
 ): Promise<"create" | "again"> {
   const facts = {
-    Store: store && [`${store.title} (${namespace})`, `prices in ${store.currency}`, `language ${store.language}`],
+    Store: store && [
+      ...[`${store.title} (${namespace})`, `prices in ${store.currency}`],
+      store.pricesIncludeTax === "yes" ? "with tax" : "without tax",
+      ...[store.country && `country ${store.country}`, `language ${store.language}`],
+    ],
     Owner: owner && [owner.name, owner.email, owner.isRandom && "generated password"],
     Key: key && [key.name, key.publish ? "published" : "unpublished", ...key.origins, key.secretFile],
     Server: [serve ? "starts now" : "does not start yet", publicUrl],
@@ -166,7 +170,8 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
 /** Returns a sentence about each part that already exists, although flags were given for it. */
 function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
   const { namespace } = store;
-  const storeFlags = args.title ?? args.currency ?? args.language;
+  const saleFlags = args.country ?? args["prices-include-tax"];
+  const storeFlags = args.title ?? args.currency ?? args.language ?? saleFlags;
   const ownerFlags = args["owner-email"] ?? args["owner-name"] ?? passwordSource(args);
   const keyFlags = args["key-name"] ?? args.publish ?? args["save-secret-to"] ?? args.origin[0];
   const keep = (part: string, words: string) => `${part} exists and stays as it is; to change it: ${command(words)}`;

@@ -60,13 +60,23 @@ export async function resolveStore(
   const { LC_ALL, LC_MESSAGES, LANG } = console.env;
   const [locale = "en"] = /^[a-z]{2,3}(?=[_.@]|$)/.exec(LC_ALL || LC_MESSAGES || LANG || "") ?? [];
   const { currency = "EUR", language = console.canAsk ? locale : "en" } = before.store ?? {};
-  return {
+  const store = {
     title: title ?? (await ask("title", "Name of the store", { suggestion: namespace })),
     currency: checks.currency(
       await ask("currency", "Currency of prices, such as EUR or USD", { suggestion: currency }),
     ),
     language: checks.language(await ask("language", "Default language, such as en or pt-BR", { suggestion: language })),
+    country: await askCountry(args, console, before),
   };
+  // Where prices are shown without tax.
+  const pricesIncludeTax = store.country === "US" || store.country === "CA" ? "no" : "yes";
+  return { ...store, pricesIncludeTax: args["prices-include-tax"] ?? pricesIncludeTax } as const;
+}
+
+async function askCountry(args: InitArgs, console: Console, { store }: Answers): Promise<string | null> {
+  const question = { suggestion: store?.country ?? undefined, optional: true };
+  const country = await asker(args, console)("country", "Country of the store, such as DE (optional)", question);
+  return country === "" ? null : checks.country(country);
 }
 
 /** Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty without ASCII letters and digits. */

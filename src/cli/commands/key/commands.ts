@@ -5,7 +5,7 @@ import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
+import { parseDuration, parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
 import { formatRelativeTime, formatTime, formatValue, info, printList, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import {
@@ -109,20 +109,29 @@ export const updateCommand = defineCommand({
   args: aboutKey({
     name: valueArg("text", "Name of the key"),
     scope: scopeArg("Permission, such as products:read; replaces all current ones, * means all"),
+    "add-scope": scopeArg("Permission to add to the current ones"),
     expires: valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never", {
       field: "expires_at",
       parse: (flag, text) => (text === "never" ? null : parseFutureTime(flag, text)),
     }),
   }),
-  examples: ["bodega key update -n demo web --scope products:read --scope products:write --expires 90d"],
-  notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
+  examples: [
+    "bodega key update -n demo web --scope products:read --scope products:write --expires 90d",
+    "bodega key update -n demo web --add-scope orders:place",
+  ],
+  notes: [
+    "Takes effect on the server's next request. Fields without a flag keep their value.",
+    "The key of a page places orders of visitors with orders:place, which new storefront keys have. Add it to older ones.",
+  ],
   done: "Updated key {name}.",
-  anyOf: ["name", "scope", "expires"],
+  anyOf: ["name", "scope", "add-scope", "expires"],
   async run(args, console) {
-    const scopes = args.scope.length > 0 ? args.scope : undefined;
-    const patch = { name: args.name, scopes, expiresAt: args.expires };
+    const { scope, "add-scope": added } = args;
+    refuseTogether(args, [["--scope", "--add-scope"]]);
     const { updateKey } = await service();
-    const { name, origins } = await loadKey(args, console);
+    const { name, origins, scopes: before } = await loadKey(args, console);
+    const scopes = added.length > 0 ? [...before, ...added] : scope.length > 0 ? scope : undefined;
+    const patch = { name: args.name, scopes, expiresAt: args.expires };
     if (scopes) await confirmPages(console, { name, scopes: parseScopes(scopes) }, origins);
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },

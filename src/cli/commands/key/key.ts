@@ -137,8 +137,8 @@ export const issueCommand = defineCommand({
   ],
   notes: [
     "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
-    "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue and signs " +
-      "customers up. It needs --origin, or --allow-no-origin. A backend key can do everything, an import key reads and " +
+    "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue, places " +
+      "orders and signs customers up. It needs --origin, or --allow-no-origin. A backend key can do everything, an import key reads and " +
       "writes products; pages may use these two only with --origin. Without --for, a script gets a backend key.",
   ],
   done: "Issued key {name}.",
@@ -150,7 +150,7 @@ export const issueCommand = defineCommand({
     let purpose = hasScopes ? undefined : args.for;
     if (purpose === undefined && !hasScopes && console.canAsk) {
       purpose = await askChoice<(typeof purposes)[number]>("What is the key for?", [
-        { value: "storefront", name: "pages in browsers: read the published catalogue, sign customers up" },
+        { value: "storefront", name: "pages in browsers: read the published catalogue, order, sign customers up" },
         { value: "backend", name: "a server: everything" },
         { value: "import", name: "an import: read and write products" },
       ]);
@@ -158,7 +158,8 @@ export const issueCommand = defineCommand({
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // Browsers refuse a server's key, unless its sites are named.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
+    // Storefront keys of earlier versions could not place orders.
+    const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {
       if (!console.canAsk) {

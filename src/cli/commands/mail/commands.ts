@@ -20,8 +20,8 @@ export const listCommand = defineCommand({
   },
   examples: ["bodega mail list -n demo --status failed --since 24h"],
   notes: [
-    "The content of a mail is encrypted, and erased once it is sent. A demo shows the codes of its waiting mail.",
-    "waiting: for its next attempt or for a mail server. failed: rejected, or not accepted in ten attempts. " +
+    "The content of a mail is encrypted, and erased once it is sent. A demo shows the codes and links of its waiting mail.",
+    "waiting: for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {

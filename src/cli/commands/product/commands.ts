@@ -1,6 +1,5 @@
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
-import { currencyDigits } from "../../../server/modules/tenants/input.ts";
-import { formatMinor } from "../../../server/values/money.ts";
+import { formatPrice } from "../../../server/modules/tenants/input.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
@@ -9,10 +8,6 @@ import { type Console, invalidFlag, printList, printRecord } from "../../termina
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 
 const toProductRecord = ({ id, ...rest }: ProductDocument) => ({ product_id: id, ...rest });
-
-function formatPrice(minor: number, currency: string): string {
-  return `${formatMinor(minor, currencyDigits(currency))} ${currency}`;
-}
 
 /** The stock for sale: `7`, `7 of 9` if orders reserve some, `not counted`. */
 function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
@@ -23,13 +18,12 @@ function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "avai
 export async function printProduct(console: Console, { json }: { json: string }): Promise<void> {
   const record = toProductRecord(JSON.parse(json));
   if (console.json || console.quiet) return printRecord(console, record);
-  const { variants, currency, price_minor, stock, available, images, translations, ...rest } = record;
-  const { price: _price, compare_at_price, ...fields } = rest;
+  const { variants, currency, price_minor: _minor, price, stock, available, images, translations, ...rest } = record;
+  const { compare_at_price, ...fields } = rest;
   const shown = {
     ...fields,
-    price: formatPrice(price_minor, currency),
-    compare_at_price:
-      compare_at_price === null ? null : `${compare_at_price.toFixed(currencyDigits(currency))} ${currency}`,
+    price: formatPrice(price, currency),
+    compare_at_price: compare_at_price === null ? null : formatPrice(compare_at_price, currency),
     stock: formatStock({ stock, available }),
     images: images.map(({ url }) => url),
     translations: Object.keys(translations),
@@ -43,7 +37,7 @@ export async function printProduct(console: Console, { json }: { json: string })
     columns: [
       { header: "VARIANT ID", value: (variant) => variant.id },
       "title",
-      { header: "PRICE", value: (variant) => formatPrice(variant.price_minor, variant.currency) },
+      { header: "PRICE", value: (variant) => formatPrice(variant.price, variant.currency) },
       { header: "STOCK", value: formatStock },
       "sku",
     ],
@@ -86,7 +80,7 @@ export const listCommand = defineCommand({
       columns: [
         ...(wide ? (["product_id"] as const) : []),
         ...(["title", "sku"] as const),
-        { header: "PRICE", value: ({ price_minor, currency }) => formatPrice(price_minor, currency) },
+        { header: "PRICE", value: ({ price, currency }) => formatPrice(price, currency) },
         { header: "STOCK", value: formatStock },
         "status",
         { header: "VARIANTS", value: ({ variants }) => String(variants.length) },

@@ -3,12 +3,11 @@ import { parseNamespace, type TenantInput } from "../../../server/modules/tenant
 import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
-import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
-import { choiceArg, durationArg, namespaceArg, numberArg, valueArg, wordArg } from "../../framework/args.ts";
+import { choiceArg, namespaceArg, type SharedValues, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
-import { type Console, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, formatValue, printJson, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
+import { readTenantFlags, tenantFlags, updateFlags } from "./flags.ts";
 
 const service = () => import("../../../server/modules/tenants/service.ts");
 
@@ -19,70 +18,6 @@ const newTenantArg = wordArg("Namespace of the new store, such as my-shop", {
   ...tenantWord,
   parse: (_flag: string, text: string) => parseNamespace(text),
 });
-
-const tenantFlags = {
-  title: valueArg("text", "Name of the store"),
-  domain: valueArg("host", "Host name of the store", { allowEmpty: true }),
-  url: valueArg("url", "URL of the store's website", { allowEmpty: true }),
-  currency: valueArg("code", "Currency of prices, an ISO 4217 code such as EUR"),
-  "currency-sign": valueArg("sign", "Currency sign (default: the usual one)"),
-  logo: valueArg("url", "URL of the logo", { allowEmpty: true }),
-  language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
-  "token-lifetime": durationArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
-  "points-rate": valueArg(
-    "number",
-    "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
-    { parse: parseDecimal },
-  ),
-  "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)", {
-    parse: parseDecimal,
-  }),
-  "points-days": valueArg("days", "Days until new points expire, or none (default: none)", {
-    parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "days, or none")),
-  }),
-  "address-writes": numberArg(
-    "writes per minute",
-    "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
-  ),
-  "visitor-writes": numberArg("writes per minute", "The same limit per visitor or user (default: 240)"),
-  "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
-  "stock-share": {
-    ...numberArg("percent", "Share of an item's stock that these orders can reserve; at least 10 items (default: 20)"),
-    valueHint: "percent",
-  },
-  "orders-per-minute": numberArg(
-    "orders per minute",
-    "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
-  ),
-  "media-quota": valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)", {
-    parse: parseSize,
-  }),
-  "sign-up": choiceArg(
-    ["off", "open", "verified"],
-    "How customers create accounts: not at all, at once, or with a mailed code (default: verified)",
-  ),
-  "sign-in-by-mail": choiceArg(["off", "on"], "Whether customers can sign in with a mailed code (default: off)"),
-} as const satisfies CommandArgs;
-
-const updateFlags = {
-  ...tenantFlags,
-  "resource-type": valueArg(
-    "type",
-    "Declare a type of resources that can be liked, bookmarked and viewed, such as article",
-    { multiple: true },
-  ),
-  "remove-resource-type": valueArg("type", "Remove a declared type that has no likes, bookmarks and views", {
-    multiple: true,
-  }),
-} as const satisfies CommandArgs;
-
-function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
-  const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
-  const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
-  const fields = flags.map((flag) => [camelCase(flag), args[flag]]);
-  const lifetimeMs = args["token-lifetime"];
-  return { ...Object.fromEntries(fields), tokenLifetime: lifetimeMs && lifetimeMs / 1000 };
-}
 
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
 
@@ -125,9 +60,33 @@ export const listCommand = defineCommand({
 });
 
 function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
-  const token_lifetime = console.json ? tenant.token_lifetime : formatDuration(tenant.token_lifetime * 1000, true);
-  const media_quota = console.json ? tenant.media_quota : formatBytes(tenant.media_quota);
-  return printRecord(console, { ...tenant, token_lifetime, media_quota });
+  return console.json ? printJson(console, tenant) : printRecord(console, toFields(tenant));
+}
+
+function toFields(tenant: TenantDetails): object {
+  return {
+    ...tenant,
+    token_lifetime: formatDuration(tenant.token_lifetime * 1000, true),
+    media_quota: formatBytes(tenant.media_quota),
+    hold: formatDuration(tenant.hold * 1000, true),
+    transfer_hold: formatDuration(tenant.transfer_hold * 1000, true),
+    legal_urls: Object.entries(tenant.legal_urls).map(([name, url]) => `${name} ${url}`),
+  };
+}
+
+/** Asks before taxes or holds change, because this concerns the orders from now on. */
+async function confirmOrders(console: Console, input: TenantInput, load: () => Promise<TenantDetails>): Promise<void> {
+  const { country, pricesIncludeTax, hold, transferHold } = input;
+  const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };
+  const given = Object.entries(next).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return;
+  const before = await load();
+  const changed = given.filter(([name, value]) => value !== before[name as keyof typeof next]);
+  if (changed.length === 0) return;
+  const shown = new Map(Object.entries(toFields({ ...before, ...Object.fromEntries(changed) })));
+  const parts = changed.map(([name]) => `${name.replaceAll("_", " ")} ${formatValue(shown.get(name))}`);
+  const { namespace } = before;
+  await confirmAction(console, `Update store ${namespace}? Only later orders are concerned: ${parts.join(", ")}.`);
 }
 
 export const showCommand = defineCommand({
@@ -140,14 +99,23 @@ export const showCommand = defineCommand({
 export const updateCommand = defineCommand({
   description: "Update a store",
   args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
-  examples: ['bodega tenant update demo --title "The demo store" --logo= --resource-type article'],
-  notes: ["Fields without a flag keep their value. An empty --domain=, --url= or --logo= clears the field."],
+  examples: [
+    'bodega tenant update demo --title "The demo store" --logo= --resource-type article',
+    "bodega tenant update demo --country DE --prices-include-tax yes --hold 2h --legal-url imprint=https://shop.example/imprint",
+  ],
+  notes: [
+    "Fields without a flag keep their value. An empty --domain=, --url=, --logo=, --country=, --order-url=, --tax-note= or " +
+      "--transfer-instructions= clears the field.",
+    "Orders keep the amounts and the hold with which they were placed: other taxes and holds concern later orders only.",
+  ],
   done: "Updated store {namespace}.",
   anyOf: Object.keys(updateFlags),
   async run(args, console) {
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
-    const patch = { ...readTenantFlags(args), types: { declare, remove } };
-    const { updateTenant } = await service();
+    const input = readTenantFlags(args);
+    const { getTenant, updateTenant } = await service();
+    await confirmOrders(console, input, () => withContext(args, console, (ctx) => getTenant(ctx, args.tenant)));
+    const patch = { ...input, types: { declare, remove } };
     await printTenant(console, await onTenant(args, console, (ctx, name) => updateTenant(ctx, name, patch)));
   },
 });

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import { AppError, malformedRequest } from "../../../server/errors.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
-import { recordArgs, type StoreArgs } from "../../context/context.ts";
+import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
@@ -11,6 +11,7 @@ import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 const users = () => import("../../../server/modules/users/service.ts");
 const personalData = () => import("../../../server/modules/personal-data/service.ts");
+const guests = () => import("../../../server/modules/personal-data/guests.ts");
 
 export type User = Awaited<ReturnType<typeof getUser>>;
 
@@ -58,13 +59,29 @@ export async function deliverPassword(
   await deliverSecret(console, args["save-password-to"], shape, make);
 }
 
+const personArgs = {
+  ...user.args,
+  user: { ...user.args.user, required: false },
+  email: valueArg("address", "Email of a guest, who has orders and no user"),
+} as const satisfies CommandArgs;
+
 export const exportCommand = defineCommand({
-  description: "Print everything that is stored about a person, as JSON",
-  args: user.args,
-  examples: ["bodega user export -n demo ada@example.com > ada.json"],
-  notes: ["Passwords and other secrets are omitted. The export is recorded in the audit log."],
-  run: async (args, console) =>
-    printJson(console, await user.withRecord(args, console, (await personalData()).exportPerson)),
+  description: "Print all that is kept of a person, as JSON",
+  args: personArgs,
+  examples: [
+    "bodega user export -n demo ada@example.com > ada.json",
+    "bodega user export -n demo --email guest@example.com",
+  ],
+  notes: ["Passwords and other secrets are left out. The export is recorded in the audit log."],
+  oneOf: ["user", "email"],
+  async run({ user: named, email, ...args }, console) {
+    if (email !== undefined) {
+      const { exportGuest } = await guests();
+      return printJson(console, await withTenant(args, console, (ctx) => exportGuest(ctx, email)));
+    }
+    const { exportPerson } = await personalData();
+    await printJson(console, await user.withRecord({ ...args, user: named as string }, console, exportPerson));
+  },
 });
 
 const removalArgs = {
@@ -90,7 +107,7 @@ export const deleteCommand = defineCommand({
   args: removalArgs,
   examples: ["bodega user delete -n demo ada@example.com --confirm ada@example.com"],
   notes: [
-    "Their orders keep customer and address; `bodega user erase` removes these too. --yes does not confirm a deletion, but is " +
+    "Their orders keep customer and contact; `bodega user erase` removes these too. --yes does not confirm a deletion, but is " +
       "needed as well for the last active owner.",
   ],
   done: "Deleted user {email}.",
@@ -104,16 +121,29 @@ export const deleteCommand = defineCommand({
 
 export const eraseCommand = defineCommand({
   description: "Erase a person: delete the user and remove them from orders and logs",
-  args: removalArgs,
-  examples: ["bodega user erase -n demo ada@example.com --confirm ada@example.com"],
-  notes: [
-    "Orders keep their numbers, items and amounts, and lose customer, address and notes; they must be completed or cancelled " +
-      "first. Earlier backups still contain the person.",
+  args: { ...removalArgs, ...personArgs },
+  examples: [
+    "bodega user erase -n demo ada@example.com --confirm ada@example.com",
+    "bodega user erase -n demo --email guest@example.com --confirm guest@example.com",
   ],
+  notes: [
+    "Orders keep their numbers, items and amounts, and lose customer, contact and notes; they must be completed, cancelled " +
+      "or expired first. Those that were paid keep name and addresses for the years of `bodega tenant update --keep-invoices`, " +
+      "as tax law asks. Backups made before still contain the person.",
+  ],
+  oneOf: ["user", "email"],
   done: "Erased user {user_id}.",
-  async run(args, console) {
+  async run({ user: named, email, ...args }, console) {
+    if (email !== undefined) {
+      const warning = `This permanently removes ${email} from the orders, withdrawals and mails of guests.`;
+      await confirmName(console, warning, email, args.confirm);
+      const { eraseGuest } = await guests();
+      await withTenant(args, console, (ctx) => eraseGuest(ctx, email));
+      return printRecord({ ...console, done: "Erased {email}." }, { email, status: "erased" });
+    }
     const { eraseUser } = await personalData();
-    const { user_id } = await removeUser(args, console, "removes them from orders and logs", eraseUser);
+    const given = { ...args, user: named as string };
+    const { user_id } = await removeUser(given, console, "removes them from orders and logs", eraseUser);
     await printRecord(console, { user_id, status: "erased" });
   },
 });

@@ -87,6 +87,7 @@ function joined(union: Json[]): Json {
   }
   const [first, second, ...more] = union;
   const isNullable = second?.type === "null" && more.length === 0;
-  if (!isNullable || typeof first?.type !== "string" || first.enum) return { anyOf: union };
-  return { ...first, type: [first.type, "null"] };
+  if (!isNullable || typeof first?.type !== "string") return { anyOf: union };
+  const values = first.enum ? { enum: [...(first.enum as unknown[]), null] } : {};
+  return { ...first, ...values, type: [first.type, "null"] };
 }

@@ -5,6 +5,8 @@ import { appKeyOrigins, appKeys } from "../../modules/app-keys/table.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { noProvider } from "../../modules/notifications/providers/provider.ts";
 import { pushRegistrations } from "../../modules/notifications/table.ts";
+import { shippingRates } from "../../modules/shipping/table.ts";
+import { taxRates } from "../../modules/taxes/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
@@ -13,6 +15,23 @@ import { listVisitorActs } from "../../security/scopes.ts";
 import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
+
+// Stores without any rate charge no tax.
+const selectUntaxed = statement<{ namespace: string; country: string }>(sql`
+  select distinct t.namespace, c.value as country
+  from ${tenants} t join ${shippingRates} r on r.tenant_id = t.id join json_each(r.countries) c
+  where t.status = 'active' and ${inScope("r")} and c.value <> '*'
+    and exists (select 1 from ${taxRates} x where x.tenant_id = t.id)
+    and not exists (select 1 from ${taxRates} x where x.tenant_id = t.id and x.country = c.value)
+  order by t.namespace, c.value`);
+
+/** Countries that stores ship to and have no tax rate for. */
+export async function* checkTaxes(subject: StoreSubject): AsyncGenerator<Finding> {
+  yield* findInStores(subject, selectUntaxed, ({ namespace, country }) => {
+    const message = `Store ${namespace} ships to ${country} and has no tax rate there, so these orders have no tax. Add a rate, or one of 0.`;
+    return finding("warning", `${namespace} ${country}`, message, subject.command(`tax show -n ${namespace}`));
+  });
+}
 
 const selectStores = statement<Record<"namespace" | "status", string>>(sql`
   select namespace, status from ${tenants} where ${inScope(tenants.id)} order by namespace`);

@@ -1,5 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
-import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/orders/table.ts";
+import { discounts, discountUses } from "../../modules/discounts/table.ts";
+import { dueMinor } from "../../modules/orders/statements.ts";
+import { fulfillments, orderLines, orderNumbers, orderRefunds, orders, payments } from "../../modules/orders/table.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
@@ -7,12 +9,12 @@ import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./che
 /** SQL for whether status and times of an order agree. Orders for which they do not fix no values. */
 export function isCoherent(alias: string): SQL {
   const of = (column: string) => sql.raw(`${alias}.${column}`);
-  const isNeverPaid = sql`${of("payment_status")} = 'unpaid' and ${of("paid_at")} is null`;
   return sql`(case ${of("status")}
-    when 'paid' then ${of("payment_status")} in ('paid', 'partially_refunded') and ${of("paid_at")} is not null
+    when 'paid' then ${of("payment_status")} <> 'unpaid' and ${of("paid_at")} is not null
     when 'completed' then ${of("payment_status")} <> 'unpaid' and ${of("paid_at")} is not null
-    when 'cancelled' then ${isNeverPaid} or ${of("payment_status")} = 'refunded' and ${of("paid_at")} is not null
-    else ${isNeverPaid} end
+    when 'pending' then ${of("payment_status")} not in ('paid', 'partially_refunded') and ${of("paid_at")} is null
+    when 'cancelled' then ${of("paid_at")} is null or ${of("payment_status")} in ('refunded', 'partially_refunded')
+    else ${of("paid_at")} is null end
     and (${of("status")} = 'completed') = (${of("fulfillment_status")} = 'fulfilled')
     and (${of("status")} = 'completed') = (${of("fulfilled_at")} is not null)
     and (${of("status")} = 'cancelled') = (${of("cancelled_at")} is not null))`;
@@ -36,9 +38,46 @@ export const orderTotals = recordCheck({
     orders,
     ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"],
     sql`select o.tenant_id, o.id, coalesce(sum(l.subtotal_minor), 0) as subtotal_minor,
-        coalesce(sum(l.discount_minor), 0) as discount_minor, coalesce(sum(l.tax_minor), 0) as tax_minor,
-        coalesce(sum(l.total_minor), 0) + o.shipping_minor as total_minor
+        coalesce(sum(l.discount_minor), 0) as discount_minor,
+        coalesce(sum(l.tax_minor), 0) + o.shipping_tax_minor as tax_minor,
+        coalesce(sum(l.total_minor), 0) + o.shipping_minor + iif(o.prices_include_tax, 0, o.shipping_tax_minor) as total_minor
       from ${orders} o left join ${orderLines} l on l.order_id = o.id where ${inScope("o")} group by o.tenant_id, o.id`,
+  ),
+});
+
+/** Checks that what was received, returned and credited are the sums of payments and of refunds that have not failed. */
+export const orderMoney = recordCheck({
+  remedy: "Payments and refunds are never changed. Compare the order with the payment and a backup.",
+  select: differencesFrom(
+    orders,
+    ["received_minor", "refunded_minor", "credited_minor"],
+    sql`select o.tenant_id, o.id,
+        (select coalesce(sum(amount_minor), 0) from ${payments} where order_id = o.id) as received_minor,
+        (select coalesce(sum(amount_minor), 0) from ${orderRefunds} where order_id = o.id and state <> 'failed') as refunded_minor,
+        (select coalesce(sum(credited_minor), 0) from ${orderRefunds} where order_id = o.id and state <> 'failed') as credited_minor
+      from ${orders} o where ${inScope("o")}`,
+  ),
+});
+
+/** Checks that the pieces that were sent are those of the parcels. */
+export const orderPieces = recordCheck({
+  remedy: "Compare the order with its parcels and a backup.",
+  select: differencesFrom(
+    orderLines,
+    ["fulfilled_quantity"],
+    sql`select f.tenant_id, j.value ->> '$.line_id' as id, sum(j.value ->> '$.quantity') as fulfilled_quantity
+      from ${fulfillments} f, json_each(f.lines) j where ${inScope("f")} group by f.tenant_id, j.value ->> '$.line_id'`,
+  ),
+});
+
+/** Checks that the uses of a discount code are its orders. */
+export const discountCounts = recordCheck({
+  select: differencesFrom(
+    discounts,
+    ["uses"],
+    sql`select tenant_id, discount_id as id, count(*) as uses from ${discountUses} u where ${inScope("u")}
+      group by tenant_id, discount_id`,
+    rowOf(discounts, "id"),
   ),
 });
 
@@ -70,7 +109,7 @@ export const orderPoints = recordCheck({
   select: differencesFrom(
     orders,
     ["points_used", "points_earned", "points_returned", "points_reversed"],
-    sql`select tenant_id, order_id as id, sum(iif(kind = 'redeem', -points, 0)) as points_used,
+    sql`select tenant_id, order_id as id, max(iif(kind = 'redeem', -points, 0)) as points_used,
         sum(iif(kind = 'earn', points, 0)) as points_earned,
         sum(iif(kind = 'reverse' and source like '%:return%', points, 0)) as points_returned,
         sum(iif(kind = 'reverse' and source like '%:reverse', -points, 0)) as points_reversed
@@ -81,9 +120,7 @@ export const orderPoints = recordCheck({
 export const refunds = recordCheck({
   remedy: "A refunded amount is never changed. Compare it with the payment and a backup.",
   select: sql`
-    with given as (
-      select order_id, sum(amount_minor) as amount from ${orderRefunds} r where ${inScope("r")} group by order_id),
-    parts as (
+    with parts as (
       select r.order_id, j.value ->> '$.line_id' as line_id, sum(j.value ->> '$.quantity') as quantity,
         sum(j.value ->> '$.amount_minor') as amount,
         sum(iif(j.value ->> '$.restock', j.value ->> '$.quantity', 0)) as restocked
@@ -97,12 +134,16 @@ export const refunds = recordCheck({
     whole as (
       select order_id, sum(quantity) = sum(right_refunded_quantity) as is_all from lines group by order_id),
     totals as (
-      select o.tenant_id, o.id as record, o.refunded_minor, coalesce(g.amount, 0) as right_refunded_minor,
-        o.payment_status, case when o.paid_at is null then 'unpaid' when g.order_id is null then 'paid'
-          when g.amount = o.total_minor and w.is_all then 'refunded' else 'partially_refunded' end as right_payment_status
-      from ${orders} o left join given g on g.order_id = o.id left join whole w on w.order_id = o.id
-      where ${inScope("o")})
-    ${differences("totals", ["refunded_minor", "payment_status"])}
+      select o.tenant_id, o.id as record, o.payment_status, case
+          when o.total_minor = 0 and o.paid_at is null then 'unpaid'
+          when o.total_minor = 0 and not exists (select 1 from ${orderRefunds} where order_id = o.id) then 'paid'
+          when o.total_minor = 0 then iif(w.is_all, 'refunded', 'partially_refunded')
+          when o.received_minor > 0 and o.refunded_minor = o.received_minor then 'refunded'
+          when ${sql.raw(dueMinor)} > 0 then iif(o.received_minor = 0, 'unpaid', 'partially_paid')
+          else iif(o.credited_minor > 0, 'partially_refunded', 'paid') end as right_payment_status
+      from ${orders} o left join whole w on w.order_id = o.id
+      where ${inScope("o")} and o.payment_status <> 'payment_processing')
+    ${differences("totals", ["payment_status"])}
     union all ${differences("lines", ["refunded_quantity", "refunded_minor", "restocked_quantity"])}
 `,
 });

@@ -9,6 +9,8 @@ export const mailKinds = {
   password_changed: [],
   email_changed: [],
   two_factor_changed: [],
+  order_link: ["number", "link"],
+  withdrawal_received: ["number", "time", "items"],
   test: [],
 } as const satisfies Record<string, readonly string[]>;
 

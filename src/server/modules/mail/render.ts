@@ -46,13 +46,19 @@ function readContent({ kind, store, name, languages, values }: Parameters<typeof
   const { subject, paragraphs } = templates[kind];
   const all: Record<string, string> = { ...values, store: oneLine(store.title), name: greetingName(name) };
   const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
-  return { lines: [greeting, ...paragraphs], language, templates, subject, address: storeAddress(store), values: all };
+  // A paragraph that is only a value is left out if the value is empty.
+  const isShown = (line: string) => all[/^\{(\w+)\}$/.exec(line)?.[1] ?? ""] !== "";
+  const lines = [greeting, ...paragraphs.filter(isShown)];
+  const heading = fill(subject, all, (_name, value) => oneLine(value));
+  return { lines, language, templates, subject: heading, address: storeAddress(store), values: all };
 }
 
 function renderText({ lines, templates, address, values }: Content): string {
-  // Isolated only if text directions differ, because the invisible characters would be copied together with a code.
+  // Isolated only if text directions differ; the invisible characters would be copied together with a code or a link.
   const show: Show = (name, value) =>
-    name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? `\u2068${value}\u2069` : value;
+    name !== "code" && name !== "link" && (templates.direction === "rtl" || rightToLeft.test(value))
+      ? `\u2068${value}\u2069`
+      : value;
   const parts = [...lines, templates.footer].map((line) => fill(line, values, show));
   return `${[...parts, ...(address === null ? [] : [address])].join("\n\n")}\n`;
 }
@@ -66,18 +72,28 @@ function renderHtml({ lines, language, templates, subject, address, values }: Co
     : `<bdi>${title}</bdi>`;
   const linked =
     address === null ? head : `<a href="${escapeHtml(address)}" style="color:#1f2328;text-decoration:none">${head}</a>`;
-  const body = lines.map((line) =>
-    line === "{code}"
-      ? `<p style="margin:24px 0;text-align:center"><bdi dir="ltr" style="${codeStyle}">${escapeHtml(values.code as string)}</bdi></p>`
-      : `<p style="margin:0 0 16px">${fill(escapeHtml(line), values, show)}</p>`,
-  );
   const parts = {
     ...{ language, direction, align: direction === "rtl" ? "right" : "left", header: linked },
     subject: escapeHtml(subject),
-    body: body.join("\n"),
+    body: lines.map((line) => renderLine(line, values, show)).join("\n"),
     footer: fill(escapeHtml(templates.footer), values, show),
   };
   return fill(layout, parts, (_name, value) => value);
+}
+
+/** A code and a link have a line of their own. */
+function renderLine(line: string, values: Record<string, string>, show: Show): string {
+  if (line === "{code}") {
+    const code = escapeHtml(values.code as string);
+    return `<p style="margin:24px 0;text-align:center"><bdi dir="ltr" style="${codeStyle}">${code}</bdi></p>`;
+  }
+  if (line === "{link}") return `<p style="margin:24px 0">${linkTo(values.link as string)}</p>`;
+  return `<p style="margin:0 0 16px">${fill(escapeHtml(line), values, show)}</p>`;
+}
+
+function linkTo(address: string): string {
+  const text = escapeHtml(address);
+  return `<a href="${text}" dir="ltr" style="color:#0b57d0;word-break:break-all">${text}</a>`;
 }
 
 const codeStyle =

@@ -85,7 +85,8 @@ function toRecord(
   { showRecipients = false, showCodesOf }: MailView,
 ) {
   const contents = sealed === null ? null : openContents(vault, id, sealed);
-  const code = contents?.values.code;
+  // The link of an order is its code.
+  const code = contents?.values.code ?? contents?.values.link;
   const to = contents && showRecipients ? addressIn(contents) : maskedTo;
   return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };
 }

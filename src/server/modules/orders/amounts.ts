@@ -1,42 +1,100 @@
 import { invalidField } from "../../errors.ts";
-import { largestMinor, splitAmount } from "../../values/money.ts";
+import { largestMinor, multiplyDivide, splitAmount } from "../../values/money.ts";
+import { calculateTaxes, type TaxLine } from "../taxes/calculate.ts";
 
-/** Adds up an order in minor units. Errors: validationFailed for points worth more than the goods, or huge amounts. */
-export function orderAmounts(
-  items: readonly { priceMinor: number; quantity: number }[],
-  given: { shipping: number; tax: number; points: { count: number; value: number }; digits: number },
-) {
-  const max = BigInt(largestMinor(given.digits));
-  const subtotals = items.map(({ priceMinor, quantity }, index) => {
+/** All amounts are in minor units. */
+export interface Goods {
+  subtotals: number[];
+  /** What code and points take off each line. */
+  discounts: number[];
+  /** The value after discount. */
+  value: number;
+}
+
+/** Adds up the lines of an order before discount. Errors: validationFailed for amounts that are too large to be exact. */
+export function subtotalsOf(items: readonly { priceMinor: number; quantity: number }[], digits: number): number[] {
+  const max = BigInt(largestMinor(digits));
+  let total = 0n;
+  return items.map(({ priceMinor, quantity }, index) => {
     const subtotal = BigInt(priceMinor) * BigInt(quantity);
     if (subtotal > max) throw invalidField(`items.${index}.quantity`, "makes an amount that is too large to be exact");
-    return subtotal;
+    total += subtotal;
+    if (total > max) throw invalidField("items", "make a total that is too large to be exact");
+    return Number(subtotal);
   });
-  const subtotal = subtotals.reduce((sum, one) => sum + one, 0n);
-  const discount = BigInt(given.points.count) * BigInt(given.points.value);
-  if (discount > subtotal) throw invalidField("use_points", "are worth more than the items");
-  const total = subtotal - discount + BigInt(given.shipping) + BigInt(given.tax);
-  if (subtotal > max || total > max) throw invalidField("items", "make a total that is too large to be exact");
-  const discounts = splitAmount(Number(discount), subtotals.map(Number));
-  const nets = subtotals.map((one, index) => Number(one) - (discounts[index] as number));
-  const taxes = splitAmount(given.tax, nets);
+}
+
+/** Takes points off what a code leaves. Errors: validationFailed for points worth more than that. */
+export function discountGoods(
+  subtotals: number[],
+  byCode: readonly number[],
+  points: { count: number; value: number },
+): Goods {
+  const left = subtotals.map((subtotal, index) => subtotal - (byCode[index] ?? 0));
+  const goods = left.reduce((sum, amount) => sum + amount, 0);
+  const worth = BigInt(points.count) * BigInt(points.value);
+  if (worth > BigInt(goods)) throw invalidField("use_points", "are worth more than the items");
+  const byPoints = splitAmount(Number(worth), left);
+  const discounts = byPoints.map((amount, index) => amount + (byCode[index] ?? 0));
+  return { subtotals, discounts, value: goods - Number(worth) };
+}
+
+/** How an order is taxed: by the rates of a country, or by an amount that a backend calculated. */
+export type Taxation = { rates: ReadonlyMap<string, number> | undefined } | { tax: number };
+
+/**
+ * Adds up an order whose goods and shipping are known.
+ * @param shipping without a class, it is taxed as the goods.
+ * @throws validationFailed for a total that is too large to be exact.
+ */
+export function addUp(
+  { subtotals, discounts }: Goods,
+  order: {
+    taxClasses: readonly string[];
+    shipping: { amount: number; taxClass: string | null };
+    taxation: Taxation;
+    pricesIncludeTax: boolean;
+    digits: number;
+  },
+) {
+  const { shipping, taxation, pricesIncludeTax, taxClasses } = order;
+  const nets = subtotals.map((subtotal, index) => subtotal - (discounts[index] as number));
+  const taxes = taxAmounts({ nets, subtotals }, taxClasses, { shipping, taxation, pricesIncludeTax });
+  const lines = nets.map((net, index) => {
+    const tax = taxes.lines[index] as number;
+    const amounts = { subtotal: subtotals[index] as number, discount: discounts[index] as number, tax };
+    return { ...amounts, total: pricesIncludeTax ? net : net + tax };
+  });
+  const sum = (of: (line: (typeof lines)[number]) => number) => lines.reduce((total, line) => total + of(line), 0);
+  const shippingTax = taxes.shipping;
+  const total =
+    BigInt(sum((line) => line.total)) + BigInt(shipping.amount) + BigInt(pricesIncludeTax ? 0 : shippingTax);
+  if (total > BigInt(largestMinor(order.digits))) {
+    throw invalidField("items", "make a total that is too large to be exact");
+  }
   return {
-    subtotal: Number(subtotal),
-    discount: Number(discount),
-    shipping: given.shipping,
-    tax: given.tax,
-    total: Number(total),
-    lines: nets.map((net, index) => ({
-      subtotal: Number(subtotals[index]),
-      discount: discounts[index] as number,
-      tax: taxes[index] as number,
-      total: net + (taxes[index] as number),
-    })),
+    ...{ subtotal: sum((line) => line.subtotal), discount: sum((line) => line.discount), shipping: shipping.amount },
+    ...{ shippingTax, tax: sum((line) => line.tax) + shippingTax, total: Number(total) },
+    ...{ lines, taxLines: taxes.taxLines },
   };
+}
+
+function taxAmounts(
+  { nets, subtotals }: Record<"nets" | "subtotals", readonly number[]>,
+  taxClasses: readonly string[],
+  order: { shipping: { amount: number; taxClass: string | null }; taxation: Taxation; pricesIncludeTax: boolean },
+): { lines: number[]; shipping: number; taxLines: TaxLine[] } {
+  const { shipping, taxation, pricesIncludeTax } = order;
+  if ("tax" in taxation) return { lines: splitAmount(taxation.tax, nets), shipping: 0, taxLines: [] };
+  if (taxation.rates === undefined) return { lines: nets.map(() => 0), shipping: 0, taxLines: [] };
+  const lines = nets.map((amount, index) => {
+    return { amount, subtotal: subtotals[index] as number, taxClass: taxClasses[index] as string };
+  });
+  return calculateTaxes(lines, shipping, { rates: taxation.rates, pricesIncludeTax });
 }
 
 /** Returns the share part/of of a whole, rounded down. Shares of growing parts add up to the whole. */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
-  return Number((BigInt(whole) * BigInt(part)) / BigInt(of));
+  return multiplyDivide(whole, part, of).part;
 }

@@ -1,38 +1,54 @@
-import type { InStatement } from "@libsql/core/api";
-import { sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
+import { bind, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { discountRefused, forbidden, invalidField, notFound } from "../../errors.ts";
+import { toAmount } from "../../values/money.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type OrderedItem, type WantedItem } from "../catalogue/products/stock.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
+import { checkCode, isUseRefused, type UsableDiscount, useDiscount } from "../discounts/use.ts";
 import { spendPoints } from "../rewards/ledger.ts";
-import { selectId } from "../users/guards.ts";
-import { orderAmounts } from "./amounts.ts";
-import { buyerOf, countTry, enforceReservationCap, requireFewPending } from "./buyers.ts";
-import { type CheckedOrder, checkOrder, ownOnly, subjectOf } from "./input.ts";
-import { expiryMs, type OrderInput } from "./model.ts";
-import { insertEvent, selectOrder } from "./statements.ts";
-import { orderLines, orderNumbers, orders } from "./table.ts";
+import { readShippingRates } from "../shipping/service.ts";
+import { readTaxRates, showTaxRate } from "../taxes/service.ts";
+import { users } from "../users/table.ts";
+import { type CheckedOrder, checkOrder, isPage, ownOnly, subjectOf } from "./input.ts";
+import { buyerOf, countTry, enforceLongHolds, enforceReservationCap, requireFewPending } from "./limits.ts";
+import type { OrderInput } from "./model.ts";
+import { insertLines } from "./new-order.ts";
+import { settle } from "./payments.ts";
+import { priceOrder } from "./price.ts";
+import { insertEvent, selectOrderFor } from "./statements.ts";
+import { orderNumbers, orders } from "./table.ts";
 
 const nextNumber = statement(sql`
   insert into ${orderNumbers} (tenant_id, last) values (${param("tenantId")}, 1)
   on conflict (tenant_id) do update set last = last + 1`);
 const insertOrder = statement(sql`
   insert into ${orders} (id, tenant_id, number, user_id, buyer, status, payment_status, fulfillment_status, currency,
-    currency_digits, subtotal_minor, discount_minor, shipping_minor, tax_minor, total_minor, points_used,
-    shipping_address, note, lang, created_at, updated_at, expires_at)
+    currency_digits, subtotal_minor, discount_minor, shipping_minor, shipping_tax_minor, tax_minor, total_minor,
+    prices_include_tax, tax_lines, shipping_rate, discount_code, points_used, payment_method, email, email_key, phone,
+    shipping_address, billing_address, note, metadata, lang, created_at, updated_at, expires_at)
   values (${param("id")}, ${param("tenantId")},
     (select last from ${orderNumbers} where tenant_id = ${param("tenantId")}), ${param("userId")}, ${param("buyer")},
     'pending', 'unpaid', 'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
-    ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
-    ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
+    ${param("shipping")}, ${param("shippingTax")}, ${param("tax")}, ${param("total")}, ${param("pricesIncludeTax")},
+    ${param("taxLines")}, ${param("shippingRate")}, ${param("discountCode")}, ${param("usePoints")},
+    ${param("paymentMethod")}, ${param("email")}, ${param("emailKey")}, ${param("phone")}, ${param("shippingAddress")},
+    ${param("billingAddress")}, ${param("note")}, ${param("metadata")}, ${param("lang")}, ${param("now")}, ${param("now")},
+    ${param("expiresAt")})`);
+const selectUser = statement((q) =>
+  q
+    .select({ email: users.email, emailKey: users.emailKey })
+    .from(users)
+    .where(and(ofStore(users), equals(users.id, "userId"))),
+);
 
 /**
- * Checks and counts an order before its transaction. `subject` is the customer that a key names by `user_id`.
- * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
+ * Checks and counts an order before its transaction. `subject` in `input` is the customer that a key names by
+ * `user_id`.
+ * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests, discountRefused.
  */
 export async function prepareOrder(
   ctx: Ctx,
@@ -40,62 +56,99 @@ export async function prepareOrder(
   isDryRun = false,
 ) {
   const checked = checkOrder(ctx, input);
+  if (isPage(ctx) && input.subject !== undefined) throw forbidden("Only keys of backends may set user_id.");
+  if (isPage(ctx) && checked.email === null && !isDryRun) throw invalidField("email", "is required");
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");
   const buyer = buyerOf(ctx, userId, checked.guestIp);
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
   if (buyer !== null) {
-    await requireUser(ctx, userField, userId);
+    await findUser(ctx, userField, userId);
     await countTry(ctx, buyer, isDryRun);
   }
-  return { checked, userId, buyer, userField };
+  const { code, emailKey } = checked;
+  const discount = code === null ? undefined : await checkCode(ctx, code, { userId, emailKey });
+  return { checked, userId, buyer, userField, discount };
 }
 
 /**
- * Creates an order in one transaction: reserves stock, spends points, assigns its number. A dry run hides the number.
- * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was just deleted.
+ * Creates an order in one transaction: prices it, reserves stock, spends points, assigns its number. A dry run hides
+ * the number.
+ * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests, notDelivered, discountRefused; conflict for
+ * another total than the expected one; notFound for a customer who was deleted meanwhile.
  */
 export async function createOrder(
   ctx: Ctx,
-  { checked, userId, buyer, userField }: Awaited<ReturnType<typeof prepareOrder>>,
+  { checked, userId, buyer, userField, discount }: Awaited<ReturnType<typeof prepareOrder>>,
   isDryRun = false,
 ): Promise<Rendered> {
   const id = newId("ord");
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
-    const [found] = await Promise.all([
+    const [found, user, pricing] = await Promise.all([
       findLines(tx, checked.lines),
-      requireUser(tx, userField, userId),
+      findUser(tx, userField, userId),
+      readPricing(tx, checked),
       buyer === null ? undefined : requireFewPending(tx, buyer),
     ]);
-    const order = await insert(tx, { ...checked, id, userId, buyer }, found);
-    if (buyer !== null) await enforceReservationCap(tx, buyer, id);
-    // A dry run assigns no number.
-    return isDryRun ? { ...order, json: order.json.replace(/"number":\d+/, '"number":null') } : order;
+    const priced = await priceOrder(tx, checked, found.lines, { ...pricing, discount, isDryRun });
+    const { email, emailKey } = checked.email === null && user ? user : checked;
+    const order = await insert(tx, { ...checked, email, emailKey, id, userId, buyer, discount }, { ...found, priced });
+    if (buyer !== null) {
+      await enforceReservationCap(tx, buyer, id);
+      await enforceLongHolds(tx, id, checked.holdSeconds);
+    }
+    if (isDryRun) return showDryRun(order, priced.offers);
+    return priced.total === 0 ? settle(tx, id) : order;
   });
 }
 
-async function requireUser(tx: Ctx, field: string, userId: string | null): Promise<void> {
-  if (userId === null) return;
-  const isKnown = isId("usr", userId) && (await get(tx.db, selectId, { tenantId: tx.tenant.id, id: userId }));
-  if (isKnown) return;
+async function readPricing(tx: Ctx, { destination, givenShipping, givenTax }: CheckedOrder) {
+  const country = destination?.country ?? tx.tenant.country ?? "";
+  const [rates, taxRates] = await Promise.all([
+    givenShipping === undefined ? readShippingRates(tx) : [],
+    givenTax === undefined ? readTaxRates(tx, country) : undefined,
+  ]);
+  return { rates, taxRates };
+}
+
+/** A dry run assigns no number, and lists the shipping rates if none was chosen. */
+function showDryRun(order: Rendered, offers: object[] | undefined): Rendered {
+  const json = order.json.replace(/"(number|transfer_reference)":(?:\d+|"RF\d+")/g, '"$1":null');
+  return { ...order, json: offers ? `${json.slice(0, -1)},"shipping_rates":${JSON.stringify(offers)}}` : json };
+}
+
+async function findUser(tx: Ctx, field: string, userId: string | null) {
+  if (userId === null) return undefined;
+  const user = isId("usr", userId) ? await get(tx.db, selectUser, { tenantId: tx.tenant.id, userId }) : undefined;
+  if (user) return user;
   throw ownOnly(tx) === null ? invalidField(field, "is not a user of this store") : notFound("user", userId);
 }
 
+type Placed = CheckedOrder & {
+  id: string;
+  userId: string | null;
+  buyer: string | null;
+  discount: UsableDiscount | undefined;
+};
+
 async function insert(
   tx: Ctx,
-  order: CheckedOrder & { id: string; userId: string | null; buyer: string | null },
-  found: Awaited<ReturnType<typeof findLines>>,
+  order: Placed,
+  {
+    lines: items,
+    items: once,
+    priced,
+  }: Awaited<ReturnType<typeof findLines>> & { priced: Awaited<ReturnType<typeof priceOrder>> },
 ): Promise<Rendered> {
-  const { id, userId, shipping, tax, digits, usePoints, lang } = order;
+  const { id, userId, emailKey, usePoints, lang, digits, discount } = order;
   const { tenant } = tx;
   const now = tx.now();
-  const points = { count: usePoints, value: tenant.pointValue };
-  const { lines: amounts, ...sums } = orderAmounts(found.lines, { shipping, tax, points, digits });
   if (usePoints > 0 && userId !== null) {
     await spendPoints(tx, { userId, points: usePoints, source: `order:${id}:redeem`, orderId: id });
   }
-  const lines = found.lines.map((item, index) => {
+  const { lines: amounts, taxLines, rate, pricesIncludeTax, ...sums } = priced;
+  const lines = items.map((item, index) => {
     const title = titleIn(lang, item, tenant.language);
     return { ...item, id: newId("line"), title, ...(amounts[index] as (typeof amounts)[number]) };
   });
@@ -104,26 +157,45 @@ async function insert(
     ...sums,
     tenantId: tenant.id,
     currency: tenant.currency,
+    pricesIncludeTax: pricesIncludeTax ? 1 : 0,
+    taxLines: JSON.stringify(
+      taxLines.map(({ taxClass, rate, base, tax }) => ({
+        ...{ class: taxClass, rate: showTaxRate(rate) },
+        ...{ base: toAmount(base, digits), base_minor: base, tax: toAmount(tax, digits), tax_minor: tax },
+      })),
+    ),
+    shippingRate: rate && JSON.stringify(rate),
+    discountCode: discount?.code ?? null,
     type: "order.created",
     eventId: newId("evt"),
     own: null,
     now: toTimestamp(now),
-    expiresAt: toTimestamp(now + expiryMs),
+    expiresAt: toTimestamp(now + order.holdSeconds * 1000),
   };
-  const counted = found.items.filter(({ isCounted }) => isCounted);
-  const results = await tx.db.batch([
+  const selectOrder = selectOrderFor(tx);
+  const statements = [
     bind(nextNumber, placed),
     bind(insertOrder, placed),
     insertLines(placed, lines),
-    ...moveStock(tx, "reserve", counted, "order"),
+    ...moveStock(
+      tx,
+      "reserve",
+      once.filter(({ isCounted }) => isCounted),
+      "order",
+    ),
+    ...(discount ? useDiscount(tx, discount, id, { userId, emailKey }) : []),
     bind(insertEvent, placed),
     bind(selectOrder, placed),
-  ]);
+  ];
+  const results = await tx.db.batch(statements).catch((error: unknown) => {
+    throw isUseRefused(error) ? discountRefused() : error;
+  });
   const [written] = rowsOf(selectOrder, results.at(-1));
   if (!written) throw new Error("An order was written but cannot be read");
   return written;
 }
 
+/** Returns the items of all lines, and each item once with its total quantity. */
 async function findLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
   const sums = new Map<string, WantedItem>();
   for (const [index, line] of wanted.entries()) {
@@ -148,6 +220,7 @@ function keyOf({ productId, variantId }: CheckedOrder["lines"][number]): string 
   return variantId ?? (productId as string);
 }
 
+/** The title of an item in the language of an order, or in the next best language. */
 function titleIn(lang: string, item: OrderedItem, tenantLanguage: string): string {
   if (item.translations === "{}") return item.title;
   const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;
@@ -157,24 +230,4 @@ function titleIn(lang: string, item: OrderedItem, tenantLanguage: string): strin
     if (title != null) return title;
   }
   return item.title;
-}
-
-type NewLine = Record<"id" | "productId" | "title" | "options", string> &
-  Record<"variantId" | "variantTitle" | "sku" | "image", string | null> &
-  Record<"priceMinor" | "quantity" | "subtotal" | "discount" | "tax" | "total", number> & { isCounted: boolean };
-
-const insertLine = statement(sql`
-  insert into ${orderLines} (tenant_id, order_id, position, id, product_id, variant_id, title, variant_title, sku, options,
-    image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted) values `);
-const marks = `(${Array(18).fill("?")})`;
-
-/** Returns the statement that inserts this many lines. One statement for any number would need slow JSON paths. */
-function insertLines({ tenantId, id }: Record<"tenantId" | "id", string>, lines: readonly NewLine[]): InStatement {
-  const args = lines.flatMap((line, position) => {
-    const { productId, variantId, title, variantTitle, sku, options, image, isCounted } = line;
-    const texts = [line.id, productId, variantId, title, variantTitle, sku, options, image];
-    const { priceMinor, quantity, subtotal, discount, tax, total } = line;
-    return [tenantId, id, position, ...texts, priceMinor, quantity, subtotal, discount, tax, total, isCounted];
-  });
-  return { sql: insertLine.compiled.sql + lines.map(() => marks).join(), args };
 }

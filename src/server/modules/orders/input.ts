@@ -1,12 +1,14 @@
 import ipaddr from "ipaddr.js";
 import type { Ctx } from "../../context.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
-import { checkNote, requireWhole } from "../../values/fields.ts";
+import { hasScope } from "../../security/scopes.ts";
+import { parseEmail } from "../../values/email.ts";
+import { checkNote, metadataText, requireWhole } from "../../values/fields.ts";
 import { parseMoney } from "../../values/money.ts";
 import { isId } from "../../values/stamps.ts";
 import { notForSale } from "../catalogue/products/stock.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
-import { postalAddress } from "../users/input.ts";
+import { phoneNumber, postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";
 
 export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
@@ -31,27 +33,65 @@ export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefine
   return own;
 }
 
+/** Whether the caller is the key of a page: every visitor can read it, so it places orders and sees none. */
+export function isPage({ actor }: Pick<Ctx, "actor">): boolean {
+  return actor.kind === "app" && !hasScope(actor.scopes, "orders:write");
+}
+
 export type CheckedOrder = ReturnType<typeof checkOrder>;
 
+const ofStoreOnly = ["shipping", "tax", "guest_ip", "expires_in"] as const;
+const notOfPages = [...ofStoreOnly, "customer_id", "use_points"] as const;
+
+function refuseFields(ctx: Ctx, input: OrderInput): void {
+  const names = isPage(ctx) ? notOfPages : isCustomer(ctx) ? ofStoreOnly : [];
+  const sent = names.find((name) => input[name] !== undefined);
+  if (sent !== undefined) throw forbidden(`Only staff and keys of backends may set ${sent}.`);
+}
+
+const noEmail: Record<"email" | "emailKey", string | null> = { email: null, emailKey: null };
+
+function contactOf({ email, phone, ...addresses }: OrderInput) {
+  const { shipping_address: shipping = null, billing_address: billing = null } = addresses;
+  return {
+    ...(email == null ? noEmail : parseEmail("email", email)),
+    phone: phone == null ? null : phoneNumber("phone", phone),
+    destination: shipping && { country: shipping.country, postcode: shipping.postal_code ?? "" },
+    shippingAddress: shipping && JSON.stringify(postalAddress("shipping_address", shipping)),
+    billingAddress: billing && JSON.stringify(postalAddress("billing_address", billing)),
+  };
+}
+
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }) {
-  const { shipping, tax, guest_ip: guestIp } = input;
-  if (isCustomer(ctx) && [shipping, tax, guestIp].some((value) => value !== undefined)) {
-    throw forbidden("Only staff and app keys may set shipping, tax and guest_ip.");
-  }
+  refuseFields(ctx, input);
+  const { shipping, tax, guest_ip: guestIp, expected_total: expected } = input;
   if (guestIp !== undefined) checkGuestIp(ctx, guestIp);
   const digits = currencyDigits(ctx.tenant.currency);
-  const address = input.shipping_address ?? null;
   return {
     lines: input.items.map(wantedLine),
-    shippingAddress: address && JSON.stringify(postalAddress("shipping_address", address)),
+    ...contactOf(input),
     note: checkNote("note", input.note ?? null, 2000),
+    metadata: metadataText(input.metadata ?? {}),
     usePoints: requireWhole("use_points", input.use_points ?? 0, 0, Number.MAX_SAFE_INTEGER),
-    shipping: parseMoney("shipping", shipping ?? 0, digits),
-    tax: parseMoney("tax", tax ?? 0, digits),
+    givenShipping: shipping === undefined ? undefined : parseMoney("shipping", shipping, digits),
+    givenTax: tax === undefined ? undefined : parseMoney("tax", tax, digits),
+    rateId: input.shipping_rate ?? null,
+    code: input.discount_code ?? null,
+    paymentMethod: input.payment_method ?? null,
+    expectedTotal: expected === undefined ? undefined : parseMoney("expected_total", expected, digits),
+    holdSeconds: holdOf(ctx, input),
     guestIp: guestIp ?? null,
     digits,
     lang: input.lang === undefined ? ctx.tenant.language : parseLanguage("lang", input.lang),
   };
+}
+
+/** The longest time that an unpaid order can reserve stock, in seconds. */
+export const maxHold = 30 * 86_400;
+
+function holdOf({ tenant }: Ctx, { expires_in: given, payment_method: method }: OrderInput): number {
+  if (given !== undefined) return requireWhole("expires_in", given, 60, maxHold);
+  return method === "manual" ? tenant.transferHold : tenant.hold;
 }
 
 function checkGuestIp({ actor }: Ctx, guestIp: string): void {

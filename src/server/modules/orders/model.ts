@@ -1,27 +1,28 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart, timeRangeParts } from "../../pagination/list-query.ts";
-import {
-  closed,
-  input,
-  line,
-  lines,
-  nullable,
-  oneOf,
-  output,
-  textUpTo,
-  timestamp,
-  whole,
-} from "../../values/schema.ts";
-import { Address } from "../users/model.ts";
+import { closed, input, lines, nullable, oneOf, output, textUpTo, timestamp, whole } from "../../values/schema.ts";
+import { ShippingOffer } from "../shipping/model.ts";
+import { Address, phone } from "../users/model.ts";
+import { attentionKinds, fulfillmentStatuses, paymentStatuses } from "./states.ts";
 
 const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
   description: "pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund.",
 });
-export const expiryMs = 60 * 60_000;
+const paymentStatus = oneOf(paymentStatuses);
+export const orderNumber = whole(1, Number.MAX_SAFE_INTEGER);
+export const attentionKind = oneOf(attentionKinds);
 
-const paymentStatus = oneOf(["unpaid", "paid", "partially_refunded", "refunded"]);
-
-const ShippingAddress = Type.Omit(Address, ["is_default"], { $id: "ShippingAddress", additionalProperties: false });
+export const ShippingAddress = Type.Omit(Address, ["is_default"], {
+  $id: "ShippingAddress",
+  additionalProperties: false,
+});
+export const email = textUpTo(254, undefined, { form: { format: "email" } });
+export const metadata = Type.Record(textUpTo(100), Type.Unknown(), {
+  description: "Any JSON object of at most 16 KiB.",
+});
+const paymentMethod = oneOf(["manual", "stripe"], {
+  description: "`manual` is a bank transfer, for which the order reserves stock longer.",
+});
 
 const OrderItem = input("OrderItem", {
   product_id: Type.Optional(textUpTo(100, "Id of a product without variants.")),
@@ -31,8 +32,25 @@ const OrderItem = input("OrderItem", {
 
 export const OrderInput = input("OrderInput", {
   items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
+  email: Type.Optional(
+    nullable(Type.String({ ...email, description: "Required of pages without a customer. Default: the customer's." })),
+  ),
+  phone: Type.Optional(nullable(phone)),
   shipping_address: Type.Optional(nullable(ShippingAddress)),
+  billing_address: Type.Optional(nullable(ShippingAddress)),
   note: Type.Optional(nullable(lines(2000))),
+  metadata: Type.Optional(metadata),
+  shipping_rate: Type.Optional(
+    nullable(textUpTo(100, "Id of a rate that applies; required if the store has rates and goods are shipped.")),
+  ),
+  discount_code: Type.Optional(nullable(textUpTo(100))),
+  payment_method: Type.Optional(nullable(paymentMethod)),
+  expected_total: Type.Optional(
+    Type.Number({ minimum: 0, description: "The total that the buyer saw. If it differs, nothing is ordered." }),
+  ),
+  expires_in: Type.Optional(
+    whole(60, 2_592_000, "Seconds for which the unpaid order reserves stock. App keys and staff only."),
+  ),
   use_points: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER, "Reward points to pay with.")),
   shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
   tax: Type.Optional(Type.Number({ minimum: 0, description: "Divided among the lines. App keys and staff only." })),
@@ -43,26 +61,6 @@ export const OrderInput = input("OrderInput", {
 });
 export type OrderInput = Static<typeof OrderInput>;
 
-export const PaymentInput = input("PaymentInput", {
-  payment_reference: Type.Optional(
-    line(200, "Id of the payment, unique in the store. Repeating it does not book the payment again."),
-  ),
-});
-export type PaymentInput = Static<typeof PaymentInput>;
-
-export const RefundInput = input("RefundInput", {
-  lines: Type.Optional(
-    Type.Array(input("RefundLineInput", { line_id: textUpTo(100), quantity: whole(1, 1_000_000) }), {
-      minItems: 1,
-      maxItems: 100,
-      description: "Default: everything that is not refunded yet, with shipping.",
-    }),
-  ),
-  restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
-  reason: Type.Optional(nullable(lines(500))),
-});
-export type RefundInput = Static<typeof RefundInput>;
-
 const amount = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
 function amounts<const Name extends string>(...names: Name[]) {
@@ -71,7 +69,7 @@ function amounts<const Name extends string>(...names: Name[]) {
 }
 const id = (description: string) => Type.String({ description });
 
-export const OrderLine = output("OrderLine", {
+const OrderLine = output("OrderLine", {
   id: id("`line_…`"),
   product_id: id("`prod_…`"),
   variant_id: nullable(id("`var_…`")),
@@ -85,14 +83,41 @@ export const OrderLine = output("OrderLine", {
   ...amounts("price"),
   quantity: Type.Integer({ minimum: 1 }),
   ...amounts("subtotal", "discount", "tax", "total"),
+  tax_class: Type.String(),
+  requires_shipping: Type.Boolean(),
+  weight_g: nullable(count),
+  fulfilled_quantity: count,
+  cancelled_quantity: Type.Integer({ minimum: 0, description: "Pieces that were refunded before they were sent." }),
   refunded_quantity: count,
   ...amounts("refunded"),
   restocked_quantity: count,
 });
 
-export const OrderRefund = output("OrderRefund", {
-  id: id("`ref_…`"),
+const OrderPayment = output("OrderPayment", {
+  id: id("`pay_…`"),
+  provider: oneOf(["manual", "stripe"]),
+  reference: nullable(Type.String()),
   ...amounts("amount"),
+  received_at: timestamp,
+});
+
+const Fulfillment = output("Fulfillment", {
+  id: id("`ful_…`"),
+  lines: Type.Array(output("FulfillmentLine", { line_id: id("`line_…`"), quantity: count })),
+  tracking: nullable(
+    output("FulfillmentTracking", {
+      carrier: nullable(Type.String()),
+      number: nullable(Type.String()),
+      url: nullable(Type.String()),
+    }),
+  ),
+  created_at: timestamp,
+});
+
+const OrderRefund = output("OrderRefund", {
+  id: id("`ref_…`"),
+  state: oneOf(["requested", "pending", "succeeded", "failed"]),
+  ...amounts("amount", "shipping"),
   lines: Type.Array(
     output("RefundLine", { line_id: id("`line_…`"), quantity: count, ...amounts("amount"), restock: Type.Boolean() }),
   ),
@@ -108,22 +133,55 @@ export const Order = output("Order", {
   user_id: nullable(id("`usr_…`; null for a guest.")),
   status,
   payment_status: paymentStatus,
-  fulfillment_status: oneOf(["unfulfilled", "fulfilled"]),
+  fulfillment_status: oneOf(fulfillmentStatuses),
   currency: Type.String({ description: "ISO 4217." }),
   items: Type.Array(OrderLine),
-  ...amounts("subtotal", "discount", "shipping", "tax"),
-  total: Type.Number({ minimum: 0, description: "subtotal − discount + shipping + tax." }),
+  ...amounts("subtotal", "discount", "shipping", "shipping_tax", "tax"),
+  total: Type.Number({
+    minimum: 0,
+    description: "subtotal − discount + shipping, and + tax unless prices include it.",
+  }),
   total_minor: count,
-  ...amounts("refunded"),
+  ...amounts("received", "refunded", "returned", "due"),
+  prices_include_tax: Type.Boolean(),
+  tax_lines: Type.Array(
+    output("TaxLine", {
+      class: Type.String(),
+      rate: Type.Number({ description: "In percent." }),
+      ...amounts("base", "tax"),
+    }),
+  ),
+  shipping_rate: nullable(output("OrderShippingRate", { id: Type.String(), name: Type.String() })),
+  discount_code: nullable(Type.String()),
   points_used: count,
   points_earned: count,
   points_returned: Type.Integer({ minimum: 0, description: "Used points that were returned to the customer." }),
-  points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds reversed." }),
-  payment_reference: nullable(Type.String()),
+  points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds took back." }),
+  payment_method: nullable(paymentMethod),
+  transfer_reference: nullable(
+    Type.String({
+      description: "What the buyer of a bank transfer names, `RF…` of ISO 11649; null for other methods.",
+    }),
+  ),
+  payment_reference: nullable(Type.String({ description: "The reference of the first payment." })),
+  email: nullable(Type.String()),
+  phone: nullable(Type.String()),
   shipping_address: nullable(ShippingAddress),
+  billing_address: nullable(ShippingAddress),
   note: nullable(Type.String()),
+  staff_note: Type.Optional(nullable(Type.String({ description: "Staff and keys of backends only." }))),
+  needs_attention: Type.Optional(Type.Array(attentionKind, { description: "Staff and keys of backends only." })),
+  metadata,
   lang: Type.String({ description: "Language of the titles of the lines." }),
+  payments: Type.Array(OrderPayment),
   refunds: Type.Array(OrderRefund),
+  fulfillments: Type.Array(Fulfillment),
+  shipping_rates: Type.Optional(
+    Type.Array(ShippingOffer, { description: "In a dry run without `shipping_rate`: those that apply." }),
+  ),
+  access_token: Type.Optional(
+    Type.String({ description: "In the reply to a guest's order: sent as `X-Order-Token`, it opens the order." }),
+  ),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
   created_at: timestamp,
   updated_at: timestamp,
@@ -146,7 +204,8 @@ export const OrderListQuery = closed({
   ...sortPart(["created_at", "updated_at", "number"]),
   status: Type.Optional(status),
   payment_status: Type.Optional(paymentStatus),
-  number: Type.Optional(whole(1, Number.MAX_SAFE_INTEGER)),
+  number: Type.Optional(orderNumber),
+  attention: Type.Optional(oneOf(["any", ...attentionKinds], { description: "Only orders that need attention." })),
   customer_id: Type.Optional(textUpTo(100, "Only this customer's orders. App keys can send `user_id` instead.")),
   ...timeRangeParts("created_at"),
   ...timeRangeParts("updated_at"),

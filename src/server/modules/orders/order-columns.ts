@@ -8,8 +8,20 @@ type Amount<Of> = Extract<keyof Of, `${string}_minor`> extends `${infer Name}_mi
 const ofOrder = (...names: (keyof OrderDocument)[]) => names.map((name): Column => [name, ({ order }) => order[name]]);
 const orderAmounts = (...names: Amount<OrderDocument>[]) =>
   names.map((name): Column => [name, ({ order, digits }) => formatMinor(order[`${name}_minor`], digits)]);
-const ofAddress = (...names: (keyof NonNullable<OrderDocument["shipping_address"]>)[]) =>
-  names.map((name): Column => [`ship_${name}`, ({ order }) => order.shipping_address?.[name]]);
+const addressParts = [
+  "name",
+  "company",
+  "line1",
+  "line2",
+  "city",
+  "region",
+  "postal_code",
+  "country",
+  "phone",
+  "vat_id",
+] as const;
+const ofAddress = (prefix: string, field: "shipping_address" | "billing_address") =>
+  addressParts.map((name): Column => [`${prefix}_${name}`, ({ order }) => order[field]?.[name]]);
 const ofLine = (...names: (keyof Line)[]) => names.map((name): Column => [`line_${name}`, (_, line) => line[name]]);
 const lineAmounts = (...names: Amount<Line>[]) =>
   names.map((name): Column => [`line_${name}`, ({ digits }, line) => formatMinor(line[`${name}_minor`], digits)]);
@@ -20,16 +32,18 @@ export const orderColumns: readonly Column[] = [
   ...ofOrder("number", "created_at", "updated_at", "status", "payment_status", "fulfillment_status"),
   ["customer_id", ({ order }) => order.user_id],
   ["customer_email", ({ customerEmail }) => customerEmail],
-  ...ofOrder("currency"),
-  ...orderAmounts("subtotal", "discount", "shipping", "tax", "total", "refunded"),
-  ...ofOrder("points_used", "points_earned", "points_returned", "points_reversed", "payment_reference"),
+  ...ofOrder("email", "phone", "currency", "prices_include_tax", "discount_code"),
+  ...orderAmounts("subtotal", "discount", "shipping", "shipping_tax", "tax", "total", "received", "refunded", "due"),
+  ...ofOrder("points_used", "points_earned", "points_returned", "points_reversed", "payment_method"),
+  ...ofOrder("transfer_reference", "payment_reference"),
   ...ofOrder("expires_at", "paid_at", "fulfilled_at", "cancelled_at"),
-  ...ofAddress("name", "line1", "line2", "city", "region", "postal_code", "country", "phone"),
+  ...ofAddress("ship", "shipping_address"),
+  ...ofAddress("bill", "billing_address"),
   ...ofOrder("note", "lang"),
   ...ofLine("id", "product_id", "variant_id", "title", "variant_title", "sku"),
   ["line_options", (_, { options }) => (Object.keys(options).length === 0 ? "" : JSON.stringify(options))],
   ...lineAmounts("price"),
-  ...ofLine("quantity"),
+  ...ofLine("quantity", "tax_class"),
   ...lineAmounts("subtotal", "discount", "tax", "total"),
   ...ofLine("refunded_quantity"),
   ...lineAmounts("refunded"),

@@ -1,45 +1,86 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, byId, get, isVersion, ofStore, param, params, statement } from "../../db/statement.ts";
+import { all, bind, byId, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
-import { fieldError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import { invalidField, wrongState } from "../../errors.ts";
 import { checkNote } from "../../values/fields.ts";
-import { toAmount } from "../../values/money.ts";
+import { formatMinor, parseMoney, toAmount } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock } from "../catalogue/products/stock.ts";
+import { releaseDiscount } from "../discounts/use.ts";
 import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
+import { endAttention } from "./attention/attention.ts";
+import type { RefundInput } from "./change-model.ts";
+import { commitTransition, returnSpentPoints } from "./commit-transition.ts";
+import { computeFulfillment } from "./fulfillments/fulfillments.ts";
 import { requireStore } from "./input.ts";
-import type { RefundInput } from "./model.ts";
-import { bumpVersion, orderStateError, requireOrderId, selectState } from "./statements.ts";
-import { orderLines, orderRefunds, orders } from "./table.ts";
-import { commitTransition, returnSpentPoints } from "./transition.ts";
+import { dueOf, paymentStatusOf } from "./payments.ts";
+import { type OrderRow, requireRow } from "./read.ts";
+import { planLines, type RefundedLine } from "./refund-lines.ts";
+import { bumpVersion, orderStateError } from "./statements.ts";
+import { orderLines, orderRefunds, orders, payments } from "./table.ts";
 
-// Changes nothing if the order has another state or version.
-const isPaid = inArray(orders.paymentStatus, ["paid", "partially_refunded"]);
-const isRefundable = and(byId(orders), isPaid, isVersion(orders));
-const lockOrder = statement((q) => q.update(orders).set(bumpVersion).where(isRefundable).returning());
-const ofOrder = and(ofStore(orderLines), eq(orderLines.orderId, param("id")));
+const ofOrder = sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")}`;
 const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
+const selectShipping = statement((q) =>
+  q
+    .select({ refunded: sql<number>`coalesce(sum(shipping_minor), 0)` })
+    .from(orderRefunds)
+    .where(sql`${ofOrder} and state <> 'failed'`),
+);
+/** What is left of each payment, those of providers first. */
+const selectPayments = statement((q) =>
+  q
+    .select({
+      id: payments.id,
+      left: sql<number>`amount_minor - coalesce((select sum(r.amount_minor) from ${orderRefunds} r
+        where r.payment_id = ${payments}.id and r.state <> 'failed'), 0)`,
+    })
+    .from(payments)
+    .where(ofOrder)
+    .orderBy(sql`provider = 'manual'`, payments.id),
+);
 const refundLine = statement(sql`
   update ${orderLines} set refunded_quantity = refunded_quantity + ${param("quantity")},
-    refunded_minor = refunded_minor + ${param("amount")}, restocked_quantity = restocked_quantity + ${param("restocked")}
+    cancelled_quantity = cancelled_quantity + ${param("cancelled")}, refunded_minor = refunded_minor + ${param("amount")},
+    restocked_quantity = restocked_quantity + ${param("restocked")}
   where ${ofOrder} and id = ${param("lineId")}`);
-const newRefund = {
-  ...{ id: param("refundId"), orderId: param("id"), createdAt: param("now") },
-  ...params("tenantId", "amountMinor", "lines", "reason", "pointsReturned", "pointsReversed"),
-};
-const insertRefund = statement((q) => q.insert(orderRefunds).values(newRefund));
-const updateOrder = statement(sql`
-  update ${orders} set refunded_minor = refunded_minor + ${param("amountMinor")},
-    points_returned = points_returned + ${param("pointsReturned")},
-    points_reversed = points_reversed + ${param("pointsReversed")},
-    payment_status = case when ${param("isFull")} then 'refunded' else 'partially_refunded' end,
-    cancelled_at = case when ${param("isFull")} and status = 'paid' then ${param("now")} else cancelled_at end,
-    status = case when ${param("isFull")} and status = 'paid' then 'cancelled' else status end
-  where ${byId(orders)}`);
+const insertRefund = statement((q) =>
+  q.insert(orderRefunds).values({
+    ...{ id: param("refundId"), orderId: param("id"), createdAt: param("now") },
+    ...params("tenantId", "amountMinor", "shippingMinor", "creditedMinor", "paymentId", "lines", "reason"),
+    ...params("pointsReturned", "pointsReversed"),
+  }),
+);
+const updateOrder = statement((q) =>
+  q
+    .update(orders)
+    .set({
+      ...params("refundedMinor", "creditedMinor", "paymentStatus", "pointsReturned", "pointsReversed"),
+      ...params("status", "cancelledAt"),
+      ...bumpVersion,
+    })
+    .where(and(ofStore(orders), byId(orders))),
+);
 
+/** What a refund gives back, in minor units. */
+interface Plan {
+  lines: RefundedLine[];
+  shipping: number;
+  amount: number;
+  /** What it takes off the claim: all but surplus and late money. */
+  credited: number;
+  /** Whether nothing of the goods is left. */
+  isWhole: boolean;
+  refundedGoods: number;
+}
+
+/**
+ * Refunds lines, shipping, an amount, or by default everything that is left.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState for more than was received or is left.
+ */
 export async function refundOrder(
   ctx: Ctx,
   id: string,
@@ -47,63 +88,148 @@ export async function refundOrder(
   { ifMatch = null, isDryRun = false }: { ifMatch?: number | null; isDryRun?: boolean } = {},
 ): Promise<Rendered> {
   requireStore(ctx);
-  requireOrderId(id);
   const reason = checkNote("reason", input.reason ?? null, 500);
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
-    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
-    const order = await get(tx.db, lockOrder, values);
-    if (!order) throw await cannotRefund(tx, values);
-    const lines = await all(tx.db, selectLines, values);
-    const plan = planRefund(lines, order.totalMinor - order.refundedMinor, input);
+    const order = await requireRow(tx, id, ifMatch);
+    requirePaid(order);
+    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
+    const plan = await planRefund(tx, order, input);
+    // Pieces that cost nothing are left when all money is back.
+    if (order.paymentStatus === "refunded" && plan.lines.length === 0) {
+      throw wrongState(`Order ${id} is already fully refunded.`);
+    }
     const refundId = newId("ref");
     const points = await movePoints(tx, refundId, order, plan);
-    const refunded = plan.lines.map(({ lineId, quantity, amount, restocked }) => ({
-      ...{ line_id: lineId, quantity },
-      ...{ amount: toAmount(amount, order.currencyDigits), amount_minor: amount },
-      restock: restocked > 0,
-    }));
-    const refund = {
-      ...values,
-      ...points,
-      ...{ refundId, amountMinor: plan.amount, lines: JSON.stringify(refunded), reason },
-    };
-    const restocked = plan.lines
-      .filter((line) => line.restocked > 0)
-      .map(({ item, restocked: quantity }) => ({ ...item, quantity }));
+    const parts = await splitOverPayments(tx, values, plan.amount);
+    const inserts = parts.map((part, index) =>
+      bind(insertRefund, {
+        ...values,
+        ...part,
+        refundId: index === 0 ? refundId : newId("ref"),
+        ...(index === 0
+          ? { ...points, shippingMinor: plan.shipping, creditedMinor: plan.credited, lines: linesText(order, plan) }
+          : { pointsReturned: 0, pointsReversed: 0, shippingMinor: 0, creditedMinor: 0, lines: "[]" }),
+        reason,
+      }),
+    );
+    const restocked = plan.lines.filter((line) => line.restocked > 0);
+    const items = restocked.map(({ item, restocked: quantity }) => ({ ...item, quantity }));
+    const { change, isSurplus } = changeOf(order, plan, points, values.now);
+    if (!isSurplus) await endAttention(tx, id, ["overpaid"]);
+    if (change.refundedMinor === order.receivedMinor) await endAttention(tx, id, ["late_payment", "partial_payment"]);
     return commitTransition(tx, id, {
       event: "order.refunded",
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
-        bind(insertRefund, refund),
-        bind(updateOrder, { ...refund, isFull: plan.isFull ? 1 : 0 }),
-        ...moveStock(tx, "restock", restocked, "restock"),
+        ...inserts,
+        bind(updateOrder, { ...values, ...change }),
+        ...(change.status === "paid" ? [bind(computeFulfillment, values)] : []),
+        ...(change.cancelledAt === values.now ? releaseDiscount(tx, id) : []),
+        ...moveStock(tx, "restock", items, "restock"),
       ],
     });
   });
 }
 
-async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifMatch: number | null }) {
-  const { id, ifMatch } = values;
-  const state = await get(tx.db, selectState, { ...values, own: null });
-  if (!state) return notFound("order", id);
-  if (ifMatch !== null && state.version !== ifMatch) return preconditionFailed();
-  if (state.paymentStatus === "refunded") return wrongState(`Order ${id} is already fully refunded.`);
-  return orderStateError(id, state.status, "paid orders can be refunded");
+function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void {
+  if (receivedMinor === 0 && !(totalMinor === 0 && status !== "pending")) {
+    throw orderStateError(id, status, "paid orders can be refunded");
+  }
+}
+
+async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput): Promise<Plan> {
+  const values = { tenantId: tx.tenant.id, id: order.id };
+  const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
+  const isAll = input.lines === undefined && input.shipping === undefined && input.amount === undefined;
+  // Money that came too late is no part of the claim, and the order has given back everything else already.
+  const isLate = order.paidAt === null;
+  if (isLate && (input.lines ?? input.shipping) !== undefined) {
+    throw orderStateError(order.id, order.status, "the money that came for it can be given back");
+  }
+  const planned = planLines(lines, input, isAll && !isLate);
+  const goods = planned.lines.reduce((sum, line) => sum + line.amount, 0);
+  const shippingTotal = order.shippingMinor + (order.pricesIncludeTax ? 0 : order.shippingTaxMinor);
+  const shippingLeft = shippingTotal - (shipped?.refunded ?? 0);
+  const left = order.receivedMinor - order.refundedMinor;
+  const rest = { shipping: isLate ? 0 : Math.min(shippingLeft, Math.max(left - goods, 0)), amount: left };
+  const { shipping, amount } = isAll ? rest : askedAmounts(order, input, { goods, shippingLeft, left });
+  // Surplus money comes first, but not for lines and shipping. Goodwill may have taken off the claim what these cost.
+  const surplus = Math.min(Math.max(-dueOf(order), 0), isAll ? amount : amount - goods - shipping);
+  const credited = isLate ? 0 : Math.min(amount - surplus, order.totalMinor - order.creditedMinor);
+  return { ...planned, shipping, amount, credited };
+}
+
+function askedAmounts(order: OrderRow, input: RefundInput, of: Record<"goods" | "shippingLeft" | "left", number>) {
+  const shipping = amountOf("shipping", input.shipping, order);
+  if (shipping > of.shippingLeft) throw wrongState(`Of shipping, ${show(of.shippingLeft, order)} can be refunded.`);
+  const amount = of.goods + shipping + amountOf("amount", input.amount, order);
+  if (amount > of.left) throw wrongState(`Of order ${order.id}, ${show(of.left, order)} can be refunded.`);
+  if (amount === 0 && input.lines === undefined) throw invalidField("amount", "must be above zero");
+  return { shipping, amount };
+}
+
+function amountOf(field: string, amount: number | undefined, { currencyDigits }: OrderRow): number {
+  return amount === undefined ? 0 : parseMoney(field, amount, currencyDigits);
+}
+
+function show(minor: number, { currency, currencyDigits }: OrderRow): string {
+  return `${formatMinor(minor, currencyDigits)} ${currency}`;
+}
+
+/** One refund for each payment, at most what is left of it. An order that cost nothing has one of 0. */
+async function splitOverPayments(tx: Ctx, values: { tenantId: string; id: string }, amount: number) {
+  const parts: { paymentId: string | null; amountMinor: number }[] = [];
+  let left = amount;
+  for (const payment of await all(tx.db, selectPayments, values)) {
+    const amountMinor = Math.min(left, payment.left);
+    if (amountMinor > 0) parts.push({ paymentId: payment.id, amountMinor });
+    left -= amountMinor;
+  }
+  if (left > 0) throw new Error("The payments of an order are less than what it received.");
+  return parts.length > 0 ? parts : [{ paymentId: null, amountMinor: 0 }];
+}
+
+function linesText({ currencyDigits }: OrderRow, { lines }: Plan): string {
+  return JSON.stringify(
+    lines.map(({ lineId, quantity, amount, restocked }) => ({
+      ...{ line_id: lineId, quantity, amount: toAmount(amount, currencyDigits), amount_minor: amount },
+      restock: restocked > 0,
+    })),
+  );
+}
+
+function changeOf(
+  order: OrderRow,
+  plan: Plan,
+  points: { pointsReturned: number; pointsReversed: number },
+  now: string,
+) {
+  const sums = {
+    ...{ totalMinor: order.totalMinor, receivedMinor: order.receivedMinor },
+    refundedMinor: order.refundedMinor + plan.amount,
+    creditedMinor: order.creditedMinor + plan.credited,
+  };
+  const ofFree = plan.isWhole ? "refunded" : "partially_refunded";
+  const paymentStatus = order.totalMinor === 0 ? ofFree : paymentStatusOf(sums);
+  const isCancelled = plan.isWhole && order.status === "paid" && order.fulfillmentStatus === "unfulfilled";
+  const change = {
+    ...{ refundedMinor: sums.refundedMinor, creditedMinor: sums.creditedMinor, paymentStatus },
+    pointsReturned: order.pointsReturned + points.pointsReturned,
+    pointsReversed: order.pointsReversed + points.pointsReversed,
+    status: isCancelled ? "cancelled" : order.status,
+    cancelledAt: isCancelled ? now : order.cancelledAt,
+  };
+  return { change, isSurplus: dueOf(sums) < 0 };
 }
 
 /** Reverses earned points that the customer still has. A later refund or return reverses spent ones. */
-async function movePoints(
-  tx: Ctx,
-  refundId: string,
-  order: typeof orders.$inferSelect,
-  plan: ReturnType<typeof planRefund>,
-) {
+async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan) {
   const { id: orderId, userId } = order;
   if (userId === null) return { pointsReturned: 0, pointsReversed: 0 };
   // Points can pay for goods only, but all that is paid earns points.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
-  const reversible = shareOf(order.pointsEarned, order.refundedMinor + plan.amount, order.totalMinor);
+  const reversible = shareOf(order.pointsEarned, order.creditedMinor + plan.credited, order.totalMinor);
   const pointsReturned = Math.max(returnable - order.pointsReturned, 0);
   const points = Math.max(reversible - order.pointsReversed, 0);
   const source = `order:${orderId}:refund:${refundId}`;
@@ -111,56 +237,4 @@ async function movePoints(
   if (pointsReturned > 0) await returnSpentPoints(tx, returning, order.pointsReturned);
   const reversing = { userId, orderId, points, source: `${source}:reverse` };
   return { pointsReturned, pointsReversed: points > 0 ? await reversePoints(tx, reversing) : 0 };
-}
-
-type Row = typeof orderLines.$inferSelect;
-export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
-  Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
-
-/** Plans a refund of given lines, else of everything `left` (minor units). Errors: validationFailed, wrongState. */
-export function planRefund(
-  lines: readonly PaidLine[],
-  left: number,
-  { lines: asked, restock: isRestocked = false }: RefundInput,
-) {
-  const quantities = asked ? askedQuantities(lines, asked) : new Map(lines.map((line) => [line.id, remaining(line)]));
-  const planned = lines
-    .filter((line) => (quantities.get(line.id) ?? 0) > 0)
-    .map((line) => {
-      const quantity = quantities.get(line.id) as number;
-      const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
-      const item = { productId: line.productId, variantId: line.variantId };
-      return { lineId: line.id, item, quantity, amount, restocked: isRestocked && line.isCounted ? quantity : 0 };
-    });
-  const amount = asked ? planned.reduce((sum, line) => sum + line.amount, 0) : left;
-  const after = (line: PaidLine) => line.refundedQuantity + (quantities.get(line.id) ?? 0);
-  return {
-    amount,
-    lines: planned,
-    isFull: amount === left && lines.every((line) => after(line) === line.quantity),
-    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotalMinor, after(line), line.quantity), 0),
-  };
-}
-
-function remaining(line: PaidLine): number {
-  return line.quantity - line.refundedQuantity;
-}
-
-function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundInput["lines"]>) {
-  const known = new Map(lines.map((line) => [line.id, line]));
-  const quantities = new Map<string, number>();
-  for (const [index, { line_id: id, quantity }] of asked.entries()) {
-    const line = known.get(id);
-    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
-    if (quantities.has(id)) throw invalidField(`lines.${index}.line_id`, "is repeated");
-    if (!Number.isInteger(quantity) || quantity < 1) {
-      throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
-    }
-    if (quantity > remaining(line)) {
-      const excess = `is ${quantity}, but ${remaining(line)} of ${line.sku ?? line.title} can be refunded`;
-      throw fieldError(wrongState, `lines.${index}.quantity`, excess);
-    }
-    quantities.set(id, quantity);
-  }
-  return quantities;
 }

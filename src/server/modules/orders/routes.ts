@@ -1,16 +1,33 @@
 import { Type } from "@sinclair/typebox";
-import { app, defineRoute, replyFields, staff, token } from "../../http/route.ts";
+import { app, defineRoute, replyAfter, replyFields, staff, token } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
-import { IdParams } from "../../values/schema.ts";
+import { Accepted, IdParams } from "../../values/schema.ts";
+import { resolveAttention } from "./attention/attention.ts";
+import { cancelOrder } from "./cancel.ts";
+import {
+  AccessInput,
+  AttentionInput,
+  FulfillmentInput,
+  OrderPatch,
+  PaymentInput,
+  RefundInput,
+  TrackingInput,
+  WithdrawalInput,
+} from "./change-model.ts";
+import { correctOrder } from "./correct.ts";
 import { createOrder, prepareOrder } from "./create.ts";
-import { dryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
+import { createFulfillment, deleteFulfillment, updateFulfillment } from "./fulfillments/fulfillments.ts";
+import { withAccessToken } from "./guests/access-token.ts";
+import { dryRunQuery, Order, OrderInput, OrderListQuery } from "./model.ts";
+import { payOrder } from "./payments.ts";
+import { getOrder } from "./read.ts";
 import { refundOrder } from "./refund.ts";
-import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
 import { listOrders, orderFields } from "./views.ts";
+import { mailOrderLink, recordWithdrawal } from "./withdrawals/withdraw.ts";
 
 const tag = "Orders";
 const read = { tag, access: [app("orders:read"), token] } as const;
-const writers = [app("orders:write"), token] as const;
+const visitors = [app("orders:write"), app("orders:place"), token] as const;
 const change = {
   tag,
   access: [app("orders:write"), staff],
@@ -19,6 +36,8 @@ const change = {
   errors: ["wrongState"],
   conditional: true,
 } as const;
+const FulfillmentParams = Type.Object({ id: Type.String(), fulfillment_id: Type.String() });
+const page = { tag, access: [app("orders:place")], reply: { status: 200, data: Accepted } } as const;
 
 export const orderRoutes = [
   defineRoute("GET", "/orders/", "listOrders", {
@@ -30,8 +49,9 @@ export const orderRoutes = [
     handle: ({ ctx, query, subject }) => listOrders(ctx, query, subject),
   }),
   defineRoute("GET", "/orders/:id/", "getOrder", {
-    ...read,
-    summary: "Get an order",
+    tag,
+    access: [app("orders:read"), app("orders:place"), token],
+    summary: "Get an order, also a guest's with its `X-Order-Token`",
     params: IdParams,
     query: FieldsQuery,
     reply: { data: Order },
@@ -40,41 +60,96 @@ export const orderRoutes = [
   defineRoute("POST", "/orders/", "createOrder", {
     tag,
     summary: "Create an order",
-    access: writers,
+    access: visitors,
     query: dryRunQuery(" The order has no `number`. A customer has six dry runs for each order a minute."),
     body: OrderInput,
     reply: { status: 201, data: Order },
-    errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
+    errors: [
+      "tooManyRequests",
+      "notFound",
+      "conflict",
+      "outOfStock",
+      "notEnoughPoints",
+      "notDelivered",
+      "discountRefused",
+    ],
     prepare: ({ ctx, body, lang, subject, query }) => prepareOrder(ctx, { ...body, lang, subject }, query.dry_run),
     handle: async ({ ctx, query: { dry_run: isDryRun } }, prepared) => {
       const order = await createOrder(ctx, prepared, isDryRun);
       return isDryRun ? { ...order, status: 200 } : order;
     },
+    complete: (ctx, json) => withAccessToken(ctx, json),
+  }),
+  defineRoute("PATCH", "/orders/:id/", "correctOrder", {
+    ...change,
+    summary: "Correct contact, addresses and notes of an order",
+    body: OrderPatch,
+    handle: ({ ctx, params, body, ifMatch }) => correctOrder(ctx, params.id, body, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/cancel/", "cancelOrder", {
     ...change,
     summary: "Cancel a pending order",
-    access: writers,
+    access: visitors,
     handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/pay/", "payOrder", {
     ...change,
-    summary: "Mark an order as paid",
+    summary: "Book a payment of an order",
     body: PaymentInput,
     errors: ["conflict", "wrongState"],
     handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/fulfill/", "fulfillOrder", {
     ...change,
-    summary: "Mark a paid order as fulfilled",
-    handle: ({ ctx, params, ifMatch }) => fulfillOrder(ctx, params.id, ifMatch),
+    summary: "Mark the rest of a paid order as sent",
+    handle: ({ ctx, params, ifMatch }) => createFulfillment(ctx, params.id, {}, ifMatch),
+  }),
+  defineRoute("POST", "/orders/:id/fulfillments/", "createFulfillment", {
+    ...change,
+    summary: "Record a parcel of a paid order",
+    body: FulfillmentInput,
+    reply: { status: 201, data: Order },
+    handle: ({ ctx, params, body, ifMatch }) => createFulfillment(ctx, params.id, body, ifMatch),
+  }),
+  defineRoute("PATCH", "/orders/:id/fulfillments/:fulfillment_id/", "updateFulfillment", {
+    ...change,
+    summary: "Change the tracking of a parcel",
+    params: FulfillmentParams,
+    body: TrackingInput,
+    handle: ({ ctx, params, body, ifMatch }) => updateFulfillment(ctx, params, body, ifMatch),
+  }),
+  defineRoute("DELETE", "/orders/:id/fulfillments/:fulfillment_id/", "deleteFulfillment", {
+    ...change,
+    summary: "Delete a parcel that was recorded within a day",
+    params: FulfillmentParams,
+    handle: ({ ctx, params, ifMatch }) => deleteFulfillment(ctx, params, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/refund/", "refundOrder", {
     ...change,
-    summary: "Refund an order, or some of its lines",
+    summary: "Refund an order, or some of it",
     query: dryRunQuery(),
     body: RefundInput,
     handle: ({ ctx, params, query, body, ifMatch }) =>
       refundOrder(ctx, params.id, body, { ifMatch, isDryRun: query.dry_run ?? false }),
+  }),
+  defineRoute("POST", "/orders/:id/attention/", "resolveAttention", {
+    ...change,
+    summary: "Record what was decided about an order",
+    body: AttentionInput,
+    handle: ({ ctx, params, body, ifMatch }) => resolveAttention(ctx, params.id, body, ifMatch),
+  }),
+  defineRoute("POST", "/orders/access/", "mailOrderLink", {
+    ...page,
+    summary: "Mail a guest a new link to an order; the reply is the same if there is none",
+    body: AccessInput,
+    secret: true,
+    handle: ({ ctx, body }) => replyAfter(mailOrderLink(ctx, body), { accepted: true }),
+  }),
+  defineRoute("POST", "/orders/withdrawals/", "recordWithdrawal", {
+    ...page,
+    summary: "Record that a consumer withdraws from a contract; the reply is the same for unknown orders",
+    body: WithdrawalInput,
+    errors: ["tooManyRequests"],
+    handle: ({ ctx, body }) => replyAfter(recordWithdrawal(ctx, body), { accepted: true }),
   }),
 ];

@@ -1,66 +1,135 @@
-import type { TObject } from "@sinclair/typebox";
-import { type SQL, sql } from "drizzle-orm";
+import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
-import { byId, param, statement } from "../../db/statement.ts";
+import { byId, param, type Statement, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
-import type { Rendered } from "../catalogue/products/rendering.ts";
+import { type Audience, forEachAudience, type Rendered } from "../catalogue/products/rendering.ts";
 import { compileEvent } from "../events/service.ts";
-import { Order, OrderLine, OrderRefund } from "./model.ts";
+import { isCustomer, isPage } from "./input.ts";
 import { orders } from "./table.ts";
+import { transferReferenceSql } from "./transfer-reference.ts";
 
-export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
+/** Background jobs have no actor. */
+export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now"> & Partial<Pick<Ctx, "actor">>;
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
 /** Columns that every write of an order sets. The order is no longer pending afterwards. */
 export const bumpVersion = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
 
-// Computes the format of amounts once for all of them, which keeps the statement short. A libSQL server parses it for
-// each order.
+/** A write after which an order is as pending as before. */
+export const bumpOrder = statement((q) =>
+  q
+    .update(orders)
+    .set({ ...bumpVersion, buyer: orders.buyer })
+    .where(byId(orders)),
+);
+
+// The form of all amounts is computed once, because a libSQL server parses the statement for each order, and a short
+// one is faster.
 const amountForm = `(select currency_digits as digits, iif(currency_digits = 0, '%d', '%d.%0*d') as form,
   cast('1' || substr('0000', 1, currency_digits) as integer) as scale)`;
 
-function amount(name: string): string {
-  return `json(printf(form, ${name}_minor / scale, digits, ${name}_minor % scale))`;
+function amount(minor: string): string {
+  return `json(printf(form, (${minor}) / scale, digits, (${minor}) % scale))`;
 }
 
-/** The arguments of a `json_object` with the fields of a schema. Without a `special` value, a field is a column. */
-function fieldsOf({ properties }: TObject, special: Record<string, string>): string {
-  const fields = Object.keys(properties).map((name) => {
-    const column = `${name}_minor` in properties ? amount(name) : name;
-    return `'${name}', ${special[name] ?? column}`;
-  });
-  return fields.join(", ");
+/** `'total', 19.99, 'total_minor', 1999` for each amount. */
+function amounts(...names: string[]): string {
+  return names.map((name) => amountOf(name, `${name}_minor`)).join(", ");
 }
+
+function amountOf(name: string, minor: string): string {
+  return `'${name}', ${amount(minor)}, '${name}_minor', ${minor}`;
+}
+
+/** What is still to be paid; below zero if too much was received. */
+export const dueMinor = "(total_minor - credited_minor - received_minor + refunded_minor)";
 
 export const insertEvent = compileEvent({
   type: sql`${param("type")}`,
   subject: sql`id`,
   data: sql.raw(`(select json_object('number', number, 'status', status,
     'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
-    'total', ${amount("total")}, 'currency', currency) from ${amountForm})`),
+    'total', ${amount("total_minor")}, 'currency', currency) from ${amountForm})`),
   from: sql`${orders} where ${byId(orders)}`,
 });
 
-// A subquery orders the lines, because a libSQL server has no `order by` in an aggregate.
-const items = `(select json_group_array(json(line)) from (
-  select json_object(${fieldsOf(OrderLine, { options: "json(options)" })}) as line
-  from order_lines where order_id = orders.id order by position))`;
-const refunds = `(select json_group_array(json(refund)) from (
-  select json_object(${fieldsOf(OrderRefund, { lines: "json(lines)" })}) as refund
-  from order_refunds where order_id = orders.id order by id))`;
-const special = { items, refunds, shipping_address: "json(shipping_address)" };
-export const orderJson = sql.raw(`(select json_object(${fieldsOf(Order, special)}) from ${amountForm})`);
+// Ordered by a subquery, because a libSQL server has no `order by` in an aggregate.
+const list = (record: string, from: string) =>
+  `(select json_group_array(json(record)) from (select json_object(${record}) as record from ${from}))`;
+const items = list(
+  `'id', id, 'product_id', product_id, 'variant_id', variant_id, 'title', title, 'variant_title', variant_title,
+  'sku', sku, 'options', json(options), 'image', image, ${amounts("price")}, 'quantity', quantity,
+  ${amounts("subtotal", "discount", "tax", "total")}, 'tax_class', tax_class,
+  'requires_shipping', json(iif(requires_shipping, 'true', 'false')), 'weight_g', weight_g,
+  'fulfilled_quantity', fulfilled_quantity, 'cancelled_quantity', cancelled_quantity,
+  'refunded_quantity', refunded_quantity, ${amounts("refunded")}, 'restocked_quantity', restocked_quantity`,
+  "order_lines where order_id = orders.id order by position",
+);
+const payments = list(
+  `'id', id, 'provider', provider, 'reference', reference, ${amounts("amount")}, 'received_at', received_at`,
+  "payments where order_id = orders.id order by id",
+);
+const refunds = list(
+  `'id', id, 'state', state, ${amounts("amount", "shipping")}, 'lines', json(lines), 'reason', reason,
+  'points_returned', points_returned, 'points_reversed', points_reversed, 'created_at', created_at`,
+  "order_refunds where order_id = orders.id order by id",
+);
+const fulfillments = list(
+  `'id', id, 'lines', json(lines), 'tracking', json(tracking), 'created_at', created_at`,
+  "fulfillments where order_id = orders.id order by id",
+);
+const forStaff = `, 'staff_note', staff_note, 'needs_attention', (select json_group_array(kind) from (
+  select kind from order_attention where order_id = orders.id and ended_at is null order by id))`;
 
-const isShown = sql`${byId(orders)} and ${visible}`;
-export const selectOrder = statement<Rendered>(
-  sql`select ${orderJson} as json, version from ${orders} where ${isShown}`,
+/** SQL for an order; customers and pages see neither the note of staff nor what needs attention. */
+export const orderJson = forEachAudience((audience) =>
+  sql.raw(`(select json_object(
+  'id', id, 'number', number, 'user_id', user_id, 'status', status, 'payment_status', payment_status,
+  'fulfillment_status', fulfillment_status, 'currency', currency, 'items', ${items},
+  ${amounts("subtotal", "discount", "shipping", "shipping_tax", "tax", "total")},
+  ${amounts("received", "refunded")}, ${amountOf("returned", "refunded_minor")}, ${amountOf("due", `max(${dueMinor}, 0)`)},
+  'prices_include_tax', json(iif(prices_include_tax, 'true', 'false')), 'tax_lines', json(tax_lines),
+  'shipping_rate', json(shipping_rate), 'discount_code', discount_code,
+  'points_used', points_used, 'points_earned', points_earned, 'points_returned', points_returned,
+  'points_reversed', points_reversed, 'payment_method', payment_method,
+  'transfer_reference', iif(payment_method = 'manual', ${transferReferenceSql}, null),
+  'payment_reference', (select reference from payments where order_id = orders.id and reference is not null order by id limit 1),
+  'email', email, 'phone', phone, 'shipping_address', json(shipping_address), 'billing_address', json(billing_address),
+  'note', note, 'metadata', json(metadata), 'lang', lang, 'payments', ${payments}, 'refunds', ${refunds},
+  'fulfillments', ${fulfillments}, 'version', version, 'created_at', created_at, 'updated_at', updated_at,
+  'expires_at', expires_at, 'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at${
+    audience === "staff" ? forStaff : ""
+  }) from ${amountForm})`),
 );
 
-const state = pick(orders, "status", "paymentStatus", "paymentReference", "version");
-export const selectState = statement((q) => q.select(state).from(orders).where(isShown));
+const selectOrder = forEachAudience((audience) =>
+  statement((q) =>
+    q
+      .select({ json: sql<string>`${orderJson[audience]}`, version: orders.version })
+      .from(orders)
+      .where(and(byId(orders), visible)),
+  ),
+);
+
+/** Who reads an order. Background jobs read as staff. */
+export function orderAudience(ctx: Partial<Pick<Ctx, "actor">>): Audience {
+  const { actor } = ctx;
+  return actor && (isCustomer({ actor }) || isPage({ actor })) ? "public" : "staff";
+}
+
+export function selectOrderFor(ctx: Partial<Pick<Ctx, "actor">>): Statement<Rendered> {
+  return selectOrder[orderAudience(ctx)];
+}
+
+export const selectState = statement((q) =>
+  q
+    .select(pick(orders, "status", "paymentStatus", "version", "userId", "accessVersion", "updatedAt"))
+    .from(orders)
+    .where(and(byId(orders), visible)),
+);
 
 export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order", id);

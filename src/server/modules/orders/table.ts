@@ -1,8 +1,18 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn, tenants } from "../tenants/table.ts";
+import { fulfillmentStatuses, paymentStatuses } from "./states.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
+const quoted = (names: readonly string[]) => sql.raw(names.map((name) => `'${name}'`).join(", "));
+
+/** SQL conditions of partial indexes: an order of a guest that ended without a payment; columns that name a person. */
+export const isUnpaidGuest = sql.raw(
+  "user_id is null and payment_status = 'unpaid' and status in ('cancelled', 'expired')",
+);
+export const namesPerson = sql.raw(
+  "coalesce(email, phone, shipping_address, billing_address, note, staff_note, nullif(metadata, '{}')) is not null",
+);
 
 export const orderNumbers = sqliteTable("order_numbers", {
   tenantId: text("tenant_id")
@@ -22,24 +32,44 @@ export const orders = sqliteTable(
     /** Whose limits a pending order counts towards: the customer, or a keyed hash of a guest's address. */
     buyer: text("buyer"),
     status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
-    paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),
-    fulfillmentStatus: text("fulfillment_status", { enum: ["unfulfilled", "fulfilled"] }).notNull(),
+    paymentStatus: text("payment_status", { enum: paymentStatuses }).notNull(),
+    fulfillmentStatus: text("fulfillment_status", { enum: fulfillmentStatuses }).notNull(),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),
     subtotalMinor: amount("subtotal_minor"),
     discountMinor: amount("discount_minor"),
     shippingMinor: amount("shipping_minor"),
+    /** All tax, and the part of it on shipping. If prices include tax, it is a part of the total. */
     taxMinor: amount("tax_minor"),
+    shippingTaxMinor: amount("shipping_tax_minor"),
     totalMinor: amount("total_minor"),
+    pricesIncludeTax: integer("prices_include_tax", { mode: "boolean" }).notNull().default(false),
+    /** JSON array of `{class, rate, base_minor, tax_minor}`; the rate in percent. */
+    taxLines: text("tax_lines").notNull().default("[]"),
+    /** JSON of `{id, name}` as the buyer saw it. */
+    shippingRate: text("shipping_rate"),
+    discountCode: text("discount_code"),
+    /** Sums of the payments, of the refunds that have not failed, and of what these take off the claim. */
+    receivedMinor: amount("received_minor"),
     refundedMinor: amount("refunded_minor"),
+    creditedMinor: amount("credited_minor"),
+    paymentMethod: text("payment_method", { enum: ["manual", "stripe"] }),
     pointsUsed: amount("points_used"),
     pointsEarned: amount("points_earned"),
     /** Used points that refunds have returned, and earned points that refunds have reversed. */
     pointsReturned: amount("points_returned"),
     pointsReversed: amount("points_reversed"),
-    paymentReference: text("payment_reference"),
+    email: text("email"),
+    emailKey: text("email_key"),
+    phone: text("phone"),
     shippingAddress: text("shipping_address"),
+    billingAddress: text("billing_address"),
     note: text("note"),
+    /** For staff only. */
+    staffNote: text("staff_note"),
+    metadata: text("metadata").notNull().default("{}"),
+    /** A higher version ends the access tokens of a guest's order. */
+    accessVersion: integer("access_version").notNull().default(1),
     lang: text("lang").notNull(),
     version: integer("version").notNull().default(1),
     createdAt: text("created_at").notNull(),
@@ -51,27 +81,34 @@ export const orders = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.number] }),
-    uniqueIndex("orders_payment_reference")
-      .on(t.tenantId, t.paymentReference)
-      .where(sql`payment_reference is not null`),
     index("orders_by_created").on(t.tenantId, t.createdAt, t.id),
     index("orders_by_updated").on(t.tenantId, t.updatedAt, t.id),
     index("orders_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
     index("orders_by_user").on(t.tenantId, t.userId, t.createdAt, t.id).where(sql`user_id is not null`),
     index("orders_by_buyer").on(t.tenantId, t.buyer).where(sql`buyer is not null`),
+    index("orders_by_email").on(t.tenantId, t.emailKey).where(sql`email_key is not null`),
+    index("orders_unpaid_guests").on(t.updatedAt).where(sql`${isUnpaidGuest} and ${namesPerson}`),
+    index("orders_with_persons")
+      .on(t.tenantId, t.updatedAt)
+      .where(sql`status in ('completed', 'cancelled', 'expired') and ${namesPerson}`),
+    index("orders_by_expiry").on(t.expiresAt).where(sql`status = 'pending'`),
     check("orders_status", sql`${t.status} in ('pending', 'paid', 'completed', 'cancelled', 'expired')`),
-    check("orders_payment", sql`${t.paymentStatus} in ('unpaid', 'paid', 'partially_refunded', 'refunded')`),
-    check("orders_fulfillment", sql`${t.fulfillmentStatus} in ('unfulfilled', 'fulfilled')`),
+    check("orders_payment", sql`${t.paymentStatus} in (${quoted(paymentStatuses)})`),
+    check("orders_fulfillment", sql`${t.fulfillmentStatus} in (${quoted(fulfillmentStatuses)})`),
     check(
       "orders_amounts",
-      sql`${t.subtotalMinor} >= 0 and ${t.shippingMinor} >= 0 and ${t.taxMinor} >= 0
+      sql`${t.subtotalMinor} >= 0 and ${t.shippingMinor} >= 0 and ${t.shippingTaxMinor} between 0 and ${t.taxMinor}
         and ${t.discountMinor} between 0 and ${t.subtotalMinor} and ${t.totalMinor} <= 9007199254740991
-        and ${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.shippingMinor} + ${t.taxMinor}`,
+        and ${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.shippingMinor}
+          + iif(${t.pricesIncludeTax}, 0, ${t.taxMinor})`,
     ),
-    check("orders_refunds", sql`${t.refundedMinor} between 0 and ${t.totalMinor}`),
+    check("orders_refunds", sql`${t.refundedMinor} between 0 and ${t.receivedMinor}`),
+    check("orders_credits", sql`${t.creditedMinor} between 0 and ${t.totalMinor}`),
     check("orders_points_returned", sql`${t.pointsReturned} between 0 and ${t.pointsUsed}`),
     check("orders_points_reversed", sql`${t.pointsReversed} between 0 and ${t.pointsEarned}`),
     check("orders_address", sql`${t.shippingAddress} is null or json_valid(${t.shippingAddress})`),
+    check("orders_billing", sql`${t.billingAddress} is null or json_valid(${t.billingAddress})`),
+    check("orders_json", sql`json_valid(${t.taxLines}) and json_valid(${t.metadata})`),
   ],
 );
 
@@ -79,7 +116,7 @@ export const orders = sqliteTable(
 export const orderLines = sqliteTable(
   "order_lines",
   {
-    /** Lines are read by `order_id`, so this column needs no index. */
+    /** Found by its order, so it needs no index. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
@@ -97,8 +134,15 @@ export const orderLines = sqliteTable(
     discountMinor: amount("discount_minor"),
     taxMinor: amount("tax_minor"),
     totalMinor: integer("total_minor").notNull(),
+    taxClass: text("tax_class").notNull().default("standard"),
+    requiresShipping: integer("requires_shipping", { mode: "boolean" }).notNull().default(true),
+    /** Grams of one piece. */
+    weight: integer("weight_g"),
     /** Whether the item's stock was counted at the time of the order, so that it was reserved. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
+    /** Pieces that were sent, and pieces that never will be. */
+    fulfilledQuantity: amount("fulfilled_quantity"),
+    cancelledQuantity: amount("cancelled_quantity"),
     refundedQuantity: amount("refunded_quantity"),
     refundedMinor: amount("refunded_minor"),
     restockedQuantity: amount("restocked_quantity"),
@@ -110,12 +154,17 @@ export const orderLines = sqliteTable(
       "order_lines_amounts",
       sql`${t.subtotalMinor} = ${t.priceMinor} * ${t.quantity} and ${t.taxMinor} >= 0
         and ${t.discountMinor} between 0 and ${t.subtotalMinor}
-        and ${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.taxMinor}`,
+        and ${t.totalMinor} - ${t.subtotalMinor} + ${t.discountMinor} in (0, ${t.taxMinor})`,
     ),
     check(
       "order_lines_refunds",
       sql`${t.refundedQuantity} between 0 and ${t.quantity} and ${t.refundedMinor} between 0 and ${t.totalMinor}
         and ${t.restockedQuantity} between 0 and ${t.refundedQuantity}`,
+    ),
+    check(
+      "order_lines_pieces",
+      sql`${t.fulfilledQuantity} >= 0 and ${t.cancelledQuantity} between 0 and ${t.refundedQuantity}
+        and ${t.fulfilledQuantity} + ${t.cancelledQuantity} <= ${t.quantity}`,
     ),
   ],
 );
@@ -127,6 +176,14 @@ export const orderRefunds = sqliteTable(
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
     amountMinor: integer("amount_minor").notNull(),
+    /** The part that is given back of shipping, with its tax. */
+    shippingMinor: amount("shipping_minor"),
+    /** What it takes off the claim: nothing for surplus money. */
+    creditedMinor: amount("credited_minor"),
+    paymentId: text("payment_id"),
+    state: text("state", { enum: ["requested", "pending", "succeeded", "failed"] })
+      .notNull()
+      .default("succeeded"),
     /** JSON array of `{line_id, quantity, amount_minor, restock}`. */
     lines: text("lines").notNull(),
     reason: text("reason"),
@@ -138,5 +195,47 @@ export const orderRefunds = sqliteTable(
     index("order_refunds_by_order").on(t.orderId, t.id),
     check("order_refunds_amount", sql`${t.amountMinor} >= 0`),
     check("order_refunds_json", sql`json_valid(${t.lines})`),
+  ],
+);
+
+/** Money that was received for orders. Rows are only added; a reference is booked once. */
+export const payments = sqliteTable(
+  "payments",
+  {
+    id: text("id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    orderId: ownerColumn("order_id", () => orders.id),
+    provider: text("provider", { enum: ["manual", "stripe"] }).notNull(),
+    reference: text("reference"),
+    amountMinor: integer("amount_minor").notNull(),
+    currency: text("currency").notNull(),
+    receivedAt: text("received_at").notNull(),
+    /** The key or user that booked it. */
+    recordedBy: text("recorded_by"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("payments_reference").on(t.tenantId, t.provider, t.reference).where(sql`reference is not null`),
+    index("payments_by_order").on(t.orderId, t.id),
+    check("payments_amount", sql`${t.amountMinor} between 0 and 9007199254740991`),
+  ],
+);
+
+/** Parcels. */
+export const fulfillments = sqliteTable(
+  "fulfillments",
+  {
+    id: text("id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    orderId: ownerColumn("order_id", () => orders.id),
+    /** JSON array of `{line_id, quantity}`. */
+    lines: text("lines").notNull(),
+    /** JSON of `{carrier, number, url}`. */
+    tracking: text("tracking"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    index("fulfillments_by_order").on(t.orderId, t.id),
+    check("fulfillments_json", sql`json_valid(${t.lines}) and (${t.tracking} is null or json_valid(${t.tracking}))`),
   ],
 );

@@ -3,28 +3,37 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { all, ofStore, param, statement } from "../../db/statement.ts";
-import { notFound } from "../../errors.ts";
+import { invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
 import { isId } from "../../values/stamps.ts";
+import { forEachAudience } from "../catalogue/products/rendering.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
+import { orderAttention } from "./attention/table.ts";
 import { subjectOf } from "./input.ts";
 import { Order, type OrderListQuery } from "./model.ts";
-import { orderJson } from "./statements.ts";
+import { orderAudience, orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
+import { readTransferReference } from "./transfer-reference.ts";
 
 export const orderFields = Object.keys(Order.properties);
 
-const readPage = keysetList({
-  name: "orders",
-  fields: orderFields,
-  json: orderJson,
-  bytes: sql`(select sum(500 + octet_length(title) + octet_length(options)) from order_lines where order_id = orders.id)`,
-  from: sql`from ${orders}`,
-  conditions: { ids: sql`id in (select value from json_each(${param("ids")}))` },
-  sorts: { created_at: sql`created_at`, updated_at: sql`updated_at`, number: sql`number` },
-});
+const readPages = forEachAudience((audience) =>
+  keysetList({
+    name: "orders",
+    fields: orderFields,
+    json: orderJson[audience],
+    bytes: sql`(select sum(500 + octet_length(title) + octet_length(options)) from order_lines where order_id = orders.id)`,
+    from: sql`from ${orders}`,
+    conditions: {
+      ids: sql`id in (select value from json_each(${param("ids")}))`,
+      attention: sql`exists (select 1 from ${orderAttention} a where a.order_id = orders.id and a.ended_at is null
+        and ${param("attention")} in ('any', a.kind))`,
+    },
+    sorts: { created_at: sql`created_at`, updated_at: sql`updated_at`, number: sql`number` },
+  }),
+);
 
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   // A malformed id finds nothing, but NUL must not reach the database.
@@ -36,13 +45,14 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     status: query.status,
     payment_status: query.payment_status,
     number: query.number,
+    attention: query.attention,
     ...timeFilters(query, "created_at"),
     ...timeFilters(query, "updated_at"),
     ids: query.ids === undefined ? undefined : JSON.stringify(parseIds(query.ids)),
   };
   // There is an index of a customer's orders by creation.
   const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !isByCreation) };
-  return readPage(ctx, query, { filters, unindexed });
+  return readPages[orderAudience(ctx)](ctx, query, { filters, unindexed });
 }
 
 export type OrderDocument = Static<typeof Order>;
@@ -109,14 +119,18 @@ export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: numbe
   }
 }
 
-export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
-  const number = /^#?([1-9]\d{0,14})$/.exec(idOrNumber)?.[1];
-  if (number !== undefined || isId("ord", idOrNumber)) {
-    const filter = number === undefined ? { ids: idOrNumber } : { number: Number(number) };
+/** Returns the id of the order with this id, number or transfer reference. Errors: notFound, validationFailed. */
+export async function resolveOrderId(ctx: Ctx, named: string): Promise<string> {
+  const referenced = readTransferReference(named);
+  if (referenced === null)
+    throw invalidField("order", "is a transfer reference with wrong check digits. Check it again");
+  const number = referenced ?? /^#?([1-9]\d{0,14})$/.exec(named)?.[1];
+  if (number !== undefined || isId("ord", named)) {
+    const filter = number === undefined ? { ids: named } : { number: Number(number) };
     const [found] = (await listOrderViews(ctx, filter, 1)).views;
     if (found) return found.order.id;
   }
   const { namespace } = ctx.tenant;
   const remedy = `List orders: bodega order list -n ${namespace}`;
-  throw notFound("order", idOrNumber, { in: `store ${JSON.stringify(namespace)}`, remedy });
+  throw notFound("order", named, { in: `store ${JSON.stringify(namespace)}`, remedy });
 }

@@ -8,13 +8,14 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
+import { takeOverGuestOrders } from "../orders/guests/persons.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { detachDevices, revokeTokens } from "../tokens/service.ts";
 import { removeTwoFactor } from "../two-factor/service.ts";
-import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
+import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import type { User, UserInput } from "../users/model.ts";
 import { addUser, getUser, prepareUser, recordUserEvent } from "../users/service.ts";
 import { users } from "../users/table.ts";
@@ -56,7 +57,7 @@ export async function resetPassword(ctx: Ctx, input: { email: string; code: stri
 
 async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<AppError | undefined> {
   const user = await findSignInUser(tx.db, tx.tenant.id, key);
-  if (user?.status === "active" && user.isUnproven) await claimAccount(tx, user.id);
+  if (user?.status === "active") await proveAddress(tx, user);
   const isChanged = user?.status === "active" && (await changePasswordHash(tx, user.id, { to: passwordHash }));
   if (!isChanged) {
     await recordRefusal(tx, key);
@@ -77,13 +78,25 @@ const proveUser = statement(sql`
   update ${users} set is_unproven = 0, email_verified = 1, password_hash = null, password_changed_at = ${param("now")},
     addresses = '[]', phone = null, pending_email = null, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and is_unproven`);
+const verifyEmail = statement(sql`
+  update ${users} set email_verified = 1, version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and id = ${param("id")} and not email_verified`);
 
-/** Gives an account that a stranger may have created to the owner of its address, without the stranger's data. */
-export async function claimAccount(tx: Ctx, id: string): Promise<void> {
-  await run(tx.db, proveUser, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
-  await removeTwoFactor(tx, id);
-  await detachDevices(tx, id);
-  await recordUserEvent(tx, "user.updated", await getUser(tx, id));
+/**
+ * Records that a user has entered a code that was mailed to their address. An account that a stranger may have created
+ * goes to the owner of the address, without the stranger's data.
+ */
+export async function proveAddress(tx: Ctx, user: SignInUser): Promise<void> {
+  const { id } = user;
+  const isChanged = await run(tx.db, user.isUnproven ? proveUser : verifyEmail, {
+    ...{ tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) },
+  });
+  if (user.isUnproven) {
+    await removeTwoFactor(tx, id);
+    await detachDevices(tx, id);
+  }
+  if (isChanged) await recordUserEvent(tx, "user.updated", await getUser(tx, id));
+  await takeOverGuestOrders(tx, user);
 }
 
 async function recordRefusal(tx: Ctx, key: string): Promise<void> {

@@ -11,10 +11,12 @@ export const PersonalData = output("PersonalData", {
   sessions: rows("Tokens, without their secrets."),
   devices: rows("Devices that receive notifications."),
   orders: rows("Orders with their refunds, as `GET /orders/` shows them."),
+  retention: Type.String({ description: "How long orders name their buyer." }),
   rewards: rows("Entries of the points ledger."),
   wishlist: rows("Products on the wishlist."),
   reactions: rows("Likes and bookmarks."),
-  mail: rows("Mail to the address that is waiting or has ended in the last 30 days, without the contents."),
+  withdrawals: rows("Withdrawals from contracts, sent with the address."),
+  mail: rows("Mail to the address that waits or ended in the last 30 days, without its contents."),
   audit: rows("Entries of the audit log about the person or caused by them, without their own exports."),
 });
 

@@ -2,9 +2,10 @@ import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { yieldToEventLoop } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
-import { all, bind, get, param, statement } from "../../db/statement.ts";
+import { all, bind, equals, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { twoFactorRequired, wrongState } from "../../errors.ts";
+import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/table.ts";
@@ -13,13 +14,15 @@ import { recipientKey } from "../mail/outbox.ts";
 import { mailOutbox } from "../mail/table.ts";
 import { mailCodes } from "../mail-codes/table.ts";
 import { pushMessages, pushRegistrations } from "../notifications/table.ts";
-import { orderRefunds, orders } from "../orders/table.ts";
-import { readOrderPages } from "../orders/views.ts";
+import { eraseFromOrders, listUserOrders } from "../orders/guests/persons.ts";
+import { type OrderFilter, readOrderPages } from "../orders/views.ts";
+import { withdrawals } from "../orders/withdrawals/table.ts";
 import { consumeLimit } from "../rate-limits/service.ts";
 import { rateLimits } from "../rate-limits/table.ts";
 import { reactions } from "../reactions/table.ts";
 import { rewardEntries } from "../rewards/table.ts";
 import { signUps } from "../sign-up/table.ts";
+import { tenants } from "../tenants/table.ts";
 import { userTokens } from "../tokens/table.ts";
 import { requireSignedIn, verifyThenAct } from "../two-factor/enrolment.ts";
 import { consumeCode, isTwoFactorOn } from "../two-factor/service.ts";
@@ -30,31 +33,37 @@ import { getUser, removeUser } from "../users/service.ts";
 import { wishlistItems } from "../wishlist/table.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
-const selectOpen = statement(sql`
-  select number from ${orders} indexed by orders_by_user where ${ofUser} and status in ('pending', 'paid') order by +number limit 1`);
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
-/** The order matters: refunds are found by the order's user, and a user's notes in the ledger are immutable. */
-const erasures = [
-  sql`update ${orderRefunds} set reason = null where reason is not null and order_id in (select id from ${orders} where ${ofUser})`,
-  sql`update ${orders} set user_id = null, buyer = null, shipping_address = null, note = null, version = version + 1,
-    updated_at = ${param("now")} where ${ofUser}`,
-  sql`update ${rewardEntries} set note = null where ${ofUser} and note is not null`,
+const ofEmail = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
+/** What is kept of an address, whether or not a user has it. */
+const addressErasures = [
+  sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofEmail}`,
   sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,
     status = iif(status = 'waiting', 'dropped', status), finished_at = coalesce(finished_at, ${param("now")})
     where tenant_id = ${param("tenantId")} and ${toPerson}`,
-  sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")}
-    and (subject = ${param("emailKey")} or substr(subject, 1, length(${param("id")}) + 1) = ${param("id")} || ':')`,
-  sql`delete from ${signUps} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`,
-  sql`delete from ${pushMessages} where ${ofUser}`,
+  sql`delete from ${signUps} where ${ofEmail}`,
+  sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")} and subject = ${param("emailKey")}`,
+  sql`delete from ${rateLimits} where substr(key, -length(${param("account")})) = ${param("account")}`,
   sql`delete from ${idempotencyKeys} where tenant_id = ${param("tenantId")}
-    and (caller = 'user:' || ${param("id")} or instr(data, ${param("id")}) > 0)`,
-  sql`delete from ${rateLimits} where instr(key, ${param("id")}) > 0
-    or substr(key, -length(${param("account")})) = ${param("account")}`,
+    and exists (select 1 from json_each(${param("named")}) where instr(data, value) > 0)`,
 ].map((erasure) => statement(erasure));
+/** Notes of the ledger cannot change while the user exists, so this runs after the user is removed. */
+const userErasures = [
+  sql`update ${rewardEntries} set note = null where ${ofUser} and note is not null`,
+  sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")}
+    and substr(subject, 1, length(${param("id")}) + 1) = ${param("id")} || ':'`,
+  sql`delete from ${pushMessages} where ${ofUser}`,
+  sql`delete from ${idempotencyKeys} where tenant_id = ${param("tenantId")} and caller = 'user:' || ${param("id")}`,
+  sql`delete from ${rateLimits} where instr(key, ${param("id")}) > 0`,
+].map((erasure) => statement(erasure));
+
+/** With id, number and status. */
+type OwnOrder = Record<string, unknown>;
 
 /**
  * Erases a user as `deleteUser` does. Orders, refunds, the ledger, the mail log and the audit log keep their numbers,
- * but nothing that names the person. The random id stays; it identifies nobody.
+ * but nothing that names the person except what tax law asks for: name and addresses of orders that were paid. The
+ * random id stays; it identifies nobody.
  * @throws wrongState for the last active owner, unless the terminal's actor allows it, and while an order is not
  * completed or cancelled; notFound, forbidden.
  */
@@ -78,16 +87,35 @@ export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: strin
 
 async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   const { id, emailKey } = user;
-  const tenantId = tx.tenant.id;
-  const account = `${tenantId}:${emailKey}`;
-  const ids = { id, emailKey, account, recipientKey: recipientKey(tx.vault, emailKey) };
-  const values = { tenantId, ...ids, now: toTimestamp(tx.now()) };
-  const open = await get(tx.db, selectOpen, values);
-  if (open) throw wrongState(`Order ${open.number} of this user is not completed. Fulfil, cancel or refund it first.`);
+  const values = { tenantId: tx.tenant.id, id };
+  const own = await listUserOrders(tx, id);
+  requireEnded(own, "this user");
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
-  await tx.db.batch(erasures.map((erasure) => bind(erasure, values)));
-  // This comes last, because it must also erase the address in the entry of this act.
+  await tx.db.batch(userErasures.map((erasure) => bind(erasure, values)));
+  await eraseAddress(tx, { emailKey, own, named: [id] });
+  // Last, because it also covers the entry of this act.
   await eraseAddressesOf(tx, id);
+}
+
+/** Errors: wrongState while an order is not completed, cancelled or expired. */
+export function requireEnded(own: readonly OwnOrder[], whose: string): void {
+  const open = own.find(({ status }) => status === "pending" || status === "paid");
+  if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
+}
+
+/** Erases an address, and its person from their orders. Kept replies that name one of `named` are deleted. */
+export async function eraseAddress(
+  tx: Ctx,
+  { emailKey, own, named }: { emailKey: string; own: readonly OwnOrder[]; named: string[] },
+): Promise<void> {
+  const tenantId = tx.tenant.id;
+  const values = {
+    ...{ tenantId, emailKey, account: `${tenantId}:${emailKey}`, recipientKey: recipientKey(tx.vault, emailKey) },
+    ...{ named: JSON.stringify(named), now: toTimestamp(tx.now()) },
+  };
+  const ids = own.map(({ id }) => String(id));
+  await eraseFromOrders(tx, ids);
+  await tx.db.batch(addressErasures.map((erasure) => bind(erasure, values)));
 }
 
 const select = (columns: string, table: SQLiteTable, condition = sql`user_id = ${param("id")}`) =>
@@ -98,12 +126,37 @@ const sections = {
   rewards: select("id, kind, points, balance, source, order_id, note, created_at", rewardEntries),
   wishlist: select("id, product_id, variant_id, note, created_at, updated_at", wishlistItems),
   reactions: select("kind, resource_type, resource_id, created_at", reactions, sql`actor = ${param("id")}`),
+};
+const ofAddress = {
+  withdrawals: select(
+    "id, number, email, name, lines, text, created_at",
+    withdrawals,
+    sql`email_key = ${param("emailKey")}`,
+  ),
   mail: select(
     "id, kind, status, created_at, iif(status = 'sent', finished_at, null) as sent_at",
     mailOutbox,
     toPerson,
   ),
 };
+
+/** Withdrawals and mails of an address. */
+export async function exportAddress(ctx: Ctx, emailKey: string) {
+  const values = { tenantId: ctx.tenant.id, emailKey, recipientKey: recipientKey(ctx.vault, emailKey) };
+  return {
+    withdrawals: await all(ctx.db, ofAddress.withdrawals, values),
+    mail: await all(ctx.db, ofAddress.mail, values),
+  };
+}
+
+/** Says how long orders name their buyers. */
+export async function describeRetention(ctx: Ctx): Promise<string> {
+  const { years } = (await get(ctx.db, selectYears, { id: ctx.tenant.id })) ?? {};
+  return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests do so for 30 days. An erasure leaves only name and addresses, and only in orders that were paid.`;
+}
+const selectYears = statement((q) =>
+  q.select({ years: tenants.keepInvoices }).from(tenants).where(equals(tenants.id, "id")),
+);
 const selectAudit = statement(sql`
   select at, event, actor_kind, actor_id, subject, address, code, details from ${auditLog} where seq in (
     select seq from ${auditLog} where subject = ${param("id")} union select seq from ${auditLog} where actor_id = ${param("id")})
@@ -122,18 +175,25 @@ export async function exportSelf(ctx: Ctx) {
 /** Omits hashes, secrets, and entries of own exports, which would make each export longer. Errors: notFound. */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);
-  const values = { tenantId: ctx.tenant.id, id, recipientKey: recipientKey(ctx.vault, user.email) };
-  const orders: object[] = [];
-  for await (const page of readOrderPages(ctx, { customer_id: id })) {
-    orders.push(...page.map(({ order }) => order));
-    // Exports queue apart from the store's short requests, so that they do not delay these.
-    await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
-  }
+  const values = { tenantId: ctx.tenant.id, id };
+  const orders = await exportOrders(ctx, { customer_id: id });
   const rows = await Promise.all(
     Object.entries(sections).map(async ([name, of]) => [name, await all(ctx.db, of, values)] as const),
   );
   const audit = await all(ctx.db, selectAudit, { id });
   await recordAudit(ctx, { event: "user.exported", subject: id });
   const entries = audit.map(({ details, ...entry }) => ({ ...entry, details: details && JSON.parse(String(details)) }));
-  return { user, orders, ...Object.fromEntries(rows), audit: entries };
+  const address = await exportAddress(ctx, emailKey(user.email) ?? user.email);
+  const retention = await describeRetention(ctx);
+  return { user, orders, retention, ...Object.fromEntries(rows), ...address, audit: entries };
+}
+
+export async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<object[]> {
+  const orders: object[] = [];
+  for await (const page of readOrderPages(ctx, filter)) {
+    orders.push(...page.map(({ order }) => order));
+    // A party of its own, so that exports do not delay the short requests of the store.
+    await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
+  }
+  return orders;
 }

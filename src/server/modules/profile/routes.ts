@@ -1,5 +1,6 @@
 import { defineRoute, replyAfter, replyRecord, token } from "../../http/route.ts";
-import { Accepted, EmailCode } from "../sign-up/routes.ts";
+import { Accepted } from "../../values/schema.ts";
+import { EmailCode } from "../sign-up/routes.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";

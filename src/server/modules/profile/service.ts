@@ -7,6 +7,7 @@ import { parseEmail } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { type CodeKey, endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
+import { takeOverGuestOrders } from "../orders/guests/persons.ts";
 import { clearFailures, reauthenticate, requireFailuresLeft } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -135,6 +136,7 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
         if (address.emailKey !== user.emailKey) {
           await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
         }
+        await takeOverGuestOrders(tx, { id: user.id, emailKey: address.emailKey });
         return changed;
       },
       refused: (tx) =>

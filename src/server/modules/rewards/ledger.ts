@@ -66,7 +66,15 @@ const selectTaken = statement((q) =>
   q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
 );
 const { lots, createdAt } = rewardEntries;
-const selectSpent = statement((q) => q.select({ lots, createdAt }).from(rewardEntries).where(isSource));
+// An order that was paid after it expired has spent its points twice; the last time counts.
+const selectSpent = statement((q) =>
+  q
+    .select({ lots, createdAt })
+    .from(rewardEntries)
+    .where(and(ofUser(rewardEntries), sql`source in (select value from json_each(${param("sources")}))`))
+    .orderBy(sql`sequence desc`)
+    .limit(1),
+);
 const consumeLots = statement(sql`
   update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.earlier)
   from ${openLots} o
@@ -158,8 +166,8 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
 /** Returns the lots that an order gives back now. They expire later by the hours for which the order held them. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
-  const source = `order:${orderId}:redeem`;
-  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, source });
+  const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);
+  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, sources });
   if (!spent) return [];
   const heldMs = (Math.floor(tx.now() / hourMs) - Math.floor(Date.parse(spent.createdAt) / hourMs)) * hourMs;
   const lots: Lot[] = [];

@@ -7,7 +7,7 @@ import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { bindAudit, recordAudit } from "../audit/service.ts";
 import { bindUse, type CodeTry, checkTry, countWrongTry, mailCode } from "../mail-codes/service.ts";
-import { claimAccount } from "../password-reset/service.ts";
+import { proveAddress } from "../password-reset/service.ts";
 import {
   attemptsExhausted,
   codeUsedUp,
@@ -123,15 +123,15 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
 /** Requires the second factor and the mailed code. The code claims an unproven account. Errors: as `login`. */
 async function requireMore(
   tx: Ctx,
-  { id, hasTwoFactor, isUnproven }: SignInUser,
+  user: SignInUser,
   { codeTry, otp }: { codeTry: CodeTry | undefined; otp: string },
 ): Promise<void> {
   if (codeTry) await requireRightCode(tx, codeTry);
-  if (hasTwoFactor) {
+  if (user.hasTwoFactor) {
     if (otp === "") throw twoFactorRequired();
-    if (!(await consumeCode(tx, id, otp))) throw invalidLogin();
+    if (!(await consumeCode(tx, user.id, otp))) throw invalidLogin();
   }
-  if (codeTry && isUnproven) await claimAccount(tx, id);
+  if (codeTry) await proveAddress(tx, user);
 }
 
 function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry | undefined) {

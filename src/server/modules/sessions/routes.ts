@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, noAuth, ownToken, reply, replyAfter, token } from "../../http/route.ts";
-import { closed, input, output, text, timestamp } from "../../values/schema.ts";
+import { Accepted, closed, input, output, text, timestamp } from "../../values/schema.ts";
 import { changeOwnPassword } from "../profile/service.ts";
-import { Accepted } from "../sign-up/routes.ts";
 import { Store } from "../tenants/model.ts";
 import { endOwnToken, ownTokenOf, refreshSession } from "../tokens/service.ts";
 import { newPassword } from "../users/model.ts";

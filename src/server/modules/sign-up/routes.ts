@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, reply, replyAfter } from "../../http/route.ts";
-import { input, line, oneOf, output, text } from "../../values/schema.ts";
+import { Accepted, input, line, oneOf, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 import { visitorPart } from "../visitors/actor.ts";
 import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
@@ -40,7 +40,6 @@ const SignUpVerification = input("SignUpVerification", {
 const Verified = output("Verified", { verified: Type.Literal(true) });
 
 const ResendVerification = input("ResendVerification", { email });
-export const Accepted = output("Accepted", { accepted: Type.Literal(true) });
 
 export const EmailCode = input("EmailCode", { code });
 

@@ -7,6 +7,7 @@ import { emailKey, parseEmail } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { mailCode, redeemCode } from "../mail-codes/service.ts";
+import { takeOverGuestOrders } from "../orders/guests/persons.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -132,7 +133,8 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
         await run(tx.db, removeSignUps, which);
         // Staff may have created the user meanwhile.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
-        await createCustomer(tx, { ...stored, emailKey: key }, true);
+        const { id } = await createCustomer(tx, { ...stored, emailKey: key }, true);
+        await takeOverGuestOrders(tx, { id, emailKey: key });
         return undefined;
       },
       refused: (tx) => recordAudit(tx, { event: "user.sign_up_failed", error: "resetCodeInvalid" }),

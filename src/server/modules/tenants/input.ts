@@ -1,7 +1,8 @@
 import { invalidField } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
-import { requireText } from "../../values/fields.ts";
-import { LruCache } from "../../values/lru-cache.ts";
+import { countryExpects, isCountry } from "../../values/country.ts";
+import { decimalsOf } from "../../values/currency.ts";
+import { checkNote, requireText } from "../../values/fields.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import type { tenants } from "./table.ts";
 
@@ -25,7 +26,7 @@ export function readFields<Input extends TenantInput>(input: Input): Input {
   requireWholeNumbers(given);
   for (const field of ["url", "logo"] as const) {
     const value = given[field];
-    if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
+    if (value && !isWebAddress(value)) {
       throw invalidField(field, "must be an http or https address");
     }
   }
@@ -34,7 +35,35 @@ export function readFields<Input extends TenantInput>(input: Input): Input {
     given.currencySign ??= currencySign(given.currency);
   }
   if (given.pointsRate !== undefined) given.pointsRate = parsePointsRate(given.pointsRate);
+  if (given.country) given.country = parseCountry(given.country);
+  requireSaleFields(given);
   return given as Input;
+}
+
+function requireSaleFields({ timezone, orderUrl, legalUrls, taxNote, transferInstructions }: TenantInput): void {
+  if (timezone !== undefined && !attempt(() => new Intl.DateTimeFormat("en", { timeZone: timezone }))) {
+    throw invalidField("timezone", "must be the name of a time zone, such as Europe/Berlin");
+  }
+  if (orderUrl && !isWebAddress(orderUrl)) throw invalidField("order_url", "must be an http or https address");
+  if (taxNote) requireText("tax_note", taxNote, 300);
+  if (transferInstructions) checkNote("transfer_instructions", transferInstructions, 2000);
+  for (const [name, url] of Object.entries(JSON.parse(legalUrls ?? "{}") as Record<string, string>)) {
+    if (!/^[a-z][a-z_]{0,39}$/.test(name))
+      throw invalidField("legal_url", "must begin with a name, as in imprint=https://…");
+    if (url !== "" && !isWebAddress(url)) {
+      throw invalidField("legal_url", `of ${name} must be an http or https address`);
+    }
+  }
+}
+
+/** Adds addresses to those of a store; an empty address removes one. */
+export function mergeLegalUrls(before: Record<string, string>, given: string): string {
+  const merged = Object.entries({ ...before, ...(JSON.parse(given) as typeof before) });
+  return JSON.stringify(Object.fromEntries(merged.filter(([, url]) => url !== "")));
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:/i.test(text) && text.length <= 2000;
 }
 
 /** Returns thousandths of a point. Errors: validationFailed naming `points_rate`. */
@@ -72,6 +101,11 @@ const wholeNumbers = {
   pendingOrders: ["pending_orders", 0, 1_000_000, noLimit],
   stockShare: ["stock_share", 1, 100, "a whole percentage from 1 to 100, where 100 means no limit"],
   ordersPerMinute: ["orders_per_minute", 0, 1_000_000, noLimit],
+  hold: ["hold", 60, 30 * 86_400, "between 1 minute and 30 days"],
+  transferHold: ["transfer_hold", 60, 30 * 86_400, "between 1 minute and 30 days"],
+  longHoldShare: ["long_hold_share", 1, 100, "a whole percentage from 1 to 100, where 100 means no limit"],
+  lowStockAt: ["low_stock_at", 0, 1_000_000_000, "a whole number of at least 0, or none"],
+  keepInvoices: ["keep_invoices", 1, 30, "between 1 and 30 years, such as 8y"],
   mediaQuota: ["media_quota", 0, 2 ** 50, "a size of at most 1024 TiB"],
 } as const;
 
@@ -126,20 +160,27 @@ function nameLanguage(code: string, locale: string): string | undefined {
   return attempt(() => new Intl.DisplayNames(locale, { type: "language", fallback: "none" }).of(code));
 }
 
-const known = new Set(Intl.supportedValuesOf("currency"));
-
-export function parseCurrency(code: string): string {
+/** ISO 3166-1 alpha-2, typed in any case. Errors: validationFailed. */
+export function parseCountry(code: string): string {
   const upper = code.toUpperCase();
-  if (!known.has(upper)) throw invalidField("currency", "must be an ISO 4217 currency code, such as EUR");
+  if (!isCountry(upper)) throw invalidField("country", `must be ${countryExpects}`);
   return upper;
 }
 
-const digitsByCode = new LruCache<number>(200);
+export function parseCurrency(code: string): string {
+  const upper = code.toUpperCase();
+  if (decimalsOf(upper) === undefined) throw invalidField("currency", "must be an ISO 4217 currency code, such as EUR");
+  return upper;
+}
 
-/** How many decimals a currency has: JPY 0, EUR 2, KWD 3. */
+/** How many decimals a currency has: JPY 0, EUR 2, KWD 3. Unknown ones have two. */
 export function currencyDigits(code: string): number {
-  const format = () => new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions();
-  return digitsByCode.getOrMake(code, () => format().maximumFractionDigits as number);
+  return decimalsOf(code) ?? 2;
+}
+
+/** Formats 4.9 in EUR as `4.90 EUR`. */
+export function formatPrice(amount: number, currency: string): string {
+  return `${amount.toFixed(currencyDigits(currency))} ${currency}`;
 }
 
 export function currencySign(code: string): string {

@@ -20,6 +20,17 @@ export const StoreProfile = output("StoreProfile", {
   languages: Type.Array(Type.String(), {
     description: "This language, and those of its newest 50 published products, for a choice of languages.",
   }),
+  country: nullable(Type.String({ description: "ISO 3166-1 alpha-2." })),
+  prices_include_tax: Type.Boolean(),
+  tax_note: nullable(Type.String({ description: 'Shown in place of "incl. VAT" by stores that charge none.' })),
+  legal_urls: Type.Record(Type.String(), Type.String(), {
+    description: "Addresses of legal texts, such as `imprint`, `terms`, `withdrawal` and `privacy`.",
+  }),
+  order_url: nullable(Type.String({ description: "The page that shows a guest's order." })),
+  transfer_instructions: nullable(Type.String({ description: "How to pay by bank transfer." })),
+  hold: Type.Integer({ description: "Seconds for which an unpaid order reserves stock." }),
+  transfer_hold: Type.Integer({ description: "The same for one that is paid by bank transfer." }),
+  has_shipping_rates: Type.Boolean({ description: "Whether orders of goods that are sent need a shipping rate." }),
   sign_up: oneOf(["off", "open", "verified"], {
     description: "`off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.",
   }),

@@ -13,6 +13,9 @@ import { products } from "../catalogue/products/table.ts";
 import { changeTypes, type TypeChanges } from "../resources/registry.ts";
 import { resourceTypes } from "../resources/table.ts";
 import {
+  currencySign,
+  mergeLegalUrls,
+  parseCurrency,
   parseNamespace,
   parsePointValue,
   readFields,
@@ -29,7 +32,10 @@ const shown = {
   ...store,
   ...pickStored(tenants, "status", "createdAt", "language", "tokenLifetime", "pointsRate", "pointValue", "pointsDays"),
   ...pickStored(tenants, "addressWrites", "visitorWrites", "pendingOrders", "stockShare", "ordersPerMinute"),
-  ...pickStored(tenants, "mediaQuota", "signUp", "signInByMail", "updatedAt"),
+  ...pickStored(tenants, "mediaQuota", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
+  ...pickStored(tenants, "longHoldShare", "transferInstructions", "orderUrl", "lowStockAt", "taxNote", "keepInvoices"),
+  legal_urls: jsonOf<Record<string, string>>(tenants.legalUrls),
+  ...pickStored(tenants, "signUp", "signInByMail", "updatedAt"),
   resource_types: jsonOf<string[]>(sql`(select json_group_array(name) from (
     select name from ${resourceTypes} r where r.tenant_id = ${tenants}.id order by name))`),
 };
@@ -67,6 +73,10 @@ const languages = sql`(with newest as materialized (${newest}) select json_group
   select tenants.language as tag union select lang from newest union select key from newest, json_each(texts)))`;
 const json = sql<string>`json_object('namespace', namespace, 'title', title, 'domain', domain, 'url', url,
   'currency', currency, 'currency_sign', currency_sign, 'logo', logo, 'language', language, 'languages', ${languages},
+  'country', country, 'prices_include_tax', json(iif(prices_include_tax = 'yes', 'true', 'false')),
+  'tax_note', tax_note, 'legal_urls', json(legal_urls), 'order_url', order_url,
+  'transfer_instructions', transfer_instructions, 'hold', hold, 'transfer_hold', transfer_hold,
+  'has_shipping_rates', json(iif(exists (select 1 from shipping_rates where tenant_id = tenants.id), 'true', 'false')),
   'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false')))`;
 const isStore = eq(tenants.id, param("id"));
 const selectStore = statement((q) => q.select(store).from(tenants).where(isStore));
@@ -77,8 +87,12 @@ const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
   const { title = namespace, language = "en" } = input;
-  const given = readFields({ ...input, title, language, currency: input.currency ?? "EUR" });
-  if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, given.currency);
+  const currency = parseCurrency(input.currency ?? "EUR");
+  const sign = input.currencySign ?? currencySign(currency);
+  const { pricesIncludeTax = "yes" } = input;
+  const given = readFields({ ...input, title, language, currency, currencySign: sign, pricesIncludeTax });
+  if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, currency);
+  if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls({}, given.legalUrls);
   return inTransaction(ctx, async (tx) => {
     try {
       const now = toTimestamp(ctx.now());
@@ -153,6 +167,7 @@ export async function updateTenant(
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
     // In another currency, the old number would have another value.
     else if (currency !== before.currency) given.pointValue = 1;
+    if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls(before.legal_urls, given.legalUrls);
     const changes = { ...given, updatedAt: toTimestamp(ctx.now()) };
     const change = statement((q) => q.update(tenants).set(changes).where(mayChange));
     const changed = await run(tx.db, change, { namespace, currency });
@@ -163,7 +178,7 @@ export async function updateTenant(
     const after = await getTenant(tx, namespace);
     // The entry omits the values, which may be confidential.
     const fields = (Object.keys(after) as (keyof TenantDetails)[]).filter(
-      (name) => name !== "updated_at" && String(before[name]) !== String(after[name]),
+      (name) => name !== "updated_at" && !Bun.deepEquals(before[name], after[name]),
     );
     await recordAudit(tx, { event: "tenant.updated", namespace, details: { fields } });
     return after;

@@ -39,6 +39,28 @@ export const tenants = sqliteTable(
     signInByMail: text("sign_in_by_mail", { enum: ["off", "on"] })
       .notNull()
       .default("off"),
+    /** Where the store is: its taxes apply to orders without an address. */
+    country: text("country"),
+    timezone: text("timezone").notNull().default("UTC"),
+    /** Whether prices include tax, of orders from now on. */
+    pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })
+      .notNull()
+      .default("no"),
+    /** Seconds for which an unpaid order reserves stock, and one that is paid by bank transfer. */
+    hold: integer("hold").notNull().default(3600),
+    transferHold: integer("transfer_hold").notNull().default(604_800),
+    transferInstructions: text("transfer_instructions"),
+    /** The percentage of an item's stock that visitors' orders held for more than an hour reserve together. */
+    longHoldShare: integer("long_hold_share").notNull().default(50),
+    /** The page that shows a guest's order. */
+    orderUrl: text("order_url"),
+    /** JSON object of addresses of legal texts by name, such as `imprint`. */
+    legalUrls: text("legal_urls").notNull().default("{}"),
+    lowStockAt: integer("low_stock_at"),
+    /** Years for which ended orders name their buyers, from the end of the year of their last change. */
+    keepInvoices: integer("keep_invoices").notNull().default(8),
+    /** Stands in place of "incl. VAT" in shops that charge none. */
+    taxNote: text("tax_note"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),
@@ -49,6 +71,8 @@ export const tenants = sqliteTable(
     check("tenants_status", sql`${t.status} in ('active', 'suspended')`),
     check("tenants_sign_up", sql`${t.signUp} in ('off', 'open', 'verified')`),
     check("tenants_sign_in_by_mail", sql`${t.signInByMail} in ('off', 'on')`),
+    check("tenants_prices_include_tax", sql`${t.pricesIncludeTax} in ('no', 'yes')`),
+    check("tenants_legal_urls", sql`json_valid(${t.legalUrls})`),
   ],
 );
 
@@ -61,9 +85,11 @@ export const revision = sqliteTable(
 
 const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
 const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
+const { country, timezone, pricesIncludeTax, hold, transferHold, longHoldShare, orderUrl } = tenants;
 export const workFields = {
   ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
   ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },
+  ...{ country, timezone, pricesIncludeTax, hold, transferHold, longHoldShare, orderUrl },
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 

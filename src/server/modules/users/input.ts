@@ -1,8 +1,9 @@
 import { invalidField } from "../../errors.ts";
+import { countryExpects, isCountry } from "../../values/country.ts";
 import { parseEmail } from "../../values/email.ts";
 import { metadataText, requireText } from "../../values/fields.ts";
 import { parseLanguage } from "../tenants/input.ts";
-import { type Address, countryExpects, isCountry, type UserPatch } from "./model.ts";
+import type { Address, UserPatch } from "./model.ts";
 import type { users } from "./table.ts";
 
 const maxAddresses = 20;
@@ -44,7 +45,7 @@ function oneOf<const T extends string>(field: string, value: T, known: readonly 
   return value;
 }
 
-function phoneNumber(field: string, value: string): string {
+export function phoneNumber(field: string, value: string): string {
   if (value.length > 32 || !/^[\d +()-]+$/.test(value) || !/\d/.test(value)) {
     throw invalidField(field, "must be at most 32 digits, spaces, +, - and parentheses");
   }
@@ -66,16 +67,19 @@ function addressesText(addresses: readonly Address[]): string {
   return JSON.stringify(checked);
 }
 
-const addressLines = { name: 200, line1: 200, line2: 200, city: 200, region: 200, postal_code: 32 };
+const addressLines = { name: 200, company: 200, line1: 200, line2: 200, city: 200, region: 200, postal_code: 32 };
 
 /** Returns a validated postal address with its fields in a fixed order. Errors: validationFailed. */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
-  const { line1, city, country, phone } = address;
+  const { line1, city, country, phone, vat_id: vatId } = address;
   const lines = Object.entries(addressLines).flatMap(([name, most]) => {
     const value = address[name as keyof typeof addressLines];
     return value === undefined ? [] : [[name, requireText(`${field}.${name}`, value, most)]];
   });
   if (!isCountry(country)) throw invalidField(`${field}.country`, `must be ${countryExpects}`);
-  const checked = { line1, city, ...Object.fromEntries(lines), country };
-  return phone === undefined ? checked : { ...checked, phone: phoneNumber(`${field}.phone`, phone) };
+  return {
+    ...{ line1, city, ...Object.fromEntries(lines), country },
+    ...(phone !== undefined && { phone: phoneNumber(`${field}.phone`, phone) }),
+    ...(vatId !== undefined && { vat_id: requireText(`${field}.vat_id`, vatId, 20) }),
+  };
 }

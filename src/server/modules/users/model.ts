@@ -1,22 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
+import { countryExpects, countryPattern } from "../../values/country.ts";
 import { closed, input, line, nullable, oneOf, output, patch, textUpTo, timestamp } from "../../values/schema.ts";
-
-/** ISO 3166-1 alpha-2, as a JSON Schema pattern. */
-const countryPattern =
-  "^(" +
-  "A[DEFGILMOQRSTUWXZ]|B[ABDEFGHIJLMNOQRSTVWYZ]|C[ACDFGHIKLMNORUVWXYZ]|D[EJKMOZ]|E[CEGHRST]|F[IJKMOR]|" +
-  "G[ABDEFGHILMNPQRSTUWY]|H[KMNRTU]|I[DELMNOQRST]|J[EMOP]|K[EGHIMNPRWYZ]|L[ABCIKRSTUVY]|" +
-  "M[ACDEFGHKLMNOPQRSTUVWXYZ]|N[ACEFGILOPRUZ]|OM|P[AEFGHKLMNRSTWY]|QA|R[EOSUW]|S[ABCDEGHIJKLMNORSTVXYZ]|" +
-  "T[CDFGHJKLMNORTVWZ]|U[AGMSYZ]|V[ACEGINU]|W[FS]|Y[ET]|Z[AMW]" +
-  ")$";
-export const countryExpects = "a two-letter country code, such as DE";
-
-const countryForm = new RegExp(countryPattern);
-
-export function isCountry(code: string): boolean {
-  return countryForm.test(code);
-}
 
 const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -35,7 +20,7 @@ const password = textUpTo(
 const passwordForm = { minLength: 16, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
 /** A new password. An empty one is too weak, like other short ones. */
 export const newPassword = Type.String({ ...password, form: passwordForm });
-const phone = Type.String({
+export const phone = Type.String({
   maxLength: 32,
   expects: "a phone number of at most 32 characters",
   form: { pattern: "^[0-9 +()-]*[0-9][0-9 +()-]*$" },
@@ -45,6 +30,7 @@ const addressLine = line(200);
 
 export const Address = input("Address", {
   name: Type.Optional(name),
+  company: Type.Optional(name),
   line1: addressLine,
   line2: Type.Optional(addressLine),
   city: addressLine,
@@ -59,6 +45,7 @@ export const Address = input("Address", {
     examples: ["DE"],
   }),
   phone: Type.Optional(phone),
+  vat_id: Type.Optional(line(20, "The company's VAT id.")),
   is_default: Type.Optional(Type.Boolean({ description: "At most one address is the default." })),
 });
 export type Address = Static<typeof Address>;

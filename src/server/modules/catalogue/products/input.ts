@@ -3,9 +3,10 @@ import type { Ctx } from "../../../context.ts";
 import { invalidField } from "../../../errors.ts";
 import { metadataText, requireSafeText, requireText, requireWhole } from "../../../values/fields.ts";
 import { parseMoney } from "../../../values/money.ts";
+import { requireTaxClass } from "../../taxes/model.ts";
 import { currencyDigits, parseLanguage } from "../../tenants/input.ts";
 import { imagesText } from "./images.ts";
-import { maxStock, maxTitle, type ProductPatch, type VariantInput } from "./model.ts";
+import { maxStock, maxTitle, maxWeight, type ProductPatch, type VariantInput } from "./model.ts";
 import { isSlug } from "./slug.ts";
 import type { products, productVariants } from "./table.ts";
 
@@ -14,7 +15,10 @@ export const tooManyLanguages = `a product has translations into at most ${maxLa
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
 /** Booleans are 0 or 1, because libsql cannot bind booleans. */
-export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: number }>;
+export type ProductColumns = Partial<
+  Omit<typeof products.$inferSelect, "allowBackorder" | "requiresShipping"> &
+    Record<"allowBackorder" | "requiresShipping", 0 | 1>
+>;
 
 /** If the price is null, or missing in a new variant, then price, compare-at price and currency are the product's. */
 export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
@@ -27,7 +31,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.description !== undefined)
     columns.description = input.description && requireSafeText("description", input.description);
   if (input.status !== undefined) columns.status = input.status;
-  if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
+  Object.assign(columns, saleColumns(input));
   if (input.tags !== undefined) columns.tags = tags(input.tags);
   if (input.category_ids !== undefined) columns.categoryIds = JSON.stringify([...new Set(input.category_ids)]);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
@@ -35,10 +39,19 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   return columns;
 }
 
-type SoldInput = Pick<VariantInput, "title" | "sku" | "price" | "compare_at_price" | "stock" | "images">;
+function saleColumns(input: ProductPatch): ProductColumns {
+  const { allow_backorder: backorder, requires_shipping: shipped, tax_class: taxClass } = input;
+  return {
+    ...(backorder !== undefined && { allowBackorder: backorder ? 1 : 0 }),
+    ...(shipped !== undefined && { requiresShipping: shipped ? 1 : 0 }),
+    ...(taxClass !== undefined && { taxClass: requireTaxClass("tax_class", taxClass) }),
+  };
+}
+
+type SoldInput = Pick<VariantInput, "title" | "sku" | "price" | "compare_at_price" | "stock" | "weight_g" | "images">;
 
 export function soldColumns(ctx: Ctx, input: SoldInput, prefix = ""): VariantColumns {
-  const { title, sku, price, compare_at_price: before, stock, images } = input;
+  const { title, sku, price, compare_at_price: before, stock, weight_g: grams, images } = input;
   const { currency } = ctx.tenant;
   const digits = currencyDigits(currency);
   const columns: VariantColumns = typeof price === "number" ? { currency, currencyDigits: digits } : {};
@@ -49,6 +62,8 @@ export function soldColumns(ctx: Ctx, input: SoldInput, prefix = ""): VariantCol
   if (price !== undefined) columns.priceMinor = minor("price", price);
   if (before !== undefined) columns.compareAtMinor = minor("compare_at_price", before);
   if (stock !== undefined) columns.stock = stock === null ? null : requireWhole(`${prefix}stock`, stock, 0, maxStock);
+  if (grams !== undefined)
+    columns.weightG = grams === null ? null : requireWhole(`${prefix}weight_g`, grams, 0, maxWeight);
   if (images !== undefined) columns.images = imagesText(ctx, images, `${prefix}images`);
   return columns;
 }

@@ -13,12 +13,15 @@ import {
   timestamp,
   whole,
 } from "../../../values/schema.ts";
+import { taxClass } from "../../taxes/model.ts";
 import { Image, ImageInput } from "./images.ts";
 import { maxShownStock } from "./rendering.ts";
 
 /** Maximum stock of a product or variant. The sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
 export const maxTitle = 300;
+/** In grams. */
+export const maxWeight = 1_000_000_000;
 export const maxCategories = 50;
 export const maxVariants = 100;
 
@@ -62,6 +65,7 @@ const variantFields = {
   compare_at_price: nullable(
     amount("The former price. It requires the variant's own `price`; without it, both are the product's.", 24.99),
   ),
+  weight_g: nullable(whole(0, maxWeight, "Grams of one piece. If null, the product's.")),
   images: Type.Array(ImageInput, { maxItems: 20 }),
   position: whole(0, 1_000_000, "Place among the variants. Default: last."),
 };
@@ -99,6 +103,9 @@ const fields = {
   compare_at_price: nullable(amount("The former price, in the same form as `price`.", 24.99)),
   ...stocked,
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
+  weight_g: nullable(whole(0, maxWeight, "Grams of one piece.")),
+  requires_shipping: Type.Boolean({ description: "Whether it is sent. Default: true." }),
+  tax_class: taxClass,
   images: Type.Array(ImageInput, { maxItems: 50 }),
   tags: Type.Array(line(100), { maxItems: 100, description: "No tag may be repeated." }),
   category_ids: Type.Array(text(120), {

@@ -24,7 +24,8 @@ export const productJson = sql.raw(`json_object(
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
   'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
-  'category_ids', json(category_ids),
+  'category_ids', json(category_ids), 'weight_g', weight_g,
+  'requires_shipping', json(case when requires_shipping then 'true' else 'false' end), 'tax_class', tax_class,
   'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
   'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end), 'version', version,
@@ -39,7 +40,7 @@ export const variantJson = sql.raw(`json_object(
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
   'has_own_price', json(case when has_own_price then 'true' else 'false' end),
-  'stock', stock, 'available', ${ownStock}, 'images', json(images), 'position', position,
+  'stock', stock, 'available', ${ownStock}, 'weight_g', weight_g, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
 /** The audience of a record: the public sees what `isCatalogOnly` describes, staff all of it. */

@@ -37,6 +37,7 @@ const insertProduct = statement((q) =>
     .insert(products)
     .values({
       ...params("id", "tenantId", "title", "description", "status", "sku", "stock", "allowBackorder", "lang"),
+      ...params("weightG", "requiresShipping", "taxClass"),
       ...params("priceMinor", "compareAtMinor", "currency", "currencyDigits", "publishedAt"),
       ...params("tags", "categoryIds", "metadata", "translations"),
       slug: freeSlug(products),
@@ -60,14 +61,8 @@ const syncVariantPrices = statement(sql`
   returning id`);
 
 const defaults = {
-  ...{
-    description: null,
-    status: "published" as const,
-    compareAtMinor: null,
-    sku: null,
-    stock: null,
-    allowBackorder: 0,
-  },
+  ...{ description: null, status: "published" as const, compareAtMinor: null, sku: null, stock: null },
+  ...{ allowBackorder: 0 as const, weightG: null, requiresShipping: 1 as const, taxClass: "standard" },
   ...{ images: "[]", tags: "[]", categoryIds: "[]", metadata: "{}", translations: "{}" },
 };
 

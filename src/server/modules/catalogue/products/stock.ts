@@ -25,12 +25,17 @@ export interface StockItem {
 export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
 type Row = typeof products.$inferSelect;
-/** Texts are in the language of creation (`lang`); `translations` is the JSON text of other languages. */
+/**
+ * Texts are in the language of creation (`lang`); `translations` is the JSON text of other languages. `weight` is in
+ * grams of one piece.
+ */
 type ItemRow = StockItem &
-  Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency"> &
+  Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency" | "taxClass"> &
   Record<"variantTitle" | "image", string | null> &
-  Record<"isCounted" | "needsVariant" | "allowsBackorder", number> & { options: string; available: number | null };
-export type OrderedItem = Omit<ItemRow, "isCounted"> & { isCounted: boolean; quantity: number };
+  Record<"isCounted" | "requiresShipping" | "needsVariant" | "allowsBackorder", number> &
+  Record<"available" | "weight", number | null> & { options: string };
+export type OrderedItem = Omit<ItemRow, "isCounted" | "requiresShipping"> &
+  Record<"isCounted" | "requiresShipping", boolean> & { quantity: number };
 
 type MovedItem = StockItem & { quantity: number };
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit";
@@ -40,14 +45,16 @@ type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
 const selectProduct = statement<ItemRow>(sql`
   select id as productId, null as variantId, title, lang, translations, null as variantTitle, sku, '{}' as options,
     json_extract(images, '$[0].url') as image, price_minor as priceMinor, currency, stock is not null as isCounted,
-    has_variants as needsVariant, allow_backorder as allowsBackorder, stock - reserved as available
+    has_variants as needsVariant, allow_backorder as allowsBackorder, stock - reserved as available,
+    tax_class as taxClass, requires_shipping as requiresShipping, weight_g as weight
   from ${products}
   where tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null and status = 'published'`);
 const selectVariant = statement<ItemRow>(sql`
   select v.product_id as productId, v.id as variantId, p.title, p.lang, p.translations, v.title as variantTitle, v.sku,
     v.options, json_extract(p.images, '$[0].url') as image, v.price_minor as priceMinor, v.currency,
     v.stock is not null as isCounted, 0 as needsVariant, p.allow_backorder as allowsBackorder,
-    v.stock - v.reserved as available
+    v.stock - v.reserved as available, p.tax_class as taxClass, p.requires_shipping as requiresShipping,
+    coalesce(v.weight_g, p.weight_g) as weight
   from ${productVariants} v join ${products} p on p.id = v.product_id
   where v.tenant_id = ${param("tenantId")} and v.id = ${param("variantId")} and v.deleted_at is null
     and v.product_id = coalesce(${param("productId")}, v.product_id) and p.deleted_at is null and p.status = 'published'`);
@@ -67,7 +74,8 @@ export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise
     const isEnough = row && (row.available === null || row.allowsBackorder || row.available >= one.quantity);
     if (!row || row.needsVariant || row.currency !== tx.tenant.currency || !isEnough)
       throw orderItemError(tx, row, one);
-    return { ...row, isCounted: row.isCounted === 1, quantity: one.quantity };
+    const { isCounted, requiresShipping } = row;
+    return { ...row, isCounted: isCounted === 1, requiresShipping: requiresShipping === 1, quantity: one.quantity };
   });
 }
 

@@ -18,6 +18,8 @@ const soldColumns = () => ({
   currencyDigits: integer("currency_digits").notNull(),
   /** Stock on hand; null if not counted, negative if sold on backorder. */
   stock: integer("stock"),
+  /** Of one piece; null in a variant is the product's. */
+  weightG: integer("weight_g"),
   reserved: integer("reserved").notNull().default(0),
   images: text("images").notNull().default("[]"),
   version: integer("version").notNull().default(1),
@@ -50,6 +52,8 @@ export const products = sqliteTable(
     description: text("description"),
     status: text("status", { enum: ["draft", "published", "archived"] }).notNull(),
     allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
+    requiresShipping: integer("requires_shipping", { mode: "boolean" }).notNull().default(true),
+    taxClass: text("tax_class").notNull().default("standard"),
     tags: text("tags").notNull().default("[]"),
     /** JSON array of ids; triggers refuse those of other stores. */
     categoryIds: text("category_ids").notNull().default("[]"),

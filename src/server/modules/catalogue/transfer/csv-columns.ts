@@ -51,6 +51,9 @@ const productFields: Record<string, CellFormat> = {
   currency: word,
   stock: optional(integer),
   allow_backorder: boolean,
+  weight_g: optional(integer),
+  requires_shipping: boolean,
+  tax_class: word,
   tags: list,
   categories: list,
   images,
@@ -67,6 +70,7 @@ const variantFields: Record<string, CellFormat> = {
   price: optional(number),
   compare_at_price: optional(number),
   stock: optional(integer),
+  weight_g: optional(integer),
   images,
   position: integer,
 };

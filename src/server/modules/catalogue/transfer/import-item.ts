@@ -1,5 +1,6 @@
 import { validationFailed } from "../../../errors.ts";
 import { attempt } from "../../../values/attempt.ts";
+import { notUtf8 } from "../../../values/csv-table.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 
 export type Fields = Record<string, unknown>;
@@ -48,7 +49,7 @@ export async function* decodeText(input: AsyncIterable<Uint8Array>): AsyncGenera
 
 export function findBadText(texts: readonly string[], line: number): RowError | undefined {
   if (!texts.some((text) => text.includes("\uFFFD"))) return undefined;
-  return { line, field: null, message: "is not valid UTF-8. Save the file as UTF-8 and try again" };
+  return { line, field: null, message: notUtf8 };
 }
 
 export function checkRow({ line, cells }: Row, columns: number): RowError | undefined {

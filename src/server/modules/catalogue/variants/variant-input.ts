@@ -59,19 +59,19 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   const { priceMinor = null, compareAtMinor = null } = columns;
   if (priceMinor === null && compareAtMinor !== null) throw inheritedPriceError(prefix);
   const given = { ...columns, priceMinor, compareAtMinor, title: title.slice(0, maxTitle), options, optionsKey };
-  return { sku: null, stock: null, images: "[]", ...given };
+  return { sku: null, stock: null, weightG: null, images: "[]", ...given };
 }
 
 // Variants without a price get the product's price and currency. None is inserted if they would be too many.
 export const insertVariants = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
-    price_minor, compare_at_minor, currency, currency_digits, stock, images, position, created_at,
+    price_minor, compare_at_minor, currency, currency_digits, stock, weight_g, images, position, created_at,
     updated_at)
   select v.value ->> 'id', p.tenant_id, p.id, v.value ->> 'title', v.value ->> 'sku', v.value ->> 'options',
     v.value ->> 'optionsKey', v.value ->> 'priceMinor' is not null, coalesce(v.value ->> 'priceMinor', p.price_minor),
     case when v.value ->> 'priceMinor' is null then p.compare_at_minor else v.value ->> 'compareAtMinor' end,
     coalesce(v.value ->> 'currency', p.currency), coalesce(v.value ->> 'currencyDigits', p.currency_digits),
-    v.value ->> 'stock', ${withSizes(sql`coalesce(v.value ->> 'images', '[]')`)},
+    v.value ->> 'stock', v.value ->> 'weightG', ${withSizes(sql`coalesce(v.value ->> 'images', '[]')`)},
     coalesce(v.value ->> 'position', (select max(position) + 1 from ${productVariants}
       where product_id = p.id and deleted_at is null), 0),
     ${param("now")}, ${param("now")}

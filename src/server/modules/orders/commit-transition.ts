@@ -1,15 +1,16 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { all, bind, byId, ofUser, param, rowsOf, statement } from "../../db/statement.ts";
+import { all, bind, byId, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
-import { moveStock, type StockItem, type StockReason } from "../catalogue/products/stock.ts";
+import { moveStock, type StockReason } from "../catalogue/products/stock.ts";
+import { releaseDiscount } from "../discounts/use.ts";
 import type { EventType } from "../events/model.ts";
 import { notifiableEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/messages.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { bumpVersion, insertEvent, type OrderCtx, selectOrder } from "./statements.ts";
+import { bumpVersion, insertEvent, type OrderCtx, selectOrderFor } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 const noticeLifetimeMs = 86_400_000;
@@ -26,10 +27,19 @@ export const changedColumns = {
   ...{ total_minor: orders.totalMinor, points_used: orders.pointsUsed },
 };
 
-const selectCounted = statement<StockItem & { quantity: number }>(sql`
-  select product_id as productId, variant_id as variantId, sum(quantity) as quantity from ${orderLines}
-  where tenant_id = ${param("tenantId")} and order_id = ${param("id")} and is_counted
-  group by product_id, variant_id order by product_id, variant_id`);
+/** The pieces of each item of an order whose stock is counted. */
+export const selectCounted = statement((q) =>
+  q
+    .select({
+      productId: orderLines.productId,
+      variantId: orderLines.variantId,
+      quantity: sql<number>`sum(${orderLines.quantity})`,
+    })
+    .from(orderLines)
+    .where(sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")} and is_counted`)
+    .groupBy(orderLines.productId, orderLines.variantId)
+    .orderBy(orderLines.productId, orderLines.variantId),
+);
 // No personal data: notifications appear on locked screens.
 const insertNotice = compileNotice(sql`
   select tenant_id, user_id, json_object('type', ${param("type")}, 'order_id', id, 'number', number,
@@ -39,6 +49,7 @@ const insertNotice = compileNotice(sql`
 export interface OrderChange {
   event: EventType;
   stock?: ["release" | "commit", StockReason];
+  /** Further statements, which run before the event is recorded. */
   first?: InStatement[];
 }
 
@@ -56,6 +67,7 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
+  const selectOrder = selectOrderFor(tx);
   const results = await tx.db.batch([...statements, bind(selectOrder, { ...values, own: null })]);
   const [order] = rowsOf(selectOrder, results.at(-1));
   if (!order) throw new Error("An order was written but cannot be read");
@@ -68,14 +80,23 @@ export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "canc
     await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }
   const event = how === "cancel" ? "order.cancelled" : "order.expired";
-  return commitTransition(tx, id, { event, stock: ["release", how] });
+  return commitTransition(tx, id, { event, stock: ["release", how], first: releaseDiscount(tx, id) });
 }
 
-const isOther = sql`${ofUser(orders)} and id <> ${param("orderId")}
-  and refunded_minor > 0 and points_reversed < points_earned`;
-const selectOthers = statement((q) => q.select().from(orders).where(isOther).orderBy(orders.createdAt, orders.id));
-const reversed = { pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion };
-const addReversed = statement((q) => q.update(orders).set(reversed).where(byId(orders)));
+const selectOthers = statement((q) =>
+  q
+    .select()
+    .from(orders)
+    .where(sql`${ofStore(orders)} and user_id = ${param("userId")} and id <> ${param("orderId")}
+      and refunded_minor > 0 and points_reversed < points_earned`)
+    .orderBy(orders.createdAt, orders.id),
+);
+const addReversed = statement((q) =>
+  q
+    .update(orders)
+    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion })
+    .where(byId(orders)),
+);
 
 /**
  * Returns points that an order spent; `earlier` is how many were returned before. If refunds of the customer's other

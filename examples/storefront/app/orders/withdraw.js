@@ -1,0 +1,60 @@
+import { quantityField } from "../basket/quantity.js";
+import { take } from "../dom.js";
+import { coded } from "../errors.js";
+import { mailNote, nextStep, onSubmit } from "../form.js";
+import { isSignedIn, shop } from "../shop.js";
+import { formatDate, t, variantName } from "../words.js";
+import { keepWithdrawn, readToken } from "./access.js";
+
+/** The second of two steps: what is withdrawn from, and "Confirm withdrawal". Anybody may declare it. */
+export async function show({ query, signal }) {
+  const order = await readOrder(query.get("order"), signal);
+  const goods = order?.items.map(drawLine).filter(({ left }) => left > 0);
+  const content = take("withdraw", {
+    name: { value: order?.shipping_address?.name },
+    number: { value: order?.number },
+    email: { value: order?.email },
+    lines: goods?.map(({ drawn }) => drawn),
+    goods: order && {},
+  });
+  onSubmit(content, async ({ name, number, email, text, ...chosen }) => {
+    const lines = (goods ?? [])
+      .filter(({ id }) => id in chosen)
+      .map(({ id, left, read }) => ({ line_id: id, quantity: Math.min(read(), left) }));
+    if (order && lines.length === 0) throw coded("noGoods");
+    const isWhole = !goods?.some(({ left }, index) => lines[index]?.quantity !== left);
+    const body = { name, number: Number(number), email, ...(text && { text }), ...(!isWhole && { lines }) };
+    await shop.orders.withdraw(body);
+    if (order) keepWithdrawn(order.id);
+    const time = formatDate(Date.now(), { dateStyle: "long", timeStyle: "short" });
+    nextStep(
+      content,
+      take("withdrawn", { lead: t("withdraw.received", { time, email }), mail: mailNote("mail.demo") }),
+    );
+  });
+  return content;
+}
+
+/** Null if this tab cannot see the order, so that its number is typed in. */
+async function readOrder(id, signal) {
+  if (!id) return null;
+  const orderToken = readToken(id);
+  if (!orderToken && !(await isSignedIn())) return null;
+  return shop.orders.get(id, {}, { signal, orderToken }).catch((error) => {
+    if (error.code !== 5301) throw error;
+    return null;
+  });
+}
+
+/** A line of the order, of which the buyer chooses how many to send back. */
+function drawLine({ id, title, variant_title: variant, quantity, refunded_quantity: refunded }) {
+  const left = quantity - refunded;
+  const text = [title, variantName(variant)].filter(Boolean).join(", ");
+  const pieces = quantityField({ value: left, label: t("basket.quantityOf", { title: text }) });
+  const choice = take("choice", {
+    input: { type: "checkbox", name: id, checked: true },
+    text: left === 1 ? text : `${left} × ${text}`,
+    count: null,
+  });
+  return { id, left, read: pieces.read, drawn: [choice, left > 1 && pieces.field] };
+}

@@ -1,0 +1,111 @@
+import type { Discount } from "../../../server/modules/discounts/model.ts";
+import { recordArgs, withTenant } from "../../context/context.ts";
+import {
+  type CommandArgs,
+  limitArg,
+  numberArg,
+  requiredNamespaceArg,
+  valueArg,
+  wordArg,
+} from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { parseDecimal } from "../../framework/parse-values.ts";
+import { type Console, printList, printRecord } from "../../terminal/console.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+
+const load = async () => (await import("../../../server/modules/discounts/service.ts")).getDiscount;
+const discount = recordArgs("code", undefined, "The code, or its id", load);
+
+function toRecord({ id, ...rest }: Discount) {
+  const { amount_minor: _amount, minimum_minor: _minimum, ...shown } = rest;
+  return { discount_id: id, ...shown };
+}
+
+function printDiscount(console: Console, found: Discount): Promise<void> {
+  return printRecord(console, toRecord(found));
+}
+
+/** What a code takes off, for tables: `10 %`, `5`, or `free shipping`. */
+function formatReduction({ percent, amount }: Pick<Discount, "percent" | "amount">): string {
+  if (percent !== null) return `${percent} %`;
+  return amount === null ? "free shipping" : String(amount);
+}
+
+const fieldArgs = {
+  percent: valueArg("number", "Percentage off the goods", { parse: parseDecimal }),
+  amount: valueArg("amount", "Amount off the goods", { parse: parseDecimal }),
+  "free-shipping": { type: "boolean", description: "Shipping costs nothing" },
+  minimum: valueArg("amount", "Lowest value of the goods", { parse: parseDecimal }),
+  limit: numberArg("uses", "Uses in all"),
+  "per-customer": numberArg("uses", "Uses by one customer or email address"),
+  category: valueArg("category", "Only products of this category and those below it", {
+    multiple: true,
+    completes: "category",
+  }),
+  product: valueArg("product", "Only this product", { multiple: true, completes: "product" }),
+  from: valueArg("time", "When it begins: a day, or 2026-12-01T08:00:00Z"),
+  until: valueArg("time", "When it ends: a day, or 2027-01-01T00:00:00Z"),
+} as const satisfies CommandArgs;
+
+export const createCommand = defineCommand({
+  description: "Create a discount code",
+  args: { code: wordArg("The code that buyers enter"), namespace: requiredNamespaceArg, ...fieldArgs },
+  oneOf: ["percent", "amount", "free-shipping"],
+  examples: [
+    "bodega discount create SUMMER10 -n demo --percent 10 --minimum 30 --limit 100 --until 2027-01-01",
+    "bodega discount create FREIGHT -n demo --free-shipping",
+  ],
+  done: "Created discount code {code}.",
+  async run(args, console) {
+    const { code, percent, amount, minimum, limit, from, until, category = [], product = [] } = args;
+    const given = { code, percent, amount, minimum, limit, from, until };
+    const { createDiscount } = await import("../../../server/modules/discounts/service.ts");
+    const { getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
+    const { resolveProductId } = await import("../../../server/modules/catalogue/products/resolve.ts");
+    const created = await withTenant(args, console, async (ctx) =>
+      createDiscount(ctx, {
+        ...given,
+        ...(args["free-shipping"] && { free_shipping: true }),
+        per_customer: args["per-customer"],
+        category_ids: await Promise.all(category.map(async (name) => (await getCategory(ctx, name)).id)),
+        product_ids: await Promise.all(product.map((name) => resolveProductId(ctx, name))),
+      }),
+    );
+    await printDiscount(console, created);
+  },
+});
+
+export const listCommand = defineCommand({
+  description: "List the discount codes of a store, newest first",
+  args: { namespace: requiredNamespaceArg, limit: limitArg("50", 100) },
+  examples: ["bodega discount list -n demo"],
+  async run(args, console) {
+    const { listDiscounts } = await import("../../../server/modules/discounts/service.ts");
+    const { json } = await withTenant(args, console, (ctx) => listDiscounts(ctx, { limit: args.limit }));
+    await printList(console, (JSON.parse(json) as Discount[]).map(toRecord), {
+      empty: `No discount codes. Create one: bodega discount create <code> -n ${args.namespace} --percent 10`,
+      columns: ["code", { header: "OFF", value: formatReduction }, "minimum", "uses", "limit", "from", "until"],
+    });
+  },
+});
+
+export const showCommand = defineCommand({
+  description: "Show a discount code",
+  args: discount.args,
+  examples: ["bodega discount show -n demo SUMMER10"],
+  async run(args, console) {
+    await printDiscount(console, await discount.withRecord(args, console, async (_ctx, found) => found));
+  },
+});
+
+export const endCommand = defineCommand({
+  description: "End a discount code now; orders that use it keep their discount",
+  args: discount.args,
+  examples: ["bodega discount end -n demo SUMMER10"],
+  done: "Ended discount code {code}.",
+  async run(args, console) {
+    await confirmAction(console, `End discount code ${args.code}?`);
+    const { endDiscountNow } = await import("../../../server/modules/discounts/service.ts");
+    await printDiscount(console, await discount.withRecord(args, console, (ctx, { id }) => endDiscountNow(ctx, id)));
+  },
+});

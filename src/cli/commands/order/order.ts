@@ -1,0 +1,106 @@
+import type { Ctx } from "../../../server/context.ts";
+import type { OrderView } from "../../../server/modules/orders/views.ts";
+import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import type { Arg } from "../../framework/args.ts";
+import { type Console, info, invalidFlag } from "../../terminal/console.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { formatAmount, formatCustomer, printOrder } from "./print.ts";
+
+const load = async () => (await import("../../../server/modules/orders/views.ts")).resolveOrderId;
+export const order = recordArgs("order", "order", "Number, id or transfer reference of the order", load);
+
+export const dryRunArg = {
+  type: "boolean",
+  description: "Show the changed order and save nothing",
+} as const satisfies Arg;
+
+export type Order = OrderView["order"];
+type OrderArgs = StoreArgs & { order: string };
+type Change = (tx: Ctx, of: Order) => Promise<unknown>;
+
+/** Makes a change in a transaction. Errors name the order by its number. */
+async function applyChange(tx: Ctx, named: string, act: Change): Promise<OrderView> {
+  const { getOrderView } = await import("../../../server/modules/orders/views.ts");
+  const id = await order.find(tx, named);
+  const before = (await getOrderView(tx, id)).order;
+  await act(tx, before).catch((error: Error) => {
+    error.message = error.message.replaceAll(id, String(before.number));
+    throw error;
+  });
+  return getOrderView(tx, id);
+}
+
+/** Makes a change without a question, and prints the order. */
+export async function changeAtOnce(args: OrderArgs, console: Console, act: Change): Promise<void> {
+  const { inTransaction } = await import("../../../server/db/transaction.ts");
+  const change = (tx: Ctx) => applyChange(tx, args.order, act);
+  await printOrder(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
+}
+
+/**
+ * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
+ * @param question such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is what the change receives or returns, and
+ * words in brackets are left out if that is nothing.
+ */
+export async function changeOrder(
+  args: OrderArgs & { "dry-run"?: boolean },
+  console: Console,
+  question: string,
+  act: Change,
+): Promise<void> {
+  const isDryRun = args["dry-run"] === true;
+  const { inDryRun } = await import("../../../server/db/transaction.ts");
+  let movedMinor = 0;
+  const tried = await withTenant(args, console, (ctx) =>
+    inDryRun(ctx, (tx) =>
+      applyChange(tx, args.order, (tx, of) => {
+        movedMinor = of.received_minor + of.returned_minor;
+        return act(tx, of);
+      }),
+    ),
+  );
+  if (isDryRun) {
+    await printOrder(console, tried);
+    return info(console, "Dry run: nothing was saved.");
+  }
+  const { number, total_minor, received_minor, returned_minor } = tried.order;
+  const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
+  const moved = received_minor + returned_minor - movedMinor;
+  const words = question.replace(/\[(.*?)\]/, moved === 0 ? "" : "$1");
+  const asked = words.replace("{amount}", formatAmount(moved, tried)).replace("{order}", () => name);
+  await confirmAction(console, asked);
+  await changeAtOnce(args, console, act);
+}
+
+type Line = Order["items"][number];
+
+/**
+ * Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names.
+ * @param left how many pieces are meant without a quantity.
+ * @throws malformedRequest unless exactly one line matches.
+ */
+export function findLine({ items }: Order, text: string, left: (line: Line) => number) {
+  const { name, quantity } = splitQuantity(text);
+  const isNamed = ({ id, sku }: Line) => id === name || sku?.toLowerCase() === name.toLowerCase();
+  const [line, ...others] = items.filter(isNamed);
+  if (!line || others.length > 0) {
+    const names = items.map(({ id, sku }) => sku ?? id).join(", ");
+    throw invalidFlag("--line", `names ${line ? "several lines" : "no line"} of the order`, `Lines: ${names}`);
+  }
+  return { line_id: line.id, quantity: quantity ?? Math.max(left(line), 1) };
+}
+
+/** Splits `LAMP-1:2` into the name and the quantity. */
+export function splitQuantity(text: string): { name: string; quantity: number | undefined } {
+  const [, name = text, digits] = /^(.+):([1-9]\d{0,6})$/.exec(text) ?? [];
+  return { name, quantity: digits === undefined ? undefined : Number(digits) };
+}
+
+export function countUnsent({ quantity, fulfilled_quantity: sent, cancelled_quantity: cancelled }: Line): number {
+  return quantity - sent - cancelled;
+}
+
+/** The pieces that were sent and not refunded yet. */
+export function countSent({ fulfilled_quantity: sent, refunded_quantity: refunded, cancelled_quantity }: Line): number {
+  return sent - (refunded - cancelled_quantity);
+}

@@ -1,0 +1,116 @@
+import type { TenantInput } from "../../../server/modules/tenants/input.ts";
+import { type ArgValues, type CommandArgs, choiceArg, durationArg, numberArg, valueArg } from "../../framework/args.ts";
+import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
+import { invalidFlag } from "../../terminal/console.ts";
+
+export const tenantFlags = {
+  title: valueArg("text", "Name of the store"),
+  domain: valueArg("host", "Host name of the store", { allowEmpty: true }),
+  url: valueArg("url", "URL of the store's website", { allowEmpty: true }),
+  currency: valueArg("code", "Currency of prices, an ISO 4217 code such as EUR"),
+  "currency-sign": valueArg("sign", "Currency sign (default: the usual one)"),
+  logo: valueArg("url", "URL of the logo", { allowEmpty: true }),
+  language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
+  "token-lifetime": durationArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
+  "points-rate": valueArg(
+    "number",
+    "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
+    { parse: parseDecimal },
+  ),
+  "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)", {
+    parse: parseDecimal,
+  }),
+  "points-days": valueArg("days", "Days until new points expire, or none (default: none)", {
+    parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "days, or none")),
+  }),
+  "address-writes": numberArg(
+    "writes per minute",
+    "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
+  ),
+  "visitor-writes": numberArg("writes per minute", "The same limit per visitor or user (default: 240)"),
+  "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
+  "stock-share": {
+    ...numberArg(
+      "percent",
+      "Share of an item's whole stock that these can reserve, or 10 pieces if that is more (default: 20)",
+    ),
+    valueHint: "percent",
+  },
+  "orders-per-minute": numberArg(
+    "orders per minute",
+    "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
+  ),
+  "media-quota": valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)", {
+    parse: parseSize,
+  }),
+  "sign-up": choiceArg(
+    ["off", "open", "verified"],
+    "Whether customers create accounts, at once or once they entered a mailed code (default: verified)",
+  ),
+  "sign-in-by-mail": choiceArg(["off", "on"], "Whether customers can sign in with a mailed code (default: off)"),
+  country: valueArg("code", "Country of the store, such as DE: its taxes apply to orders without an address", {
+    allowEmpty: true,
+  }),
+  timezone: valueArg("name", "Time zone of the store, such as Europe/Berlin (default: UTC)"),
+  "prices-include-tax": choiceArg(["yes", "no"], "Whether prices include tax (default: yes)"),
+  "tax-note": valueArg("text", "Text in place of `incl. VAT`, for stores that charge none", { allowEmpty: true }),
+  hold: durationArg("How long an unpaid order reserves stock, such as 60m (1m to 30d; default: 1h)"),
+  "transfer-hold": durationArg("The same for an order that is paid by bank transfer (default: 7d)"),
+  "long-hold-share": {
+    ...numberArg(
+      "percent",
+      "Share of an item's stock that visitors' orders held for more than an hour can reserve together (default: 50)",
+    ),
+    valueHint: "percent",
+  },
+  "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {
+    allowEmpty: true,
+  }),
+  "order-url": valueArg("url", "Page that shows a guest's order; mails link to it", { allowEmpty: true }),
+  "legal-url": valueArg(
+    "name=url",
+    "Page of a legal text, such as imprint=https://shop.example/imprint; an empty address removes it",
+    { multiple: true },
+  ),
+  "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or none (default: none)", {
+    parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "pieces, or none")),
+  }),
+  "keep-invoices": valueArg(
+    "years",
+    "How long ended orders name their buyer, from the end of the year, such as 10y (default: 8y)",
+    { parse: (flag: string, text: string) => parseWhole(flag, text.replace(/y$/, ""), "years, such as 8y") },
+  ),
+} as const satisfies CommandArgs;
+
+export const updateFlags = {
+  ...tenantFlags,
+  "resource-type": valueArg(
+    "type",
+    "Declare a type of resources that can be liked, bookmarked and viewed, such as article",
+    { multiple: true },
+  ),
+  "remove-resource-type": valueArg("type", "Remove a declared type that has no likes, bookmarks and views", {
+    multiple: true,
+  }),
+} as const satisfies CommandArgs;
+
+export function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
+  const { "legal-url": legalUrls, ...others } = args;
+  const flags = Object.keys(tenantFlags).filter((flag) => flag !== "legal-url") as (keyof typeof others)[];
+  const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+  const fields = Object.fromEntries(flags.map((flag) => [camelCase(flag), others[flag]]));
+  const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+  return {
+    ...fields,
+    tokenLifetime: seconds(args["token-lifetime"]),
+    hold: seconds(args.hold),
+    transferHold: seconds(args["transfer-hold"]),
+    ...(legalUrls.length > 0 && { legalUrls: JSON.stringify(Object.fromEntries(legalUrls.map(readLegalUrl))) }),
+  };
+}
+
+function readLegalUrl(text: string): [name: string, url: string] {
+  const [, name, url] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (name !== undefined && url !== undefined) return [name, url];
+  throw invalidFlag("--legal-url", "must be a name and an address, such as imprint=https://shop.example/imprint");
+}

@@ -1,0 +1,29 @@
+import type { Ctx } from "../context.ts";
+import { createDiscount } from "../modules/discounts/service.ts";
+import type { ShippingRateInput } from "../modules/shipping/model.ts";
+import { replaceShippingRates } from "../modules/shipping/service.ts";
+import { replaceTaxRates } from "../modules/taxes/service.ts";
+import { getTenant, updateTenant } from "../modules/tenants/service.ts";
+import sale from "./demo-sale.json" with { type: "json" };
+
+/** The settings of the demo's store that do not depend on the address of its shop. */
+export const saleSettings = sale.store;
+
+/** Gives the demo's store tax rates, shipping rates and a discount code. Prices include tax, also in an older store. */
+export async function openSale(ctx: Ctx): Promise<void> {
+  await updateTenant(ctx, ctx.tenant.namespace, { ...saleSettings, pricesIncludeTax: "yes" });
+  await replaceTaxRates(ctx, sale.taxes);
+  // The types of JSON have every field of every record.
+  await replaceShippingRates(ctx, sale.rates as ShippingRateInput[]);
+  await createDiscount(ctx, sale.discount);
+}
+
+/** Stores the addresses of the shop's pages, whose port may differ between starts. */
+export async function linkShop(ctx: Ctx, shopUrl: string): Promise<void> {
+  const { namespace } = ctx.tenant;
+  const orderUrl = `${shopUrl}/`;
+  if ((await getTenant(ctx, namespace)).order_url === orderUrl) return;
+  const texts = ["imprint", "terms", "withdrawal", "privacy"];
+  const legalUrls = JSON.stringify(Object.fromEntries(texts.map((name) => [name, `${shopUrl}/#/legal/${name}`])));
+  await updateTenant(ctx, namespace, { orderUrl, legalUrls });
+}

@@ -1,0 +1,73 @@
+import { and, isNull, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { ofStore, param, params, run, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { invalidField, wrongState } from "../../../errors.ts";
+import { checkNote } from "../../../values/fields.ts";
+import { newId, toTimestamp } from "../../../values/stamps.ts";
+import type { AttentionInput } from "../change-model.ts";
+import { commitTransition } from "../commit-transition.ts";
+import { requireStore } from "../input.ts";
+import { requireRow } from "../read.ts";
+import { bumpOrder, type OrderCtx, requireOrderId } from "../statements.ts";
+import { attentionKinds } from "../states.ts";
+import { orderAttention } from "./table.ts";
+
+export type AttentionKind = (typeof attentionKinds)[number];
+
+const open = statement((q) =>
+  q
+    .insert(orderAttention)
+    .values({ ...params("id", "tenantId", "orderId", "kind"), createdAt: param("now") })
+    .onConflictDoNothing(),
+);
+const end = statement((q) =>
+  q
+    .update(orderAttention)
+    .set({ endedAt: param("now"), ...params("action", "endedBy", "note") })
+    .where(
+      and(
+        ofStore(orderAttention),
+        sql`order_id = ${param("orderId")} and kind in (select value from json_each(${param("kinds")}))`,
+        isNull(orderAttention.endedAt),
+      ),
+    ),
+);
+/** Asks staff to look at an order; an open question of this kind stays one. */
+export async function needAttention(tx: OrderCtx, orderId: string, kind: AttentionKind): Promise<void> {
+  await run(tx.db, open, { id: newId("att"), tenantId: tx.tenant.id, orderId, kind, now: toTimestamp(tx.now()) });
+}
+
+/** Ends questions whose reason is gone. */
+export async function endAttention(tx: OrderCtx, orderId: string, kinds: AttentionKind[]): Promise<void> {
+  await endOpen(tx, orderId, kinds, { action: null, endedBy: null, note: null });
+}
+
+function endOpen(
+  tx: OrderCtx,
+  orderId: string,
+  kinds: readonly AttentionKind[],
+  by: { action: string | null; endedBy: string | null; note: string | null },
+): Promise<number> {
+  const now = toTimestamp(tx.now());
+  return run(tx.db, end, { ...by, tenantId: tx.tenant.id, orderId, kinds: JSON.stringify(kinds), now });
+}
+
+/** Records what staff decided about an order. Errors: notFound; wrongState if it does not need this attention. */
+export async function resolveAttention(ctx: Ctx, id: string, input: AttentionInput, ifMatch: number | null = null) {
+  requireStore(ctx);
+  requireOrderId(id);
+  const { kind, action } = input;
+  if (!attentionKinds.includes(kind)) throw invalidField("kind", `must be ${attentionKinds.join(" or ")}`);
+  const note = checkNote("note", input.note ?? null, 2000);
+  return inTransaction(ctx, async (tx) => {
+    await requireRow(tx, id, ifMatch);
+    const { actor } = tx;
+    const endedBy = actor.kind === "user" ? actor.userId : actor.kind === "app" ? actor.appId : "terminal";
+    if ((await endOpen(tx, id, [kind], { action, endedBy, note })) === 0) {
+      throw wrongState(`Order ${id} does not need attention for ${kind}.`);
+    }
+    await run(tx.db, bumpOrder, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
+    return commitTransition(tx, id, { event: "order.updated" });
+  });
+}

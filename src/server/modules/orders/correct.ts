@@ -1,0 +1,83 @@
+import { and, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { byId, compiledOnce, isVersion, param, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { preconditionFailed, wrongState } from "../../errors.ts";
+import { parseEmail } from "../../values/email.ts";
+import { checkNote, metadataText } from "../../values/fields.ts";
+import { toTimestamp } from "../../values/stamps.ts";
+import type { Rendered } from "../catalogue/products/rendering.ts";
+import { readShippingRates } from "../shipping/service.ts";
+import { zoneOf } from "../shipping/zones.ts";
+import { phoneNumber, postalAddress } from "../users/input.ts";
+import type { OrderPatch } from "./change-model.ts";
+import { commitTransition } from "./commit-transition.ts";
+import { requireStore } from "./input.ts";
+import { type OrderRow, requireRow } from "./read.ts";
+import { bumpVersion } from "./statements.ts";
+import { orders } from "./table.ts";
+
+type Address = NonNullable<OrderPatch["shipping_address"]>;
+
+/**
+ * Corrects who gets an order and where, until all of it is sent; amounts stay. Another email ends the order's tokens.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState once all is sent, and for another country or
+ * shipping zone.
+ */
+export function correctOrder(
+  ctx: Ctx,
+  id: string,
+  patch: OrderPatch,
+  ifMatch: number | null = null,
+): Promise<Rendered> {
+  requireStore(ctx);
+  return inTransaction(ctx, async (tx) => {
+    const order = await requireRow(tx, id, ifMatch);
+    const isNoteOnly = Object.keys(patch).every((name) => name === "staff_note" || name === "metadata");
+    if (order.fulfillmentStatus === "fulfilled" && !isNoteOnly) throw wrongState(`Order ${id} is sent already.`);
+    const columns = await patchColumns(tx, order, patch);
+    const names = Object.keys(columns);
+    const update = compiledOnce(`correct order ${names}`, () => {
+      const set = Object.fromEntries(names.map((name) => [name, param(name)]));
+      const raised = { accessVersion: sql`access_version + ${param("raise")}`, ...bumpVersion, buyer: orders.buyer };
+      return statement((q) =>
+        q
+          .update(orders)
+          .set({ ...set, ...raised })
+          .where(and(byId(orders), isVersion(orders))),
+      );
+    });
+    const raise = columns.emailKey !== undefined && columns.emailKey !== order.emailKey ? 1 : 0;
+    const values = { ...columns, raise, tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
+    if ((await run(tx.db, update, values)) === 0) throw preconditionFailed();
+    return commitTransition(tx, id, { event: "order.updated" });
+  });
+}
+
+async function patchColumns(tx: Ctx, order: OrderRow, patch: OrderPatch): Promise<Partial<OrderRow>> {
+  const { email, phone, shipping_address: shipping, billing_address: billing, note, staff_note: staffNote } = patch;
+  if (shipping !== undefined) await requireSameZone(tx, order, shipping);
+  const address = (field: string, given: Address | null) => given && JSON.stringify(postalAddress(field, given));
+  return {
+    ...(email !== undefined && (email === null ? { email: null, emailKey: null } : parseEmail("email", email))),
+    ...(phone !== undefined && { phone: phone === null ? null : phoneNumber("phone", phone) }),
+    ...(shipping !== undefined && { shippingAddress: address("shipping_address", shipping) }),
+    ...(billing !== undefined && { billingAddress: address("billing_address", billing) }),
+    ...(note !== undefined && { note: checkNote("note", note, 2000) }),
+    ...(staffNote !== undefined && { staffNote: checkNote("staff_note", staffNote, 2000) }),
+    ...(patch.metadata !== undefined && { metadata: metadataText(patch.metadata) }),
+  };
+}
+
+/** Another country or zone would change shipping and tax, and amounts are fixed when an order is placed. */
+async function requireSameZone(tx: Ctx, order: OrderRow, given: Address | null): Promise<void> {
+  const before = order.shippingAddress === null ? null : (JSON.parse(order.shippingAddress) as Address);
+  const rates = await readShippingRates(tx);
+  const zone = (address: Address | null) => address && zoneOf(rates, address.country, address.postal_code ?? "");
+  const isSame = before?.country === given?.country && (order.shippingRate === null || zone(before) === zone(given));
+  if (!isSame && !(before === null && order.shippingRate === null && order.taxLines === "[]")) {
+    throw wrongState(
+      "The new address is in another country or shipping zone, which would change what the order costs.",
+    );
+  }
+}

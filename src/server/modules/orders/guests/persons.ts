@@ -1,0 +1,113 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx, WorkCtx } from "../../../context.ts";
+import { all, bind, createPurge, param, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { newId, toTimestamp } from "../../../values/stamps.ts";
+import { discountUses } from "../../discounts/table.ts";
+import { tenants } from "../../tenants/table.ts";
+import { orderAttention } from "../attention/table.ts";
+import { insertEvent } from "../statements.ts";
+import { fulfillments, isUnpaidGuest, namesPerson, orderRefunds, orders } from "../table.ts";
+import { withdrawals } from "../withdrawals/table.ts";
+
+const ofGuest = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")} and user_id is null`;
+// Named indexes, because SQLite would rather read all orders of the store.
+const selectGuestOrders = statement(sql`
+  select id, number, status from ${orders} indexed by orders_by_email where ${ofGuest} order by +number`);
+const selectUserOrders = statement(sql`
+  select id, number, status from ${orders} indexed by orders_by_user
+  where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} order by +number`);
+const assign = statement(sql`
+  update ${orders} set user_id = ${param("userId")}, version = version + 1, updated_at = ${param("now")} where ${ofGuest}`);
+
+/** The orders of an address that belong to no user. */
+export function listGuestOrders(ctx: Pick<Ctx, "db" | "tenant">, emailKey: string) {
+  return all(ctx.db, selectGuestOrders, { tenantId: ctx.tenant.id, emailKey });
+}
+
+export function listUserOrders(ctx: Pick<Ctx, "db" | "tenant">, userId: string) {
+  return all(ctx.db, selectUserOrders, { tenantId: ctx.tenant.id, userId });
+}
+
+/** Gives the orders that guests placed with an address to the user who has just proved that it is theirs. */
+export async function takeOverGuestOrders(tx: Ctx, user: { id: string; emailKey: string }): Promise<void> {
+  const found = await listGuestOrders(tx, user.emailKey);
+  if (found.length === 0) return;
+  const values = { tenantId: tx.tenant.id, emailKey: user.emailKey, userId: user.id, now: toTimestamp(tx.now()) };
+  const event = ({ id }: Record<string, unknown>) =>
+    bind(insertEvent, { ...values, id: String(id), type: "order.updated", eventId: newId("evt") });
+  await tx.db.batch([bind(assign, values), ...found.map(event)]);
+}
+
+const listed = sql`(select value from json_each(${param("ids")}))`;
+const ofOrders = sql`order_id in ${listed}`;
+/** Access tokens end, so that no link to the order works longer because it changed. */
+const erasures = [
+  sql`update ${orderRefunds} set reason = null where reason is not null and ${ofOrders}`,
+  sql`update ${orderAttention} set note = null where note is not null and ${ofOrders}`,
+  sql`update ${fulfillments} set tracking = null where tracking is not null and ${ofOrders}`,
+  sql`update ${discountUses} set email_key = null where ${ofOrders}`,
+  sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
+].map((erasure) => statement(erasure));
+const eraseAllOf = (condition: SQL) =>
+  statement(sql`
+  update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
+    phone = null, shipping_address = null, billing_address = null, note = null, staff_note = null, metadata = '{}',
+    access_version = access_version + 1, version = version + 1, updated_at = ${param("now")}
+  where id in ${listed} and ${condition}`);
+const eraseOld = eraseAllOf(sql`true`);
+const eraseUnpaid = eraseAllOf(sql`paid_at is null`);
+const withoutPhone = (column: string) => sql.raw(`${column} = json_remove(${column}, '$.phone')`);
+// Tax law asks for name and address, counted from the last change of the order, which this is not.
+const eraseContact = statement(sql`
+  update ${orders} set user_id = null, buyer = null, email = null, email_key = null, phone = null, note = null,
+    staff_note = null, metadata = '{}', ${withoutPhone("shipping_address")}, ${withoutPhone("billing_address")},
+    access_version = access_version + 1, version = version + 1
+  where id in ${listed} and paid_at is not null`);
+
+/**
+ * Removes the person from orders; numbers, items and amounts stay, and name and addresses of orders that were paid,
+ * until `purgePersons` finds that tax law no longer asks for them.
+ */
+export function eraseFromOrders(tx: Pick<Ctx, "db" | "now">, ids: string[]): Promise<void> {
+  return eraseOrders(tx, ids, [eraseUnpaid, eraseContact]);
+}
+
+async function eraseOrders({ db, now }: Pick<Ctx, "db" | "now">, ids: string[], own: typeof erasures): Promise<void> {
+  const values = { ids: JSON.stringify(ids), isOld: own.includes(eraseOld) ? 1 : 0, now: toTimestamp(now()) };
+  await db.batch([...erasures, ...own].map((erasure) => bind(erasure, values)));
+}
+
+const unpaidKeptMs = 30 * 86_400_000;
+const selectUnpaid = statement(sql`
+  select id from ${orders} indexed by orders_unpaid_guests
+  where ${isUnpaidGuest} and ${namesPerson} and updated_at <= ${param("before")} order by updated_at limit 200`);
+// Each store says how many years its tax law asks for. They count from the end of the year of the last change.
+const selectKept = statement(sql`
+  select id from (
+    select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t
+  ) join ${orders} indexed by orders_with_persons on tenant_id = tenant
+  where status in ('completed', 'cancelled', 'expired') and ${namesPerson} and updated_at < year limit 200`);
+
+/** Erases persons from orders that nobody paid, and from those that tax law no longer asks for; 200 each at most. */
+export async function purgePersons(ctx: WorkCtx): Promise<number> {
+  if ((await findOld(ctx)).length === 0) return 0;
+  return inTransaction(ctx, async (tx) => {
+    const ids = await findOld(tx);
+    await eraseOrders(tx, ids, [eraseOld]);
+    return ids.length;
+  });
+}
+
+async function findOld({ db, now }: WorkCtx): Promise<string[]> {
+  const unpaid = await all(db, selectUnpaid, { before: toTimestamp(now() - unpaidKeptMs) });
+  const old = await all(db, selectKept, { year: new Date(now()).getUTCFullYear() });
+  return [...unpaid, ...old].map(({ id }) => String(id));
+}
+
+/** Withdrawals from contracts of which no order has the number and the email. */
+export const purgeWithdrawals = createPurge(
+  withdrawals,
+  sql`order_id is null and created_at <= ${param("before")}`,
+  365 * 86_400_000,
+);

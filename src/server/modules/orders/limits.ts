@@ -1,0 +1,93 @@
+import { and, count, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { get, ofStore, param, statement } from "../../db/statement.ts";
+import { fieldError, outOfStock, tooManyRequests } from "../../errors.ts";
+import { shortage } from "../catalogue/products/stock.ts";
+import { products, productVariants } from "../catalogue/products/table.ts";
+import { addressSubject, consumeLimit } from "../rate-limits/service.ts";
+import { isCustomer, isPage } from "./input.ts";
+import { orderLines, orders } from "./table.ts";
+
+const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
+const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
+const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
+// A buyer may always reserve ten items, and a share of the whole stock. With shares of what is left, seven buyers could
+// reserve all but a hundredth. Parameters are real numbers, so the share is rounded here.
+const selectExcess = statement<{ position: number; most: number }>(sql`
+  with held as (
+    select l.product_id, l.variant_id, sum(l.quantity) as quantity,
+      min(case when l.order_id = ${param("id")} then l.position end) as position
+    from ${orders} join ${orderLines} l on l.order_id = ${orders.id} where ${ofBuyer} and l.is_counted
+    group by l.product_id, l.variant_id),
+  limited as (
+    select h.position, h.quantity,
+      max(10, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) as most
+    from held h join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
+    where h.position is not null and not p.allow_backorder)
+  select position, most from limited where quantity > most limit 1`);
+
+// Of an item, how many unpaid orders of visitors hold for more than an hour. One is always allowed: otherwise nobody
+// could buy a single piece by transfer.
+const selectLongHeld = statement<{ position: number }>(sql`
+  with held as (
+    select l.product_id, l.variant_id, sum(l.quantity) as quantity,
+      min(case when l.order_id = ${param("id")} then l.position end) as position
+    from ${orders} o join ${orderLines} l on l.order_id = o.id
+    where o.tenant_id = ${param("tenantId")} and o.buyer is not null and l.is_counted
+      and o.expires_at > strftime('%Y-%m-%dT%H:%M:%fZ', o.created_at, '+1 hour')
+    group by l.product_id, l.variant_id)
+  select h.position from held h
+    join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
+  where h.position is not null and not p.allow_backorder
+    and h.quantity > max(1, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) limit 1`);
+
+/** The buyer whose limits an order counts towards; null for staff, and for guests without an address. */
+export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
+  const { actor } = ctx;
+  if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
+  if (userId !== null) return userId;
+  if (guestIp === null && !actor.isWeb && !isPage(ctx)) return null;
+  return addressSubject(ctx.vault, guestIp ?? ctx.client?.ip, ctx.tenant.id);
+}
+
+export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
+  const { id: tenantId, pendingOrders } = tx.tenant;
+  const pending = pendingOrders > 0 ? await get(tx.db, selectPending, { tenantId, buyer }) : undefined;
+  if (pending && pending.count >= pendingOrders) {
+    const retryAfter = Math.max(Math.ceil((Date.parse(pending.next) - tx.now()) / 1000), 1);
+    const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
+    throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
+  }
+}
+
+/** Counts a try. Runs outside the transaction, because refused orders also reveal stock. Errors: tooManyRequests. */
+export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
+  const { id, ordersPerMinute } = ctx.tenant;
+  if (ordersPerMinute === 0) return;
+  const [name, max] = isDryRun ? ["dry runs of orders", 6 * ordersPerMinute] : ["orders", ordersPerMinute];
+  await consumeLimit(ctx, { name, max, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
+}
+
+/**
+ * Refuses an order, already written, with which its buyer reserves too much of an item. That ten is the limit says less
+ * of the stock than the store does. Errors: outOfStock.
+ */
+export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
+  const { id: tenantId, stockShare: share } = tx.tenant;
+  if (share === 100) return;
+  const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
+  if (!excess) return;
+  const message = `unpaid orders of one customer can reserve at most ${excess.most}`;
+  const field = `items.${excess.position}.quantity`;
+  throw excess.most === 10 ? fieldError(outOfStock, field, message) : shortage(tx, field, message);
+}
+
+/** Refuses a visitor's order, already written, with which visitors hold too much of an item for long. Errors: outOfStock. */
+export async function enforceLongHolds(tx: Ctx, id: string, holdSeconds: number): Promise<void> {
+  const { id: tenantId, longHoldShare: share } = tx.tenant;
+  if (share === 100 || holdSeconds <= 3600 || !(isPage(tx) || isCustomer(tx))) return;
+  const excess = await get(tx.db, selectLongHeld, { tenantId, id, share });
+  if (!excess) return;
+  const message = "is more than can be reserved for a payment that takes days: pay at once";
+  throw fieldError(outOfStock, `items.${excess.position}.quantity`, message);
+}

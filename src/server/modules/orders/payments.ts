@@ -1,0 +1,196 @@
+import { and, sql } from "drizzle-orm";
+import { type Ctx, mayRead } from "../../context.ts";
+import { isCheckViolation } from "../../db/db-errors.ts";
+import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { inSavepoint, inTransaction } from "../../db/transaction.ts";
+import { AppError, conflict, fieldError, invalidField, preconditionFailed, wrongState } from "../../errors.ts";
+import { requireText } from "../../values/fields.ts";
+import { parseMoney } from "../../values/money.ts";
+import { newId, toTimestamp } from "../../values/stamps.ts";
+import { readTime } from "../../values/units.ts";
+import type { Rendered } from "../catalogue/products/rendering.ts";
+import { findItems, moveStock, type WantedItem } from "../catalogue/products/stock.ts";
+import { retakeDiscount } from "../discounts/use.ts";
+import { earnPoints, pointsFor, spendPoints } from "../rewards/ledger.ts";
+import { endAttention, needAttention } from "./attention/attention.ts";
+import type { PaymentInput } from "./change-model.ts";
+import { commitTransition, selectCounted } from "./commit-transition.ts";
+import { requireStore } from "./input.ts";
+import { type OrderRow, readOrder, requireRow } from "./read.ts";
+import { bumpVersion, requireOrderId } from "./statements.ts";
+import { orders, payments } from "./table.ts";
+
+const insertPayment = statement((q) =>
+  q
+    .insert(payments)
+    .values({
+      ...params("id", "tenantId", "orderId", "provider", "reference", "amountMinor", "currency", "receivedAt"),
+      ...{ recordedBy: param("recordedBy"), createdAt: param("now") },
+    })
+    .onConflictDoNothing()
+    .returning({ id: payments.id }),
+);
+const selectBooked = statement((q) =>
+  q
+    .select({ orderId: payments.orderId })
+    .from(payments)
+    .where(and(ofStore(payments), equals(payments.provider, "provider"), equals(payments.reference, "reference"))),
+);
+const addReceived = statement((q) =>
+  q
+    .update(orders)
+    .set({ receivedMinor: sql`received_minor + ${param("amountMinor")}` })
+    .where(byId(orders)),
+);
+const setPaymentStatus = statement((q) =>
+  q
+    .update(orders)
+    .set({ paymentStatus: param("paymentStatus"), ...bumpVersion, buyer: orders.buyer })
+    .where(byId(orders)),
+);
+const setPaid = statement((q) =>
+  q
+    .update(orders)
+    .set({ ...params("status", "paymentStatus"), paidAt: param("now"), pointsEarned: param("earned"), ...bumpVersion })
+    .where(byId(orders)),
+);
+
+/** Money that was received. Without a reference, it is booked each time. */
+interface Received {
+  orderId: string;
+  provider: "manual" | "stripe";
+  reference: string | null;
+  amountMinor: number;
+  currency: string;
+  receivedAt: string;
+}
+
+/**
+ * Books a payment of an order; repeating a reference changes nothing. Without an amount, it pays what is due.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState if nothing is due; conflict for a reference of
+ * another order.
+ */
+export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, ifMatch: number | null = null) {
+  requireStore(ctx);
+  requireOrderId(id);
+  const given = input.reference ?? input.payment_reference;
+  const field = input.reference === undefined ? "payment_reference" : "reference";
+  const reference = given === undefined ? null : requireText(field, given, 200);
+  return inTransaction(ctx, async (tx) => {
+    const order = await requireRow(tx, id);
+    if (reference !== null && (await isBooked(tx, order, reference, field))) return readOrder(tx, id);
+    if (ifMatch !== null && order.version !== ifMatch) throw preconditionFailed();
+    const amountMinor = amountOf(order, input.amount);
+    if (amountMinor === 0) return settle(tx, id);
+    const receivedAt = input.received_at === undefined ? toTimestamp(tx.now()) : timeOf(input.received_at, tx.now());
+    const { currency } = order;
+    await recordPayment(tx, { orderId: id, provider: "manual", reference, amountMinor, currency, receivedAt });
+    return settle(tx, id);
+  });
+}
+
+/** Returns 0 only for an unpaid order of nothing. Today these are paid when they are placed. */
+function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
+  const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
+  if (amount > 0 || (given === undefined && order.status === "pending")) return amount;
+  throw given === undefined
+    ? wrongState(`Nothing is due for order ${order.id}.`)
+    : invalidField("amount", "must be above zero");
+}
+
+function timeOf(text: string, now: number): string {
+  const time = readTime(text);
+  if (time === undefined || time > now + 86_400_000) throw invalidField("received_at", "must be a past time or day");
+  return toTimestamp(time);
+}
+
+async function isBooked(tx: Ctx, { id }: OrderRow, reference: string, field: string): Promise<boolean> {
+  const booked = await get(tx.db, selectBooked, { tenantId: tx.tenant.id, provider: "manual", reference });
+  if (!booked || booked.orderId === id) return booked !== undefined;
+  const other = mayRead(tx, "orders:read") ? booked.orderId : undefined;
+  throw fieldError(conflict, field, "belongs to another order", { id: other });
+}
+
+/** Adds the fact that money was received; a reference that is booked already changes nothing. Call `settle` after it. */
+export async function recordPayment(tx: Ctx, received: Received): Promise<void> {
+  const { actor, tenant } = tx;
+  const recordedBy = actor.kind === "app" ? actor.appId : actor.kind === "user" ? actor.userId : null;
+  const values = { ...received, id: newId("pay"), tenantId: tenant.id, recordedBy, now: toTimestamp(tx.now()) };
+  if (!(await get(tx.db, insertPayment, values))) return;
+  await run(tx.db, addReceived, { ...values, id: received.orderId });
+}
+
+/** What is still to be paid, in minor units; below zero if too much was received. */
+export function dueOf(
+  order: Pick<OrderRow, "totalMinor" | "creditedMinor" | "receivedMinor" | "refundedMinor">,
+): number {
+  return order.totalMinor - order.creditedMinor - order.receivedMinor + order.refundedMinor;
+}
+
+/** Computes the payment status of an order from the sums of its facts. */
+export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["paymentStatus"] {
+  const { receivedMinor: received, refundedMinor: returned, creditedMinor: credited } = order;
+  if (received > 0 && returned === received) return "refunded";
+  if (dueOf(order) > 0) return received === 0 ? "unpaid" : "partially_paid";
+  return credited > 0 ? "partially_refunded" : "paid";
+}
+
+/**
+ * Computes the states of an order from its facts, after one was added: it is paid once nothing is due. Money for an
+ * expired order takes stock, points and code again, all or none. Returns the order.
+ */
+export async function settle(tx: Ctx, id: string): Promise<Rendered> {
+  const order = await requireRow(tx, id);
+  const paymentStatus = paymentStatusOf(order);
+  const due = dueOf(order);
+  const isPayable = order.status === "pending" || (order.status === "expired" && (await retake(tx, order, due)));
+  if (isPayable && due <= 0) return bookPaid(tx, order, paymentStatus);
+  if (order.status === "expired" || order.status === "cancelled") await needAttention(tx, id, "late_payment");
+  await markSurplus(tx, order, due);
+  await run(tx.db, setPaymentStatus, { tenantId: tx.tenant.id, id, paymentStatus, now: toTimestamp(tx.now()) });
+  return commitTransition(tx, id, { event: "order.updated" });
+}
+
+async function markSurplus(tx: Ctx, { id, status }: OrderRow, due: number): Promise<void> {
+  if (due < 0 && status !== "expired" && status !== "cancelled") await needAttention(tx, id, "overpaid");
+  else if (due >= 0) await endAttention(tx, id, ["overpaid"]);
+}
+
+async function bookPaid(tx: Ctx, order: OrderRow, paymentStatus: OrderRow["paymentStatus"]): Promise<Rendered> {
+  const { id, userId, totalMinor: total } = order;
+  const earned = userId === null ? 0 : pointsFor(total, tx.tenant);
+  if (userId !== null && earned > 0) {
+    await earnPoints(tx, { userId, points: earned, source: `order:${id}:earn`, orderId: id });
+  }
+  await endAttention(tx, id, ["partial_payment", "late_payment"]);
+  await markSurplus(tx, { ...order, status: "paid" }, dueOf(order));
+  const values = { tenantId: tx.tenant.id, id, status: "paid", paymentStatus, earned, now: toTimestamp(tx.now()) };
+  return commitTransition(tx, id, {
+    event: "order.paid",
+    stock: ["commit", "pay"],
+    first: [bind(setPaid, values)],
+  });
+}
+
+/** Takes what an expired order gave back, if enough money has come and all of it is still there. */
+async function retake(tx: Ctx, order: OrderRow, due: number): Promise<boolean> {
+  if (due > 0) return false;
+  const { id, userId, pointsUsed: points, discountCode, emailKey } = order;
+  try {
+    await inSavepoint(tx, async () => {
+      const rows = await all(tx.db, selectCounted, { tenantId: tx.tenant.id, id });
+      const wanted = rows.map((row, index): WantedItem => ({ ...row, field: `items.${index}` }));
+      const items = wanted.length === 0 ? [] : await findItems(tx, wanted);
+      const counted = items.filter(({ isCounted }) => isCounted);
+      if (points > 0 && userId !== null) {
+        await spendPoints(tx, { userId, points, source: `order:${id}:redeem:late`, orderId: id });
+      }
+      const code = discountCode === null ? [] : retakeDiscount(tx, discountCode, id, { userId, emailKey });
+      await tx.db.batch([...moveStock(tx, "reserve", counted, "order"), ...code]);
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError ? error.kind !== "unavailable" : isCheckViolation(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { type Ctx, mayRead } from "../../context.ts";
+import { byId, get, statement } from "../../db/statement.ts";
+import { notFound, preconditionFailed } from "../../errors.ts";
+import type { Rendered } from "../catalogue/products/rendering.ts";
+import { requireAccess } from "./guests/access-token.ts";
+import { isPage, ownOnly } from "./input.ts";
+import { type OrderCtx, requireOrderId, selectOrderFor } from "./statements.ts";
+import { orders } from "./table.ts";
+
+export type OrderRow = typeof orders.$inferSelect;
+
+const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
+
+/** Returns an order: of the customer, of the guest whose token was sent, or any for staff. Errors: notFound. */
+export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
+  requireOrderId(id);
+  if (isPage(ctx) && !mayRead(ctx, "orders:read")) await requireAccess(ctx, id);
+  const order = await get(ctx.db, selectOrderFor(ctx), { tenantId: ctx.tenant.id, id, own: ownOnly(ctx) });
+  if (!order) throw notFound("order", id);
+  return order;
+}
+
+/** Reads an order for a change. Errors: notFound, preconditionFailed for another version. */
+export async function requireRow(tx: OrderCtx, id: string, ifMatch: number | null = null): Promise<OrderRow> {
+  requireOrderId(id);
+  const order = await get(tx.db, selectRow, { tenantId: tx.tenant.id, id });
+  if (!order) throw notFound("order", id);
+  if (ifMatch !== null && order.version !== ifMatch) throw preconditionFailed();
+  return order;
+}
+
+/** Reads an order again, as the caller sees it. */
+export async function readOrder(tx: OrderCtx, id: string): Promise<Rendered> {
+  const order = await get(tx.db, selectOrderFor(tx), { tenantId: tx.tenant.id, id, own: null });
+  if (!order) throw notFound("order", id);
+  return order;
+}

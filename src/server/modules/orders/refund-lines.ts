@@ -1,0 +1,88 @@
+import { fieldError, invalidField, wrongState } from "../../errors.ts";
+import { shareOf } from "./amounts.ts";
+import type { RefundInput } from "./change-model.ts";
+import type { orderLines } from "./table.ts";
+
+type Row = typeof orderLines.$inferSelect;
+export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
+  Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor"> &
+  Pick<Row, "fulfilledQuantity" | "cancelledQuantity">;
+
+/** Pieces of a line that are refunded, and what for. Amounts are in minor units. */
+export interface RefundedLine {
+  lineId: string;
+  item: { productId: string; variantId: string | null };
+  quantity: number;
+  /** Pieces of these that were not sent and never will be. */
+  cancelled: number;
+  amount: number;
+  restocked: number;
+}
+
+type Pieces = Pick<RefundedLine, "quantity" | "cancelled">;
+
+/**
+ * Plans the lines of a refund: the asked ones, or with `isAll` all that is left.
+ * @throws validationFailed; wrongState for more pieces than are left.
+ */
+export function planLines(lines: readonly PaidLine[], { lines: asked, restock = false }: RefundInput, isAll: boolean) {
+  const pieces = asked
+    ? askedPieces(lines, asked)
+    : new Map(isAll ? lines.map((line) => [line.id, allPieces(line)]) : []);
+  const planned = lines
+    .filter((line) => (pieces.get(line.id)?.quantity ?? 0) > 0)
+    .map((line): RefundedLine => {
+      const { quantity, cancelled } = pieces.get(line.id) as Pieces;
+      const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
+      const item = { productId: line.productId, variantId: line.variantId };
+      return {
+        lineId: line.id,
+        item,
+        quantity,
+        cancelled,
+        amount,
+        restocked: restock && line.isCounted ? quantity : 0,
+      };
+    });
+  const after = (line: PaidLine) => line.refundedQuantity + (pieces.get(line.id)?.quantity ?? 0);
+  return {
+    lines: planned,
+    isWhole: lines.every((line) => after(line) === line.quantity),
+    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotalMinor, after(line), line.quantity), 0),
+  };
+}
+
+function allPieces(line: PaidLine): Pieces {
+  return { quantity: line.quantity - line.refundedQuantity, cancelled: unsentOf(line) };
+}
+
+function unsentOf({ quantity, fulfilledQuantity, cancelledQuantity }: PaidLine): number {
+  return quantity - fulfilledQuantity - cancelledQuantity;
+}
+
+/** Sent pieces that were not refunded. */
+export function sentOf(line: PaidLine): number {
+  return line.fulfilledQuantity - (line.refundedQuantity - line.cancelledQuantity);
+}
+
+function askedPieces(lines: readonly PaidLine[], asked: NonNullable<RefundInput["lines"]>): Map<string, Pieces> {
+  const known = new Map(lines.map((line) => [line.id, line]));
+  const pieces = new Map<string, Pieces>();
+  for (const [index, { line_id: id, quantity, returned = false }] of asked.entries()) {
+    const line = known.get(id);
+    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
+    if (pieces.has(id)) throw invalidField(`lines.${index}.line_id`, "is repeated");
+    requirePieces(`lines.${index}.quantity`, line, { quantity, returned });
+    pieces.set(id, { quantity, cancelled: returned ? 0 : quantity });
+  }
+  return pieces;
+}
+
+function requirePieces(field: string, line: PaidLine, { quantity, returned }: { quantity: number; returned: boolean }) {
+  if (!Number.isInteger(quantity) || quantity < 1) throw invalidField(field, "must be a whole number of at least 1");
+  const left = returned ? sentOf(line) : unsentOf(line);
+  if (quantity <= left) return;
+  const kind = returned ? "that were sent can be refunded" : "that were not sent can be refunded";
+  const more = returned || sentOf(line) === 0 ? "" : `. For pieces that came back, set "returned"`;
+  throw fieldError(wrongState, field, `is ${quantity}, but ${left} of ${line.sku ?? line.title} ${kind}${more}`);
+}

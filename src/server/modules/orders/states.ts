@@ -1,0 +1,24 @@
+/** Computed from payments and refunds; `payment_processing` while a provider has not decided. */
+export const paymentStatuses = [
+  "unpaid",
+  "partially_paid",
+  "paid",
+  "partially_refunded",
+  "refunded",
+  "payment_processing",
+] as const;
+
+/** Computed from the pieces that were sent. */
+export const fulfillmentStatuses = ["unfulfilled", "partially_fulfilled", "fulfilled"] as const;
+
+/** What staff decide about an order. */
+export const attentionKinds = [
+  "late_payment",
+  "partial_payment",
+  "overpaid",
+  "amount_mismatch",
+  "refund_failed",
+  "refund_unassigned",
+  "dispute",
+  "withdrawal",
+] as const;

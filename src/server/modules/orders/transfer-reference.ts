@@ -1,0 +1,24 @@
+// "RF00" as ISO 11649 spells letters, R as 27 and F as 15, at the end of the number.
+const rf00 = 271_500;
+
+function checkDigits(number: number): string {
+  return String(98 - (((number % 97) * 1_000_000 + rf00) % 97)).padStart(2, "0");
+}
+
+/** The reference of a bank transfer for the order with this number: `RF` with check digits, ISO 11649. */
+export function transferReference(number: number): string {
+  return `RF${checkDigits(number)}${number}`;
+}
+
+/** SQL for the same, of the column `number`. */
+export const transferReferenceSql = `printf('RF%02d%d', 98 - ((number % 97) * 1000000 + ${rf00}) % 97, number)`;
+
+/**
+ * Reads a reference as people type it, in any case and with spaces.
+ * @returns the order's number; null if its check digits are wrong; undefined for any other text.
+ */
+export function readTransferReference(text: string): number | null | undefined {
+  const [, digits, body] = /^RF(\d\d)0*([1-9]\d{0,14})$/i.exec(text.replaceAll(/\s/g, "")) ?? [];
+  if (body === undefined) return undefined;
+  return checkDigits(Number(body)) === digits ? Number(body) : null;
+}

@@ -1,0 +1,127 @@
+import { and, desc, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { pick } from "../../../db/selection.ts";
+import { all, bind, equals, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { emailKey, parseEmail } from "../../../values/email.ts";
+import { checkNote, requireText } from "../../../values/fields.ts";
+import { newId, toTimestamp } from "../../../values/stamps.ts";
+import { queueMail } from "../../mail/outbox.ts";
+import { addressSubject, consumeLimit, countHit } from "../../rate-limits/service.ts";
+import { needAttention } from "../attention/attention.ts";
+import type { AccessInput, WithdrawalInput } from "../change-model.ts";
+import { commitTransition } from "../commit-transition.ts";
+import { accessToken } from "../guests/access-token.ts";
+import { bumpOrder } from "../statements.ts";
+import { orderLines, orders } from "../table.ts";
+import { withdrawals } from "./table.ts";
+
+const selectNamed = statement((q) =>
+  q
+    .select({ id: orders.id, email: orders.email, lang: orders.lang, accessVersion: orders.accessVersion })
+    .from(orders)
+    .where(and(ofStore(orders), equals(orders.number, "number"), equals(orders.emailKey, "emailKey"))),
+);
+const insertWithdrawal = statement((q) =>
+  q.insert(withdrawals).values({
+    ...params("id", "tenantId", "orderId", "number", "email", "emailKey", "name", "lines", "text"),
+    createdAt: param("now"),
+  }),
+);
+
+// The store's own words for what is sent back: all lines, or those of the withdrawal.
+const selectItems = statement(sql`
+  select min(l.quantity, coalesce(w.value ->> 'quantity', l.quantity)) || ' × ' || l.title
+    || coalesce(' (' || l.variant_title || ')', '') as item
+  from ${orderLines} l left join json_each(${param("lines")}) w on w.value ->> 'line_id' = l.id
+  where l.tenant_id = ${param("tenantId")} and l.order_id = ${param("id")}
+    and (${param("lines")} is null or w.value is not null) order by l.position`);
+
+const selectNewest = statement((q) =>
+  q
+    .select(pick(withdrawals, "id", "number", "orderId", "email", "name", "lines", "text", "createdAt"))
+    .from(withdrawals)
+    .where(ofStore(withdrawals))
+    .orderBy(desc(withdrawals.createdAt), desc(withdrawals.id))
+    .limit(sql.placeholder("limit")),
+);
+
+/** As for forgotten passwords: three mails in 20 minutes to an address, and ten calls from one. */
+const mails = { name: "order mails", max: 3, windowMs: 20 * 60_000 };
+/** Receipts to addresses that no order has, which would otherwise let a stranger use the store to send mail. */
+const unknownMails = { name: "unknown withdrawals", max: 60, windowMs: 60 * 60_000 };
+const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
+
+const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
+
+/** Whether a mail may be sent. The caller is told nothing, so that nobody learns which orders exist. */
+async function mayMail(ctx: Ctx, key: string): Promise<boolean> {
+  return (await countHit(ctx, mails, ctx.vault.mac("limit", `${ctx.tenant.id}:${key}`))) === 0;
+}
+
+/** Mails a new link to an order, if number and email belong to one. */
+export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): Promise<void> {
+  const key = emailKey(email);
+  if (key === null || (await countHit(ctx, calls, addressOf(ctx))) > 0 || !(await mayMail(ctx, key))) return;
+  const order = await get(ctx.db, selectNamed, { tenantId: ctx.tenant.id, number, emailKey: key });
+  if (order?.email == null || ctx.tenant.orderUrl === null) return;
+  const { id, email: to, lang, accessVersion } = order;
+  const link = orderLink(ctx, id, accessVersion) as string;
+  await queueMail(ctx, { kind: "order_link", to: { email: to, lang }, values: { number: String(number), link } });
+}
+
+/** The time in the store's zone: `2026-11-27 03:20 (Europe/Berlin)`. */
+function localTime({ tenant: { timezone }, now }: Ctx): string {
+  // Swedish times are those of ISO 8601.
+  const form = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
+  return `${form.format(now())} (${timezone})`;
+}
+
+/** The address of a guest's order, with its token in the fragment, which browsers do not send; null without a page. */
+export function orderLink(ctx: Pick<Ctx, "vault" | "tenant">, id: string, accessVersion: number): string | null {
+  const { orderUrl } = ctx.tenant;
+  return orderUrl === null ? null : `${orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
+}
+
+/**
+ * Records that a consumer withdraws from a contract, mails a receipt with time and content, and asks staff to look at
+ * the order. The reply is the same whether or not number and email belong to one.
+ * @throws validationFailed; tooManyRequests, so that no declaration is lost without a word.
+ */
+export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promise<void> {
+  const { number } = input;
+  const contact = parseEmail("email", input.email);
+  const name = requireText("name", input.name, 200);
+  const text = checkNote("text", input.text ?? null, 2000);
+  await consumeLimit(ctx, calls, addressOf(ctx), "Too many withdrawals from this address.");
+  const isMailed = await mayMail(ctx, contact.emailKey);
+  await inTransaction(ctx, async (tx) => {
+    const now = toTimestamp(tx.now());
+    const found = await get(tx.db, selectNamed, { tenantId: tx.tenant.id, number, emailKey: contact.emailKey });
+    const lines = input.lines ? JSON.stringify(input.lines) : null;
+    const id = newId("wdr");
+    const row = { ...contact, id, tenantId: tx.tenant.id, orderId: found?.id ?? null, number, name, lines, text, now };
+    await run(tx.db, insertWithdrawal, row);
+    if (found) {
+      await needAttention(tx, found.id, "withdrawal");
+      await commitTransition(tx, found.id, {
+        event: "order.updated",
+        first: [bind(bumpOrder, { ...row, id: found.id })],
+      });
+    }
+    if (!isMailed || (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0)) return;
+    // Free text of a stranger does not go to an address that nobody has verified.
+    const items = found ? await all(tx.db, selectItems, { tenantId: tx.tenant.id, id: found.id, lines }) : [];
+    const values = { number: String(number), time: localTime(tx), items: items.map(({ item }) => item).join(", ") };
+    await queueMail(tx, { kind: "withdrawal_received", to: { email: contact.email, lang: found?.lang }, values });
+  });
+}
+
+/** The newest withdrawals, with those that match no order, which `order_id` shows as null. */
+export async function listWithdrawals(ctx: Ctx, limit: number) {
+  const rows = await all(ctx.db, selectNewest, { tenantId: ctx.tenant.id, limit });
+  return rows.map(({ id, number, orderId: order_id, email, name, lines, text, createdAt: created_at }) => ({
+    ...{ withdrawal_id: id, number, order_id, email, name },
+    ...{ lines: lines === null ? null : (JSON.parse(lines) as object[]), text, created_at },
+  }));
+}

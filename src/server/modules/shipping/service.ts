@@ -1,0 +1,170 @@
+import type { Static } from "@sinclair/typebox";
+import type { Ctx } from "../../context.ts";
+import { jsonOf } from "../../db/selection.ts";
+import { all, bind, ofStore, params, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { invalidField } from "../../errors.ts";
+import { countryExpects, isCountry } from "../../values/country.ts";
+import { requireText, requireWhole } from "../../values/fields.ts";
+import { parseMoney, toAmount } from "../../values/money.ts";
+import { newId } from "../../values/stamps.ts";
+import { recordAudit } from "../audit/service.ts";
+import { languageChain } from "../catalogue/products/translation.ts";
+import { requireTaxClass } from "../taxes/model.ts";
+import { listTaxRates } from "../taxes/service.ts";
+import { currencyDigits, parseLanguage } from "../tenants/input.ts";
+import type { ShippingOffer, ShippingQuery, ShippingRate, ShippingRateInput } from "./model.ts";
+import { shippingRates } from "./table.ts";
+import { fitsGoods, type Goods, normalizePostcode, priceOfRate, ratesOfZone } from "./zones.ts";
+
+const { id, zone, name, priceMinor, freeFromMinor, minValueMinor, maxValueMinor, minWeight, maxWeight, taxClass } =
+  shippingRates;
+const columns = {
+  ...{ id, zone, name, priceMinor, freeFromMinor, minValueMinor, maxValueMinor, minWeight, maxWeight, taxClass },
+  countries: jsonOf<string[]>(shippingRates.countries),
+  postcodes: jsonOf<string[]>(shippingRates.postcodes),
+  names: jsonOf<Record<string, string>>(shippingRates.names),
+};
+const selectRates = statement((q) =>
+  q.select(columns).from(shippingRates).where(ofStore(shippingRates)).orderBy(shippingRates.position),
+);
+const deleteRates = statement((q) => q.delete(shippingRates).where(ofStore(shippingRates)));
+const insertRate = statement((q) =>
+  q.insert(shippingRates).values({
+    ...params("tenantId", "id", "position", "zone", "countries", "postcodes", "name", "names", "priceMinor"),
+    ...params("freeFromMinor", "minValueMinor", "maxValueMinor", "minWeight", "maxWeight", "taxClass"),
+  }),
+);
+/** Amounts are in minor units, weights in grams. */
+export type StoredRate = NonNullable<(typeof selectRates)["row"]>;
+export type ShippingRateDocument = Static<typeof ShippingRate>;
+
+const shown = (minor: number | null, digits: number) => (minor === null ? null : toAmount(minor, digits));
+
+/** All rates of the store, in its order. */
+export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[]> {
+  const digits = currencyDigits(ctx.tenant.currency);
+  return (await readShippingRates(ctx)).map((rate) => ({
+    ...{ id: rate.id, zone: rate.zone, countries: rate.countries, postcodes: rate.postcodes },
+    ...{ name: rate.name, names: rate.names, price: toAmount(rate.priceMinor, digits) },
+    ...{ free_from: shown(rate.freeFromMinor, digits), min_value: shown(rate.minValueMinor, digits) },
+    ...{ max_value: shown(rate.maxValueMinor, digits), min_weight_g: rate.minWeight, max_weight_g: rate.maxWeight },
+    tax_class: rate.taxClass,
+  }));
+}
+
+/** The rates of the store as they are stored, in its order. */
+export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
+  return all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
+}
+
+/** Replaces all rates of the store; a rate keeps its id if its zone and name stay. Errors: validationFailed. */
+export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRateInput[]) {
+  const { id: tenantId, namespace } = ctx.tenant;
+  const zones = new Map<string, string>();
+  const rows = rates.map((rate, index) => {
+    const row = rateColumns(ctx, `rates.${index}`, rate);
+    const area = `${row.countries} ${row.postcodes}`;
+    if ((zones.get(row.zone) ?? area) !== area) {
+      throw invalidField(`rates.${index}.countries`, `differ from those of another rate of zone ${row.zone}`);
+    }
+    zones.set(row.zone, area);
+    return row;
+  });
+  const keyOf = (row: { zone: string; name: string }) => JSON.stringify([row.zone, row.name]);
+  const repeated = rows.findIndex((row, at) => rows.findIndex((other) => keyOf(other) === keyOf(row)) !== at);
+  if (repeated !== -1) throw invalidField(`rates.${repeated}.name`, "is repeated in its zone");
+  return inTransaction(ctx, async (tx) => {
+    const ids = new Map((await readShippingRates(tx)).map((rate) => [keyOf(rate), rate.id]));
+    const inserts = rows.map((row, position) =>
+      bind(insertRate, { ...row, tenantId, position, id: ids.get(keyOf(row)) ?? newId("ship") }),
+    );
+    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts]);
+    await recordAudit(tx, { event: "shipping.replaced", namespace, details: { rates: rows.length } });
+    return listShippingRates(tx);
+  });
+}
+
+function rateColumns(ctx: Ctx, field: string, rate: ShippingRateInput) {
+  const digits = currencyDigits(ctx.tenant.currency);
+  const money = (column: string, amount: number | null | undefined) =>
+    amount == null ? null : parseMoney(`${field}.${column}`, amount, digits);
+  const weight = (column: string, grams: number | null | undefined) =>
+    grams == null ? null : requireWhole(`${field}.${column}`, grams, 0, 1_000_000_000);
+  const countries = [...new Set(rate.countries)];
+  const wrong = countries.find((code) => code !== "*" && !isCountry(code));
+  if (wrong !== undefined || countries.length === 0) {
+    throw invalidField(`${field}.countries`, `must be ${countryExpects}, or *`);
+  }
+  const postcodes = [...new Set((rate.postcodes ?? []).map(normalizePostcode))].filter((start) => start !== "");
+  const names = Object.entries(rate.names ?? {}).map(([tag, text]) => {
+    const of = `${field}.names.${tag.slice(0, 35)}`;
+    return [parseLanguage(of, tag), requireText(of, text, 100)];
+  });
+  const [minValueMinor, maxValueMinor] = [money("min_value", rate.min_value), money("max_value", rate.max_value)];
+  const [minWeight, maxWeight] = [weight("min_weight_g", rate.min_weight_g), weight("max_weight_g", rate.max_weight_g)];
+  if ((minValueMinor ?? 0) > (maxValueMinor ?? Number.MAX_SAFE_INTEGER)) {
+    throw invalidField(`${field}.max_value`, "is below min_value");
+  }
+  if ((minWeight ?? 0) > (maxWeight ?? Number.MAX_SAFE_INTEGER)) {
+    throw invalidField(`${field}.max_weight_g`, "is below min_weight_g");
+  }
+  return {
+    ...{ zone: requireText(`${field}.zone`, rate.zone, 100), name: requireText(`${field}.name`, rate.name, 100) },
+    ...{ countries: JSON.stringify(countries), postcodes: JSON.stringify(postcodes) },
+    names: JSON.stringify(Object.fromEntries(names)),
+    priceMinor: parseMoney(`${field}.price`, rate.price, digits),
+    ...{ freeFromMinor: money("free_from", rate.free_from), minValueMinor, maxValueMinor, minWeight, maxWeight },
+    taxClass: rate.tax_class == null ? null : requireTaxClass(`${field}.tax_class`, rate.tax_class),
+  };
+}
+
+export interface Destination {
+  country: string;
+  postcode: string;
+}
+
+/** A rate that applies, with its price for the goods in minor units. */
+export interface Offer {
+  rate: StoredRate;
+  priceMinor: number;
+}
+
+/** Returns the rates that apply to goods for an address. */
+export function offersFor(rates: readonly StoredRate[], { country, postcode }: Destination, goods: Goods): Offer[] {
+  const fitting = ratesOfZone(rates, country, postcode).filter((rate) => fitsGoods(rate, goods));
+  return fitting.map((rate) => ({ rate, priceMinor: priceOfRate(rate, goods) }));
+}
+
+/** The rates that apply to an address and goods, as replies show them. Errors: validationFailed. */
+export async function listOffers(ctx: Ctx, query: Static<typeof ShippingQuery>, lang: string | undefined) {
+  const { country = "", postal_code: postcode = "", value = 0, weight_g: weight = 0 } = query;
+  const goods = { value: parseMoney("value", value, currencyDigits(ctx.tenant.currency)), weight };
+  return offersFor(await readShippingRates(ctx), { country, postcode }, goods).map((offer) =>
+    showOffer(ctx, offer, lang),
+  );
+}
+
+/** An offer as replies show it, with the name in the language of the request or in the next best one. */
+export function showOffer(
+  ctx: Ctx,
+  { rate, priceMinor }: Offer,
+  lang: string | undefined,
+): Static<typeof ShippingOffer> {
+  const price = toAmount(priceMinor, currencyDigits(ctx.tenant.currency));
+  return { id: rate.id, name: nameIn(ctx, rate, lang), zone: rate.zone, price, price_minor: priceMinor };
+}
+
+export function nameIn(ctx: Ctx, { name, names }: StoredRate, lang: string | undefined): string {
+  const chain = JSON.parse(languageChain(lang, ctx.tenant.language)) as string[];
+  const tag = chain.find((one) => names[one] !== undefined || one === ctx.tenant.language);
+  return (tag && names[tag]) ?? name;
+}
+
+/** The countries that the store ships to and has no tax rate for, if it has tax rates at all. */
+export async function listUntaxedCountries(ctx: Ctx): Promise<string[]> {
+  const [rates, taxes] = await Promise.all([readShippingRates(ctx), listTaxRates(ctx)]);
+  if (taxes.length === 0) return [];
+  const known = new Set(["*", ...taxes.map(({ country }) => country)]);
+  return [...new Set(rates.flatMap(({ countries }) => countries))].filter((country) => !known.has(country)).sort();
+}

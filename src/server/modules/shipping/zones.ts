@@ -1,0 +1,79 @@
+/** The part of a shipping rate that decides whether it applies. Amounts are in minor units; null is no bound. */
+export interface ZoneRate {
+  zone: string;
+  /** ISO 3166-1 alpha-2; `*` is everywhere else. */
+  countries: readonly string[];
+  /** Beginnings of postcodes in the form of `normalizePostcode`; none is the whole country. */
+  postcodes: readonly string[];
+  priceMinor: number;
+  freeFromMinor: number | null;
+  minValueMinor: number | null;
+  maxValueMinor: number | null;
+  minWeight: number | null;
+  maxWeight: number | null;
+}
+
+/** What is shipped: its value after discount in minor units, and its weight in grams. */
+export interface Goods {
+  value: number;
+  weight: number;
+}
+
+/** The form in which postcodes are compared: `sw1a 1aa` and `ＳＷ１Ａ-1AA` are the same. */
+export function normalizePostcode(postcode: string): string {
+  return postcode
+    .normalize("NFKC")
+    .replaceAll(/[^\p{L}\p{N}]/gu, "")
+    .toUpperCase();
+}
+
+/** Whether an address in this country needs a postcode, in letters and digits of English, to find its zone. */
+export function lacksPostcode(rates: readonly ZoneRate[], country: string, postcode: string): boolean {
+  const isDivided = rates.some((rate) => rate.postcodes.length > 0 && rate.countries.includes(country));
+  return isDivided && !/^[A-Z0-9]+$/.test(normalizePostcode(postcode));
+}
+
+export function ratesOfZone<Rate extends ZoneRate>(rates: readonly Rate[], country: string, postcode: string): Rate[] {
+  const zone = zoneOf(rates, country, postcode);
+  return rates.filter((rate) => rate.zone === zone);
+}
+
+/**
+ * Returns the one zone that counts for an address: that with the longest beginning of the postcode, else that of the
+ * country, else that of everywhere else. Undefined if none does.
+ */
+export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
+  const given = normalizePostcode(postcode);
+  let deepest = -1;
+  let zone: string | undefined;
+  for (const rate of rates) {
+    const depth = depthOf(rate, country, given);
+    if (depth <= deepest) continue;
+    deepest = depth;
+    zone = rate.zone;
+  }
+  return zone;
+}
+
+/** How exactly a rate names an address: -1 not at all, 0 as everywhere else, 1 by its country, more by its postcode. */
+function depthOf({ countries, postcodes }: ZoneRate, country: string, postcode: string): number {
+  const isNamed = countries.includes(country);
+  if (!isNamed && !countries.includes("*")) return -1;
+  if (postcodes.length === 0) return isNamed ? 1 : 0;
+  // Some write the country before the digits: D-25938.
+  const digits = postcode.replace(/^\D+/, "");
+  const isOf = (start: string) => postcode.startsWith(start) || digits.startsWith(start);
+  const lengths = postcodes.filter(isOf).map((start) => start.length);
+  return lengths.length === 0 ? -1 : 1 + Math.max(...lengths);
+}
+
+export function fitsGoods(rate: ZoneRate, { value, weight }: Goods): boolean {
+  const { minValueMinor, maxValueMinor, minWeight, maxWeight } = rate;
+  const isWithin = (amount: number, min: number | null, max: number | null) =>
+    amount >= (min ?? 0) && amount <= (max ?? amount);
+  return isWithin(value, minValueMinor, maxValueMinor) && isWithin(weight, minWeight, maxWeight);
+}
+
+export function priceOfRate({ priceMinor, freeFromMinor }: ZoneRate, { value }: Goods): number {
+  return freeFromMinor !== null && value >= freeFromMinor ? 0 : priceMinor;
+}

@@ -1,0 +1,70 @@
+import { multiplyDivide, splitAmount } from "../../values/money.ts";
+
+/** Rates are whole thousandths of a percent: 19 % is 19000. */
+export const rateScale = 100_000;
+
+/** A line of an order. Amounts are in minor units. */
+export interface TaxedAmount {
+  /** After discount. */
+  amount: number;
+  subtotal: number;
+  taxClass: string;
+}
+
+/** What an order keeps for each tax class. `base` is the amount without tax. */
+export interface TaxLine {
+  taxClass: string;
+  rate: number;
+  base: number;
+  tax: number;
+}
+
+/**
+ * Calculates the tax of the goods and of shipping. Each class is rounded once, half away from zero, and its tax is
+ * shared over its amounts, so that everything adds up.
+ * @param shipping without a class, it is taxed as the goods, in proportion to them, or if nothing is left to pay
+ * for them, to their subtotals.
+ * @param rates by tax class; a class without a rate has none to pay.
+ */
+export function calculateTaxes(
+  lines: readonly TaxedAmount[],
+  shipping: { amount: number; taxClass: string | null },
+  { rates, pricesIncludeTax }: { rates: ReadonlyMap<string, number>; pricesIncludeTax: boolean },
+) {
+  const classes = [...new Set(lines.map(({ taxClass }) => taxClass))];
+  if (shipping.taxClass !== null && !classes.includes(shipping.taxClass)) classes.push(shipping.taxClass);
+  const ofClass = (taxClass: string, field: "amount" | "subtotal" = "amount") =>
+    lines.map((line) => (line.taxClass === taxClass ? line[field] : 0));
+  const goods = classes.map((taxClass) => sum(ofClass(taxClass)));
+  const weights = sum(goods) > 0 ? goods : classes.map((taxClass) => sum(ofClass(taxClass, "subtotal")));
+  const shares =
+    shipping.taxClass === null
+      ? splitAmount(shipping.amount, weights)
+      : classes.map((taxClass) => (taxClass === shipping.taxClass ? shipping.amount : 0));
+  const lineTaxes = lines.map(() => 0);
+  const taxLines: TaxLine[] = [];
+  let shippingTax = 0;
+  for (const [at, taxClass] of classes.entries()) {
+    const rate = rates.get(taxClass) ?? 0;
+    const share = shares[at] as number;
+    const taxed = (goods[at] as number) + share;
+    const tax = pricesIncludeTax
+      ? taxed - divideRounded(taxed, rateScale, rateScale + rate)
+      : divideRounded(taxed, rate, rateScale);
+    const parts = splitAmount(tax, [...ofClass(taxClass), share]);
+    shippingTax += parts.pop() as number;
+    for (const [index, part] of parts.entries()) lineTaxes[index] = (lineTaxes[index] as number) + part;
+    taxLines.push({ taxClass, rate, base: pricesIncludeTax ? taxed - tax : taxed, tax });
+  }
+  return { lines: lineTaxes, shipping: shippingTax, taxLines };
+}
+
+/** Returns `amount × by ÷ to`, rounded half away from zero. All are whole numbers of at least 0. */
+export function divideRounded(amount: number, by: number, to: number): number {
+  const { part, remainder } = multiplyDivide(amount, by, to);
+  return Number(remainder) * 2 >= to ? part + 1 : part;
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}

@@ -1,0 +1,43 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { invalidField } from "../../errors.ts";
+import { countryExpects, countryPattern } from "../../values/country.ts";
+import { input, text } from "../../values/schema.ts";
+
+export const taxClassPattern = "^[a-z0-9][a-z0-9_-]*$";
+export const taxClass = text(50, "`standard`, `reduced`, `zero`, or a name of the store's own.", {
+  form: { pattern: taxClassPattern },
+  expects: "lowercase letters, digits, hyphens and underscores",
+  examples: ["standard"],
+});
+
+export const country = Type.String({
+  minLength: 2,
+  maxLength: 2,
+  form: { pattern: countryPattern },
+  expects: countryExpects,
+  description: "ISO 3166-1 alpha-2, in capitals.",
+  examples: ["DE"],
+});
+
+export const TaxRate = input("TaxRate", {
+  class: taxClass,
+  country,
+  rate: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description: "In percent, with at most three decimals.",
+    examples: [19],
+  }),
+});
+export type TaxRate = Static<typeof TaxRate>;
+
+export const TaxRates = input("TaxRates", {
+  rates: Type.Array(TaxRate, { maxItems: 5000, description: "Replaces all rates of the store." }),
+});
+
+const classForm = new RegExp(taxClassPattern);
+
+export function requireTaxClass(field: string, name: string): string {
+  if (classForm.test(name) && name.length <= 50) return name;
+  throw invalidField(field, "must be lowercase letters, digits, hyphens and underscores");
+}

@@ -1,0 +1,64 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { all, bind, ofStore, param, params, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { invalidField } from "../../errors.ts";
+import { countryExpects, isCountry } from "../../values/country.ts";
+import { recordAudit } from "../audit/service.ts";
+import { requireTaxClass, type TaxRate } from "./model.ts";
+import { taxRates } from "./table.ts";
+
+const selectRates = statement((q) =>
+  q.select().from(taxRates).where(ofStore(taxRates)).orderBy(taxRates.country, taxRates.taxClass),
+);
+const deleteRates = statement((q) => q.delete(taxRates).where(ofStore(taxRates)));
+const insertRate = statement((q) => q.insert(taxRates).values(params("tenantId", "country", "taxClass", "rate")));
+// The row without a class tells that the store has rates.
+const selectOfCountry = statement<{ taxClass: string | null; rate: number }>(sql`
+  select tax_class as taxClass, rate from ${taxRates} where ${ofStore(taxRates)} and country = ${param("country")}
+  union all select null, 0 where exists (select 1 from ${taxRates} where ${ofStore(taxRates)})`);
+
+/** The rates of the store, by country and class. */
+export async function listTaxRates(ctx: Ctx): Promise<TaxRate[]> {
+  const rows = await all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
+  return rows.map(({ taxClass, country, rate }) => ({ class: taxClass, country, rate: showTaxRate(rate) }));
+}
+
+/** Replaces all rates of the store. Errors: validationFailed. */
+export async function replaceTaxRates(ctx: Ctx, rates: readonly TaxRate[]): Promise<TaxRate[]> {
+  const { id: tenantId, namespace } = ctx.tenant;
+  const seen = new Set<string>();
+  const rows = rates.map(({ class: taxClass, country, rate }, index) => {
+    const field = `rates.${index}`;
+    requireTaxClass(`${field}.class`, taxClass);
+    if (!isCountry(country)) throw invalidField(`${field}.country`, `must be ${countryExpects}`);
+    if (seen.has(`${country} ${taxClass}`)) throw invalidField(field, `repeats the class ${taxClass} in ${country}`);
+    seen.add(`${country} ${taxClass}`);
+    return { tenantId, country, taxClass, rate: parseTaxRate(`${field}.rate`, rate) };
+  });
+  return inTransaction(ctx, async (tx) => {
+    await tx.db.batch([bind(deleteRates, { tenantId }), ...rows.map((row) => bind(insertRate, row))]);
+    await recordAudit(tx, { event: "taxes.replaced", namespace, details: { rates: rows.length } });
+    return listTaxRates(tx);
+  });
+}
+
+/** The rates of a country by class, in thousandths of a percent; undefined if the store taxes nothing anywhere. */
+export async function readTaxRates(tx: Ctx, country: string): Promise<ReadonlyMap<string, number> | undefined> {
+  const rates = await all(tx.db, selectOfCountry, { tenantId: tx.tenant.id, country });
+  return rates.length === 0 ? undefined : new Map(rates.map(({ taxClass, rate }) => [taxClass ?? "", rate]));
+}
+
+/** Converts 5.5 percent to 5500 thousandths. Errors: validationFailed. */
+function parseTaxRate(field: string, percent: number): number {
+  const [, whole, decimals = ""] = /^(\d{1,3})(?:\.(\d{1,3}))?$/.exec(String(percent)) ?? [];
+  if (whole === undefined || percent > 100) {
+    throw invalidField(field, "must be a percentage from 0 to 100 with at most three decimals");
+  }
+  return Number(whole + decimals.padEnd(3, "0"));
+}
+
+/** Converts 5500 thousandths to 5.5 percent. */
+export function showTaxRate(thousandths: number): number {
+  return Number(`${thousandths}e-3`);
+}

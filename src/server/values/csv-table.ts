@@ -1,0 +1,84 @@
+import { AppError, validationFailed } from "../errors.ts";
+
+/** Why a text with U+FFFD is refused: readers put it where bytes are not UTF-8. */
+export const notUtf8 = "is not valid UTF-8. Save the file as UTF-8 and try again";
+
+/** A row of a settings file: its line, and its cells by column, trimmed; an empty cell is undefined. */
+export interface TableRow {
+  line: number;
+  cells: Partial<Record<string, string>>;
+  /** Reads a cell as a number: NaN if it is none, null if it is empty. */
+  number: (column: string) => number | null;
+}
+
+/**
+ * Reads a small CSV file whose first line names its columns. Commas, semicolons or tabs separate its cells; with
+ * semicolons, numbers can have a decimal comma.
+ * @param known whether a column of this name may occur.
+ * @throws validationFailed with the line, for a missing, repeated or unknown column, another number of cells, or broken
+ * quotes.
+ */
+export async function readCsvTable(
+  text: string,
+  required: readonly string[],
+  known: (column: string) => boolean,
+): Promise<TableRow[]> {
+  const { CsvError, parse } = await import("csv-parse/sync");
+  const first = text.split(/[\r\n]/, 1)[0] ?? "";
+  const delimiter = [",", ";", "\t"].toSorted((a, b) => first.split(b).length - first.split(a).length)[0] as string;
+  const options = { delimiter, bom: true, trim: true, info: true, skip_empty_lines: true } as const;
+  try {
+    const records = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[];
+    const names = records.shift()?.record;
+    if (!names) throw validationFailed("The file is empty. Its first line must name the columns.");
+    if (names.some(isBroken)) throw validationFailed(`line 1: ${notUtf8}.`);
+    checkHeader(names, required, known);
+    return records.map(({ record, info }) => {
+      const broken = names[record.findIndex(isBroken)];
+      if (broken) throw validationFailed(`line ${info.lines}, ${broken}: ${notUtf8}. Nothing was changed.`);
+      const filled = names.map((name, index) => [name, record[index]]).filter(([, cell]) => cell !== "");
+      const cells: TableRow["cells"] = Object.fromEntries(filled);
+      const number = (column: string) => readNumber(cells[column], delimiter === ";");
+      return { line: info.lines, cells, number };
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const counts = /expect (\d+), got (\d+)/.exec(error.message);
+    const fault = counts
+      ? `has ${counts[2]} cells, but line 1 has ${counts[1]}`
+      : error.message.split(/ (?:at|on) line /)[0];
+    throw validationFailed(`line ${error.lines ?? "?"}: ${fault}.`);
+  }
+}
+
+function isBroken(cell: string): boolean {
+  return cell.includes("\uFFFD");
+}
+
+function checkHeader(names: readonly string[], required: readonly string[], known: (column: string) => boolean): void {
+  const missing = required.find((name) => !names.includes(name));
+  if (missing !== undefined) throw validationFailed(`line 1: the column ${JSON.stringify(missing)} is missing.`);
+  const bad = names.find((name, index) => !known(name) || names.indexOf(name) !== index);
+  if (bad === undefined) return;
+  throw validationFailed(`line 1: the column ${JSON.stringify(bad.slice(0, 64))} is unknown or repeated.`);
+}
+
+function readNumber(cell: string | undefined, decimalComma: boolean): number | null {
+  if (cell === undefined) return null;
+  // In a file with decimal commas, 1.500 can be meant as 1500.
+  if (decimalComma && /\.\d{3}$/.test(cell)) return Number.NaN;
+  return Number(decimalComma ? cell.replace(",", ".") : cell);
+}
+
+/** Makes an error about `rates.3.price` name the line, the column and the value of its cell. Returns other errors unchanged. */
+export function locateInTable(error: unknown, rows: readonly TableRow[]): unknown {
+  const fault = error instanceof AppError ? error.details?.[0] : undefined;
+  const [, at, column = ""] = /^\w+\.(\d+)\.?(.*)$/.exec(fault?.field ?? "") ?? [];
+  const row = rows[Number(at)];
+  if (fault === undefined || row === undefined) return error;
+  const name = column.replace(/^names\./, "name_").replace(/\.\d+$/, "");
+  const value = row.cells[name];
+  const shown = value === undefined ? "" : ` ${JSON.stringify(value.slice(0, 64))}`;
+  const where = name === "" ? `line ${row.line}` : `line ${row.line}, ${name}`;
+  return validationFailed(`${where}:${shown} ${fault.message}. Nothing was changed.`);
+}

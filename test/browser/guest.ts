@@ -1,0 +1,250 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "puppeteer-core";
+import { until } from "../support/until.ts";
+import { click, find, findBarriers, isWiderThanScreen, readText, see } from "./chromium.ts";
+import { chooseLanguage, fillIn, submit } from "./forms.ts";
+import type { Stage } from "./stage.ts";
+
+const words = {
+  en: {
+    add: "Add to basket",
+    none: "We do not deliver to this address (Switzerland).",
+    note: "incl. VAT",
+    amounts: ["Discount (WELCOME10)\n-€5.22", "€56.91", "incl. 20% VAT\n€3.43", "incl. 10% VAT\n€3.30"],
+    submit: "Order and pay",
+    thanks: "Thank you",
+    transfer: "Please transfer €56.91",
+    withdraw: "Withdraw from contract",
+    confirm: "Confirm withdrawal",
+    withdrawn: "We have received your withdrawal",
+  },
+  de: {
+    add: "In den Korb",
+    none: "An diese Adresse liefern wir nicht (Schweiz).",
+    note: "inkl. MwSt.",
+    amounts: ["Rabatt (WELCOME10)\n-5,22\u00a0€", "56,91\u00a0€", "20 % MwSt.\n3,43\u00a0€", "10 % MwSt.\n3,30\u00a0€"],
+    submit: "Zahlungspflichtig bestellen",
+    thanks: "Danke",
+    transfer: "Bitte überweisen Sie 56,91\u00a0€",
+    withdraw: "Vertrag widerrufen",
+    confirm: "Widerruf bestätigen",
+    withdrawn: "Ihr Widerruf ist eingegangen",
+  },
+} as const;
+const goods = ["walnut-spoon", "seed-box"];
+const checkout = "[data-test=checkout]";
+/** The button is disabled while the page counts what the order costs. */
+const orderAndPay = `${checkout} [data-slot=submit]:not([disabled])`;
+
+export function describeGuest(stage: Stage): void {
+  const change = (...flags: string[]) =>
+    stage.binary.run("tenant", "update", "demo", ...flags, "--yes", "--data-dir", "bodega-demo");
+
+  async function fillBasket(page: Page, add: string): Promise<void> {
+    for (const slug of goods) {
+      await page.goto(`${stage.shop_url}/#/p/${slug}`);
+      await find(page, "[data-test=price-note]");
+      await click(page, ".buying button", add);
+      await find(page, "[data-basket-count]", String(goods.indexOf(slug) + 1));
+    }
+    await page.goto(`${stage.shop_url}/#/checkout`);
+    await find(page, checkout);
+  }
+
+  // 18.90 at 20 % and 33.33 at 10 %, less 10 percent, and 9.90 for the parcel, which is taxed as the goods.
+  describe("a guest", () => {
+    // All these guests have one address.
+    beforeAll(() => change("--orders-per-minute", "0"));
+
+    test.each([
+      ["en", 360],
+      ["en", 1280],
+      ["de", 360],
+      ["de", 1280],
+    ] as const)(
+      "buys two goods with a code in %s at %d pixels, sees the order by its link only, and withdraws in two steps",
+      async (lang, width) => {
+        const say = words[lang];
+        const visit = await stage.chromium.visit(stage.shop_url, { width, height: 800 });
+        const { page } = visit;
+        await chooseLanguage(page, lang);
+        await fillBasket(page, say.add);
+        const grace = { name: "Grace", line1: "Quay 1", city: "Ort", email: `grace-${lang}-${width}@example.com` };
+        visit.allow(/status of 409/);
+        await fillIn(page, checkout, { ...grace, postal_code: "8001", country: "CH" });
+        await find(page, "[data-test=shipping]", say.none);
+        expect(await page.$eval(`${checkout} [data-slot=submit]`, (one) => one.hasAttribute("disabled"))).toBe(true);
+        expect(await findBarriers(page)).toEqual([]);
+
+        await fillIn(page, checkout, { postal_code: "1010", country: "AT" });
+        await find(page, "[data-test=shipping] [type=radio]");
+        await page.type("#code", "welcome10");
+        await page.keyboard.press("Enter");
+        await find(page, "[data-test=totals]", "WELCOME10");
+        await find(page, "[data-test=tax-note]", say.note);
+        const amounts = await readText(page, "[data-test=totals]");
+        for (const amount of say.amounts) expect(amounts).toContain(amount);
+        expect(await findBarriers(page)).toEqual([]);
+        expect(await isWiderThanScreen(page)).toBe(false);
+        await click(page, `${checkout} button:not([disabled])`, say.submit);
+
+        await find(page, "h1", say.thanks);
+        await find(page, "[data-test=transfer]", say.transfer);
+        expect(await readText(page, "[data-test=totals]")).toBe(amounts);
+        expect(await findBarriers(page)).toEqual([]);
+        expect(await isWiderThanScreen(page)).toBe(false);
+        const [, id] = /#\/order\/(ord_\w+)/.exec(page.url()) ?? [];
+        const token = await page.evaluate(`sessionStorage.getItem("shop order ${id}")`);
+
+        // Another device has the link, and a stranger the address without the token.
+        const other = await stage.chromium.visit(`${stage.shop_url}/#${id}.${token}`, { width, height: 800 });
+        await find(other.page, "[data-test=transfer]", "IBAN");
+        expect(other.page.url()).toBe(`${stage.shop_url}/#/order/${id}`);
+        const stranger = await stage.chromium.visit(`${stage.shop_url}/#/order/${id}`);
+        await find(stranger.page, "[data-test=lost-link]");
+        stranger.allow(/status of 404/);
+        await stranger.page.goto(`${stage.shop_url}/#${id}.${"0".repeat(64)}`);
+        await find(stranger.page, "[data-test=lost-link]");
+
+        await stage.call("POST", `/orders/${id}/pay/`, {});
+        await stage.call("POST", `/orders/${id}/fulfillments/`, { tracking: { carrier: "DHL", number: "00340434" } });
+        await page.reload();
+        const parcel = await find(page, "[data-test=parcel] a", "DHL 00340434");
+        expect(await parcel.evaluate((one) => one.getAttribute("href"))).toContain("00340434");
+        expect(await isWiderThanScreen(page)).toBe(false);
+        await click(page, "main a", say.withdraw);
+        expect(await findBarriers(page)).toEqual([]);
+        await click(page, "[data-test=withdraw] button", say.confirm);
+        await find(page, "[data-test=withdrawn] h1", say.withdrawn);
+        await page.goto(`${stage.shop_url}/#/order/${id}`);
+        await find(page, "main p", say.withdrawn);
+        const order = await stage.call<{ needs_attention: string[] }>("GET", `/orders/${id}/`);
+        expect(order.needs_attention).toEqual(["withdrawal"]);
+      },
+      60_000,
+    );
+
+    test("gets a mailed link that opens the order, withdraws from the footer, and reads the texts of law", async () => {
+      const { page } = await stage.chromium.visit(stage.shop_url);
+      await fillBasket(page, words.en.add);
+      const email = "linus@example.com";
+      const to = { name: "Linus", line1: "Quay 1", city: "Hamburg", postal_code: "20457", country: "DE", email };
+      await fillIn(page, checkout, to);
+      await click(page, orderAndPay);
+      const placed = await (await find(page, "[data-test=transfer] strong")).evaluate((one) => one.textContent);
+      const [id] = /ord_\w+/.exec(page.url()) ?? [];
+      const { number } = await stage.call<{ number: number }>("GET", `/orders/${id}/`);
+      expect(placed).toMatch(/^RF\d\d/);
+
+      const other = await stage.chromium.visit(`${stage.shop_url}/#/link`);
+      const named = { number: String(number), email };
+      await submit(other.page, "[data-test=lost-link]", named);
+      await see(other.page, "a link to it is on its way");
+      const link = await until("the mailed link", async () => {
+        const list = ["mail", "list", "-n", "demo", "--to", email, "--data-dir", "bodega-demo"];
+        const mails = await stage.binary.json<{ kind: string; code?: string }[]>(...list);
+        return mails.find(({ kind }) => kind === "order_link")?.code;
+      });
+      await other.page.goto(link);
+      await find(other.page, "h1", `Order ${number}`);
+      expect(other.page.url()).toBe(`${stage.shop_url}/#/order/${id}`);
+
+      const third = await stage.chromium.visit(stage.shop_url);
+      await click(third.page, "footer a", words.en.withdraw);
+      await submit(third.page, "[data-test=withdraw]", { ...named, name: "Linus" });
+      await find(third.page, "[data-test=withdrawn] h1", words.en.withdrawn);
+      const order = await stage.call<{ needs_attention: string[] }>("GET", `/orders/${id}/`);
+      expect(order.needs_attention).toEqual(["withdrawal"]);
+      for (const name of ["Imprint", "Terms", "Right of withdrawal", "Privacy"]) {
+        await click(third.page, "footer a", name);
+        await find(third.page, "main h1", name);
+        expect(await findBarriers(third.page)).toEqual([]);
+      }
+    }, 60_000);
+
+    test("keeps what was entered, sees a code's total before ordering, and gets the amounts back when online again", async () => {
+      expect(await change("--transfer-instructions=")).toMatchObject({ code: 0 });
+      const visit = await stage.chromium.visit(stage.shop_url);
+      const { page } = visit;
+      await fillBasket(page, words.en.add);
+      await find(page, orderAndPay);
+      expect(await readText(page, checkout)).not.toContain("By bank transfer");
+      await change("--transfer-instructions", "IBAN DE02");
+      const email = "ada@example.com";
+      const to = { name: "Ada", line1: "Quay 1", city: "Hamburg", postal_code: "20457", country: "DE", email };
+      await fillIn(page, checkout, to);
+      await page.type("#code", "welcome10");
+      await click(page, ".languages button[value=de]");
+      await find(page, "main h1", "Kasse");
+      await click(page, ".languages button[value=en]");
+      await find(page, "main h1", "Checkout");
+      // The words change before the page is drawn again.
+      await page.waitForNetworkIdle();
+      await click(page, orderAndPay);
+      await see(page, "The total has changed");
+      await find(page, "[data-test=totals]", "WELCOME10");
+      await page.reload();
+      await find(page, "[data-test=totals]", "WELCOME10");
+      const typed = await page.$$eval(`${checkout} input[id]`, (all) => all.map((one) => one.value));
+      for (const text of ["Ada", "Quay 1", "Hamburg", "20457", email, "welcome10"]) expect(typed).toContain(text);
+
+      visit.allow(/ERR_INTERNET_DISCONNECTED/);
+      await page.setOfflineMode(true);
+      await fillIn(page, checkout, { country: "AT" });
+      await find(page, `${checkout} button`, "Try again");
+      await page.setOfflineMode(false);
+      await find(page, "[data-test=totals]", "20% VAT");
+      await find(page, orderAndPay);
+    }, 60_000);
+
+    test("is told before ordering why so much cannot be ordered", async () => {
+      const about = { title: "Rare thing", price: 5, stock: 12 };
+      const { slug } = await stage.call<{ slug: string }>("POST", "/products/", about);
+      const visit = await stage.chromium.visit(`${stage.shop_url}/#/p/${slug}`);
+      const { page } = visit;
+      visit.allow(/status of 409/, /status of 429/);
+      await click(page, ".buying button", words.en.add);
+      await find(page, "[data-basket-count]", "1");
+      const order = async (quantity: number) => {
+        await page.evaluate(`localStorage["shop basket"] =
+          localStorage["shop basket"].replace(/"quantity":\\d+/, '"quantity":${quantity}')`);
+        await page.goto(`${stage.shop_url}/#/checkout`);
+        await page.reload();
+        await find(page, checkout);
+      };
+      await order(8);
+      await see(page, "more than we can reserve until a bank transfer arrives: Rare thing.");
+      await order(11);
+      await see(page, "Of this, you can have 10 in orders that are not paid: Rare thing.");
+      await order(1);
+      const basket = await page.evaluate('localStorage["shop basket"]');
+      const to = { name: "Eve", line1: "Quay 1", city: "Hamburg", postal_code: "20457", country: "DE" };
+      await fillIn(page, checkout, { ...to, email: "eve@example.com" });
+      await click(page, orderAndPay);
+      await see(page, words.en.thanks);
+      expect(await change("--pending-orders", "1")).toMatchObject({ code: 0 });
+      await page.evaluate(`localStorage["shop basket"] = ${JSON.stringify(basket)}`);
+      await order(1);
+      await see(page, "Please pay or cancel one of them first. The next one expires in ");
+      await find(page, checkout);
+      await change("--pending-orders", "10");
+      await click(page, `${checkout} button`, "Try again");
+      await find(page, orderAndPay);
+      await stage.call("DELETE", `/products/${slug}/`);
+    }, 60_000);
+
+    test("sees the store's note in place of the tax, and tax added where prices exclude it", async () => {
+      const { page } = await stage.chromium.visit(stage.shop_url);
+      await fillBasket(page, words.en.add);
+      expect(await change("--tax-note", "No VAT (section 19 UStG).")).toMatchObject({ code: 0 });
+      await page.reload();
+      await find(page, "[data-test=tax-note]", "No VAT (section 19 UStG).");
+      await find(page, "footer", "Prices: No VAT (section 19 UStG). Plus shipping.");
+      expect(await change("--tax-note=", "--prices-include-tax", "no")).toMatchObject({ code: 0 });
+      await page.reload();
+      await find(page, "[data-test=tax-note]", "plus VAT");
+      await find(page, "[data-test=totals]", "plus 19% VAT");
+      expect(await change("--prices-include-tax", "yes")).toMatchObject({ code: 0 });
+    }, 60_000);
+  });
+}

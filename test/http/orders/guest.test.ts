@@ -1,0 +1,303 @@
+import { expect } from "bun:test";
+import { revokeAccess } from "../../../src/server/modules/orders/guests/access-token.ts";
+import { listWithdrawals } from "../../../src/server/modules/orders/withdrawals/withdraw.ts";
+import { openAccount } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import { tenantContext } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../support/orders.ts";
+import { addressIn, type GuestOrder, openPage, placeAsGuest, setShipping, setTaxes } from "../../support/sale.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const day = 86_400_000;
+const absent = "ord_01h455vb4pex5vsknk084sn02q";
+const email = "eve@example.com";
+const orderUrl = "https://shop.example/order";
+
+onEachDatabase((suite) => {
+  const { test, testOnFile } = suite;
+  async function open(tenant: Record<string, unknown> = {}) {
+    const shop = await suite.shop({ tenant: { ...unlimitedOrders, orderUrl, ...tenant } });
+    const { id: product } = await shop.createProduct({ price: 10, stock: 20 });
+    const page = await openPage(shop);
+    const read = async (id: string, token: string | null, request = `GET /orders/${id}/`) => {
+      const { status, code, text, requestId, data } = await page<OrderReply>(request, {
+        headers: { "x-order-token": token },
+      });
+      return { code: code ?? status, text: text.replace(requestId, "").replaceAll(id, "ID"), data };
+    };
+    return { shop, product, page, read };
+  }
+
+  test("a guest orders with a page's key, sees the order with its token, and cancels it with that", async () => {
+    const { shop, product, page, read } = await open();
+    const fields = { phone: "+49 30 1", billing_address: { ...addressIn(), company: "Eve GmbH", vat_id: "DE1" } };
+    const { access_token: token, ...order } = await placeAsGuest(page, product, {
+      ...fields,
+      metadata: { gift: true },
+      note: "Ring twice.",
+    });
+    expect(order).toMatchObject({ ...fields, email, user_id: null, metadata: { gift: true }, note: "Ring twice." });
+    expect(order).not.toContainAnyKeys(["staff_note", "needs_attention"]);
+    expect(token.length).toBeGreaterThanOrEqual(32);
+    expect((await read(order.id, token)).data).toEqual(order as never);
+    const cancel = `POST /orders/${order.id}/cancel/`;
+    expect((await read(order.id, "x".repeat(token.length), cancel)).code).toBe(5301);
+    expect((await read(order.id, token, cancel)).data.status).toBe("cancelled");
+    expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 0 });
+    // Nothing secret is stored: neither the token nor a hash of it.
+    const { rows } = await shop.app.db.execute({ sql: "select * from orders where id = ?", args: [order.id] });
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+
+  testOnFile(
+    "a page's key cannot set what only the store decides, name a customer, or leave out the email",
+    async () => {
+      const { shop, product, page } = await open();
+      const eve = await openAccount(shop);
+      const items = [{ product_id: product, quantity: 1 }];
+      const expires_in = 3600;
+      for (const fields of [
+        ...[{ shipping: 0 }, { tax: 0 }, { guest_ip: "203.0.113.1" }, { expires_in }, { use_points: 1 }],
+        ...[{ customer_id: eve.id }, { user_id: eve.id }],
+      ]) {
+        const { code } = await page("POST /orders/", { body: { items, email, ...fields } });
+        expect([fields, code]).toEqual([fields, 5300]);
+      }
+      const query = { user_id: eve.id };
+      expect((await page("POST /orders/", { body: { items, email }, query })).code).toBe(5300);
+      for (const wrong of [undefined, null, "", "nobody", "a@b"]) {
+        const { code, fields } = await page("POST /orders/", { body: { items, email: wrong } });
+        expect([wrong, code, fields]).toEqual([wrong, 5102, ["email"]]);
+      }
+      // A dry run, before the buyer has written it, needs none; backends and customers may leave it out.
+      expect((await page("POST /orders/", { body: { items }, query: { dry_run: "true" } })).status).toBe(200);
+      expect((await makeOrder(shop, items)).email).toBeNull();
+      const own = await eve.call<OrderReply>("POST /orders/", { body: { items } });
+      expect(own.data).toMatchObject({ user_id: eve.id, email: eve.email });
+      expect(own.data).not.toContainKey("access_token");
+      expect((await eve.call("POST /orders/", { body: { items, expires_in } })).code).toBe(5300);
+      expect((await page("GET /orders/")).code).toBe(5300);
+      for (const act of ["pay", "refund", "fulfill", "fulfillments", "attention"]) {
+        expect((await page(`POST /orders/${own.data.id}/${act}/`, { body: {} })).code).toBe(5300);
+      }
+      expect((await page(`PATCH /orders/${own.data.id}/`, { body: { note: "x" } })).code).toBe(5300);
+    },
+  );
+
+  test("a token opens its own order only, at its present version, for 180 days; otherwise none seems to exist", async () => {
+    const { shop, product, page, read } = await open();
+    const [one, other] = [await placeAsGuest(page, product), await placeAsGuest(page, product)];
+    const unknown = await read(absent, one.access_token);
+    expect(unknown.code).toBe(5301);
+    const refused = async (id: string, token: string | null) => {
+      expect(await read(id, token)).toEqual(unknown);
+      expect(await read(id, token, `POST /orders/${id}/cancel/`)).toEqual({ ...unknown, text: expect.anything() });
+    };
+    const { access_token: token } = one;
+    for (const wrong of [
+      null,
+      "",
+      "x",
+      token.slice(1),
+      `${token}0`,
+      token.toUpperCase(),
+      "é".repeat(token.length),
+      other.access_token,
+    ]) {
+      await refused(one.id, wrong);
+    }
+    // The same id in another store is another order, and an order of a customer has no token.
+    const elsewhere = await open();
+    expect((await elsewhere.read(one.id, token)).code).toBe(5301);
+    await revokeAccess(await tenantContext(shop), one.id);
+    await refused(one.id, token);
+    suite.app.clock.advance(180 * day - 1);
+    expect((await read(other.id, other.access_token)).code).toBe(200);
+    suite.app.clock.advance(1);
+    await refused(other.id, other.access_token);
+    await shop.call(`PATCH /orders/${other.id}/`, { body: { staff_note: "Called." } });
+    const again = await read(other.id, other.access_token);
+    expect(again.code).toBe(200);
+    expect(again.text).not.toContain("Called.");
+  });
+
+  test("a kept reply has no token; a replay computes it, and a page's key for it cannot be guessed", async () => {
+    const { shop, product, page, read } = await open();
+    const body = { items: [{ product_id: product, quantity: 1 }], email };
+    const send = (key: string) => page<GuestOrder>("POST /orders/", { body, headers: { "idempotency-key": key } });
+    expect((await send("k".repeat(21))).code).toBe(5100);
+    const replies = [await send("k".repeat(22)), await send("k".repeat(22))];
+    expect(replies.map(({ headers }) => headers.get("idempotency-replayed"))).toEqual([null, "true"]);
+    const [first, second] = replies.map(({ data }) => data) as [GuestOrder, GuestOrder];
+    expect(second).toEqual(first);
+    const { rows } = await shop.app.db.execute("select * from idempotency_keys");
+    expect(JSON.stringify(rows)).toContain(first.id);
+    expect(JSON.stringify(rows)).not.toContain(first.access_token);
+    await revokeAccess(await tenantContext(shop), first.id);
+    const { access_token } = (await send("k".repeat(22))).data;
+    expect((await read(first.id, access_token)).code).toBe(5301);
+  });
+
+  test("an order that costs something else than the page showed is refused with its total, and reserves nothing", async () => {
+    const { shop, product, page } = await open({ pricesIncludeTax: "yes", country: "DE" });
+    await setTaxes(shop, [["standard", "DE", 19]]);
+    const body = { items: [{ product_id: product, quantity: 2 }], email };
+    for (const expected_total of [19.99, 20.01, 0]) {
+      const { code, error } = await page("POST /orders/", { body: { ...body, expected_total } });
+      expect([code, error?.details]).toEqual([5302, [{ field: "expected_total", message: "The total is 20.00 EUR." }]]);
+    }
+    expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 0 });
+    const { data } = await page<OrderReply>("POST /orders/", { body: { ...body, expected_total: 20 } });
+    expect(data).toMatchObject({ number: 1, total: 20, tax_minor: 319 });
+  });
+
+  test("a lost link is mailed to the order's own address; the reply reveals nothing, and mails are limited", async () => {
+    const { shop, product, page, read } = await open();
+    const order = await placeAsGuest(page, product, { lang: "de" });
+    const ask = async (number: number, to: string, address = newAddress()) => {
+      const { status, text, requestId, headers } = await page("POST /orders/access/", {
+        body: { number, email: to },
+        address,
+      });
+      return [status, text.replace(requestId, ""), [...headers.keys()].sort()];
+    };
+    const known = await ask(order.number, "EVE@example.com");
+    for (const [number, to] of [
+      [order.number, "bob@example.com"],
+      [99, email],
+    ] as const) {
+      expect(await ask(number, to)).toEqual(known);
+    }
+    const [mail, ...more] = await readOutbox(shop.app, shop.namespace);
+    expect(more).toEqual([]);
+    expect(mail).toMatchObject({ kind: "order_link", to: { email, lang: "de" }, values: { number: "1" } });
+    const [, id = "", token = ""] =
+      /^https:\/\/shop\.example\/order#(ord_\w+)\.(.+)$/.exec(mail?.values?.link ?? "") ?? [];
+    expect([id, (await read(id, token)).code]).toEqual([order.id, 200]);
+    // Three mails in 20 minutes to an address, of which one named no order.
+    for (let n = 0; n < 5; n++) expect(await ask(order.number, email)).toEqual(known);
+    expect(await readOutbox(shop.app, shop.namespace)).toHaveLength(2);
+    // Ten calls from one.
+    suite.app.clock.advance(20 * 60_000);
+    const address = newAddress();
+    for (let n = 0; n < 10; n++) await ask(n + 5, `someone-${n}@example.com`, address);
+    expect(await ask(order.number, email, address)).toEqual(known);
+    expect(await readOutbox(shop.app, shop.namespace)).toHaveLength(2);
+    await ask(order.number, email);
+    expect(await readOutbox(shop.app, shop.namespace)).toHaveLength(3);
+  });
+
+  test("a withdrawal is recorded as it was sent, with a receipt; the reply is the same for unknown orders", async () => {
+    const { shop, product, page } = await open();
+    const order = await placeAsGuest(page, product);
+    const declare = async (fields: Record<string, unknown>, address = newAddress()) => {
+      const body = { number: order.number, email, name: "Eve", ...fields };
+      const { status, code, text, requestId } = await page("POST /orders/withdrawals/", { body, address });
+      return [code ?? status, text.replace(requestId, "")];
+    };
+    const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
+    const known = await declare({ lines, text: "Too big.\nSorry." });
+    expect(known[0]).toBe(200);
+    expect(await declare({ email: "bob@example.com" })).toEqual(known);
+    expect(await declare({ number: 77 })).toEqual(known);
+    const { data } = await shop.call<OrderReply>(`GET /orders/${order.id}/`);
+    expect([data.needs_attention, data.status, data.refunded_minor]).toEqual([["withdrawal"], "pending", 0]);
+    const { rows } = await shop.app.db.execute({
+      sql: "select order_id, number, email, name, lines, text from withdrawals where tenant_id = ? order by id",
+      args: [(await tenantContext(shop)).tenant.id],
+    });
+    const sent = { number: 1, email, name: "Eve", lines: JSON.stringify(lines), text: "Too big.\nSorry." };
+    expect(rows.map((row): object => ({ ...row }))).toEqual([
+      { order_id: order.id, ...sent },
+      { order_id: null, ...sent, email: "bob@example.com", lines: null, text: null },
+      { order_id: null, ...sent, number: 77, lines: null, text: null },
+    ]);
+    const mails = await readOutbox(shop.app, shop.namespace);
+    expect(mails.map(({ kind }) => kind)).toEqual(Array(3).fill("withdrawal_received"));
+    // Text of a stranger does not go to an address that nobody has verified.
+    for (const text of ["Too big", "Eve"]) expect(JSON.stringify(mails)).not.toContain(text);
+    expect(mails.map(({ values }) => values?.items)).toEqual(["1 × Lamp", "", ""]);
+    for (const [fields, field] of [
+      [{ name: " " }, "name"],
+      [{ email: "nobody" }, "email"],
+      [{ number: 0 }, "number"],
+      [{ lines: [] }, "lines"],
+    ] as const) {
+      expect([field, ...(await declare(fields))]).toEqual([field, 5102, expect.stringContaining(`"${field}"`)]);
+    }
+    // A fourth receipt in 20 minutes is not mailed, but the withdrawal counts.
+    for (let n = 0; n < 2; n++) expect(await declare({})).toEqual(known);
+    expect(await readOutbox(shop.app, shop.namespace)).toHaveLength(4);
+    const address = newAddress();
+    const many: unknown[] = [];
+    for (let n = 0; n < 11; n++) many.push((await declare({ number: n % 2 ? order.number : 77 }, address))[0]);
+    expect(many).toEqual([...Array(10).fill(200), 5107]);
+  });
+
+  test("the receipt of a withdrawal has the time in the store's zone; staff see those that match no order", async () => {
+    const { shop, page } = await open({ timezone: "Asia/Kolkata" });
+    const body = { number: 77, email, name: "Eve", text: "Too big." };
+    await page("POST /orders/withdrawals/", { body, address: newAddress() });
+    const ctx = await tenantContext(shop);
+    const [mail] = await readOutbox(shop.app, shop.namespace);
+    const local = new Date(suite.app.clock.now() + 330 * 60_000).toISOString().slice(0, 16).replace("T", " ");
+    expect(mail?.values?.time).toBe(`${local} (Asia/Kolkata)`);
+    expect(await listWithdrawals(ctx, 10)).toMatchObject([{ order_id: null, lines: null, ...body }]);
+    expect(await listWithdrawals(await tenantContext((await open()).shop), 10)).toEqual([]);
+  });
+
+  test("staff correct contact and addresses of an order; its amounts, country and zone stay", async () => {
+    const { shop, product, page, read } = await open();
+    const [rate] = await setShipping(shop, [
+      { zone: "home" },
+      { zone: "islands", postcodes: ["259"], price: 9 },
+      { zone: "near", countries: ["AT"], price: 12 },
+    ]);
+    const shipping = { shipping_address: addressIn(), shipping_rate: rate?.id };
+    const { access_token: token, ...order } = await placeAsGuest(page, product, shipping);
+    const patch = (body: Record<string, unknown>, version?: number) =>
+      shop.call<OrderReply>(`PATCH /orders/${order.id}/`, {
+        body,
+        headers: version === undefined ? {} : { "if-match": `"${version}"` },
+      });
+    expect((await patch({ note: "No." }, 7)).code).toBe(5303);
+    const moved = { ...addressIn("DE", "80331"), company: "Eve GmbH" };
+    const { data } = await patch({ shipping_address: moved, phone: "1", staff_note: "Called." }, 1);
+    const { id: _id, ...amounts } = order;
+    expect(data).toMatchObject({ shipping_address: moved, phone: "1", staff_note: "Called.", version: 2 });
+    expect([data.total_minor, data.shipping_rate]).toEqual([amounts.total_minor, amounts.shipping_rate]);
+    for (const address of [addressIn("AT", "1010"), addressIn("CH", "8000"), addressIn("DE", "25 938"), null]) {
+      expect((await patch({ shipping_address: address })).code).toBe(5306);
+    }
+    for (const fields of [{ total: 1 }, { status: "paid" }, { shipping: 0 }, { email: "nobody" }]) {
+      expect([fields, (await patch(fields)).code]).toEqual([fields, 5102]);
+    }
+    // The same address in another case is the same, so the token stays.
+    expect((await patch({ email: "EVE@example.com" })).status).toBe(200);
+    expect((await read(order.id, token)).code).toBe(200);
+    expect((await patch({ email: "bob@example.com" })).data.email).toBe("bob@example.com");
+    expect((await read(order.id, token)).code).toBe(5301);
+    expect(
+      (await page("POST /orders/access/", { body: { number: order.number, email: "bob@example.com" } })).status,
+    ).toBe(200);
+    const link = (await readOutbox(shop.app, shop.namespace)).at(-1)?.values?.link ?? "";
+    expect((await read(order.id, link.split(".").at(-1) ?? "")).code).toBe(200);
+    const fields = { body: {} };
+    await shop.call(`POST /orders/${order.id}/pay/`, fields);
+    await shop.call(`POST /orders/${order.id}/fulfill/`, fields);
+    expect((await patch({ phone: null })).code).toBe(5306);
+    expect((await patch({ staff_note: null, metadata: { a: 1 } })).status).toBe(200);
+  });
+
+  test("of two corrections that read the same version, one is refused", async () => {
+    const { shop, product, page } = await open();
+    const { id } = await placeAsGuest(page, product);
+    const headers = { "if-match": '"1"' };
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => shop.call(`PATCH /orders/${id}/`, { body: { note: `Note ${n}` }, headers })),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ code }) => code === 5303)).toHaveLength(15);
+  });
+});
