@@ -183,7 +183,7 @@ async function change(walk: Walk, dice: number, step: number): Promise<void> {
 }
 
 async function order(walk: Walk): Promise<void> {
-  const { ctx, items, users, orders, pick } = walk;
+  const { ctx, items, users, pick } = walk;
   const lines = Array.from({ length: 1 + pick(4) }, () => {
     const { productId, variantId } = items[pick(items.length)] as Item;
     const quantity = 1 + pick(5);
@@ -207,7 +207,8 @@ async function order(walk: Walk): Promise<void> {
   );
   if (!made) return;
   const reply = JSON.parse(made.json) as OrderReply;
-  orders.set(reply.id, reply);
+  // Points may pay for all of it at once.
+  note(walk, { ...reply, paid_at: null }, reply);
   if (allowed === undefined) return;
   walk.limited.set(reply.id, app.clock.now());
   expect(allowed.isFree).toBe(true);
