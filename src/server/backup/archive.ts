@@ -139,14 +139,19 @@ async function both(archive: { destroy(error: Error): void }, inner: Promise<unk
   for (const result of await Promise.allSettled([work, outer])) {
     if (result.status === "rejected") errors.push(result.reason);
   }
-  if (errors.length > 0) throw errors.find(({ message }) => !/premature/i.test(message)) ?? errors[0];
+  if (errors.length > 0) throw errors.find((error) => !endedTooSoon(error)) ?? errors[0];
+}
+
+function endedTooSoon({ code = "", message }: NodeJS.ErrnoException): boolean {
+  return /premature|destroyed/i.test(`${code} ${message}`);
 }
 
 function explainUnpacking(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const { code = "", message = "" } = error as NodeJS.ErrnoException;
   const isTruncated =
-    /^Z_|^ERR_STREAM_PREMATURE|^ERR_ZLIB/.test(code) ||
-    /unexpected end|invalid tar header|unknown format|incorrect header|premature/i.test(message);
+    endedTooSoon(error as Error) ||
+    /^Z_|^ERR_ZLIB/.test(code) ||
+    /unexpected end|invalid tar header|unknown format|incorrect header/i.test(message);
   return isTruncated ? damagedBackup("it is truncated or altered") : error;
 }
