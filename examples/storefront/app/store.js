@@ -16,7 +16,7 @@ export function readStore() {
 export const taxNote = ({ tax_note: note, prices_include_tax: isIncluded }) =>
   note ?? t(isIncluded ? "tax.included" : "tax.plus");
 
-/** What a price does not say. */
+/** The note beside a price, about tax and shipping. */
 export function priceNote(store) {
   if (!store.has_shipping_rates) return taxNote(store);
   const isSentence = store.tax_note && store.tax_note === sentence(store.tax_note);

@@ -10,7 +10,7 @@ import { newId, readBasket, removeOrdered } from "./basket.js";
 import { readPreview, toItems } from "./preview.js";
 import { drawRates, drawSummary } from "./summary.js";
 
-/** What was entered outlasts a reload and a change of the language, in this tab. */
+/** The entered fields outlast a reload and a change of the language, in this tab. */
 const draftName = "shop checkout";
 
 /** Amounts and shipping rates are those of a dry run, and the total that it shows is the total that is ordered. */

@@ -25,7 +25,7 @@ function printDiscount(console: Console, found: Discount): Promise<void> {
   return printRecord(console, toRecord(found));
 }
 
-/** What a code takes off, for tables: `10 %`, `5`, or `free shipping`. */
+/** The discount of a code, for tables: `10 %`, `5`, or `free shipping`. */
 function formatReduction({ percent, amount }: Pick<Discount, "percent" | "amount">): string {
   if (percent !== null) return `${percent} %`;
   return amount === null ? "free shipping" : String(amount);

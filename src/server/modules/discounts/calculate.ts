@@ -1,7 +1,7 @@
 import { splitAmount } from "../../values/money.ts";
 import { divideRounded } from "../taxes/calculate.ts";
 
-/** What a code takes off the goods: a share in thousandths of a percent, or an amount in minor units. */
+/** The discount that a code gives on the goods: a share in thousandths of a percent, or an amount in minor units. */
 export type Reduction = { percent: number } | { amount: number };
 
 /**

@@ -13,7 +13,7 @@ import { splitReduction } from "./calculate.ts";
 import { codeKey } from "./service.ts";
 import { discounts, discountUses } from "./table.ts";
 
-/** Who uses a code: a customer, an email address, or both. */
+/** The user of a code: a customer, an email address, or both. */
 export interface CodeUser {
   userId: string | null;
   emailKey: string | null;

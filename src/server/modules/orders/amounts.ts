@@ -5,7 +5,7 @@ import { calculateTaxes, type TaxLine } from "../taxes/calculate.ts";
 /** All amounts are in minor units. */
 export interface Goods {
   subtotals: number[];
-  /** What code and points take off each line. */
+  /** The discount of each line, by code and points. */
   discounts: number[];
   /** The value after discount. */
   value: number;

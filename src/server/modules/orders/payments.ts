@@ -120,7 +120,7 @@ export async function recordPayment(tx: Ctx, received: Received): Promise<void> 
   await run(tx.db, addReceived, { ...values, id: received.orderId });
 }
 
-/** What is still to be paid, in minor units; below zero if too much was received. */
+/** The amount that is still to be paid, in minor units; below zero if too much was received. */
 export function dueOf(
   order: Pick<OrderRow, "totalMinor" | "creditedMinor" | "receivedMinor" | "refundedMinor">,
 ): number {

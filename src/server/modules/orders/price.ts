@@ -8,7 +8,7 @@ import { lacksPostcode } from "../shipping/zones.ts";
 import { addUp, discountGoods, type Goods, subtotalsOf } from "./amounts.ts";
 import type { CheckedOrder } from "./input.ts";
 
-/** What the price of an order depends on besides its items. */
+/** The rates and the discount that an order's price depends on, besides its items. */
 export interface Pricing {
   /** The shipping rates of the store; empty if it ships for 0. */
   rates: StoredRate[];

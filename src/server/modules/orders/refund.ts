@@ -30,7 +30,7 @@ const selectShipping = statement((q) =>
     .from(orderRefunds)
     .where(sql`${ofOrder} and state <> 'failed'`),
 );
-/** What is left of each payment, those of providers first. */
+/** The rest of each payment, those of providers first. */
 const selectPayments = statement((q) =>
   q
     .select({
@@ -65,12 +65,12 @@ const updateOrder = statement((q) =>
     .where(and(ofStore(orders), byId(orders))),
 );
 
-/** What a refund gives back, in minor units. */
+/** The parts of a refund, in minor units. */
 interface Plan {
   lines: RefundedLine[];
   shipping: number;
   amount: number;
-  /** What it takes off the claim: all but surplus and late money. */
+  /** The amount by which it reduces the claim: all but surplus and late money. */
   credited: number;
   /** Whether nothing of the goods is left. */
   isWhole: boolean;

@@ -44,7 +44,7 @@ function amountOf(name: string, minor: string): string {
   return `'${name}', ${amount(minor)}, '${name}_minor', ${minor}`;
 }
 
-/** What is still to be paid; below zero if too much was received. */
+/** The amount that is still to be paid; below zero if too much was received. */
 export const dueMinor = "(total_minor - credited_minor - received_minor + refunded_minor)";
 
 export const insertEvent = compileEvent({
@@ -114,7 +114,7 @@ const selectOrder = forEachAudience((audience) =>
   ),
 );
 
-/** Who reads an order. Background jobs read as staff. */
+/** The reader of an order. Background jobs read as staff. */
 export function orderAudience(ctx: Partial<Pick<Ctx, "actor">>): Audience {
   const { actor } = ctx;
   return actor && (isCustomer({ actor }) || isPage({ actor })) ? "public" : "staff";

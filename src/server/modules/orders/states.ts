@@ -11,7 +11,7 @@ export const paymentStatuses = [
 /** Computed from the pieces that were sent. */
 export const fulfillmentStatuses = ["unfulfilled", "partially_fulfilled", "fulfilled"] as const;
 
-/** What staff decide about an order. */
+/** The decisions of staff about an order. */
 export const attentionKinds = [
   "late_payment",
   "partial_payment",

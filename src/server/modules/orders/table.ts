@@ -178,7 +178,7 @@ export const orderRefunds = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     /** The part that is given back of shipping, with its tax. */
     shippingMinor: amount("shipping_minor"),
-    /** What it takes off the claim: nothing for surplus money. */
+    /** The amount by which it reduces the claim: nothing for surplus money. */
     creditedMinor: amount("credited_minor"),
     paymentId: text("payment_id"),
     state: text("state", { enum: ["requested", "pending", "succeeded", "failed"] })

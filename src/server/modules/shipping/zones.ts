@@ -13,7 +13,7 @@ export interface ZoneRate {
   maxWeight: number | null;
 }
 
-/** What is shipped: its value after discount in minor units, and its weight in grams. */
+/** The goods that are shipped: their value after discount in minor units, and their weight in grams. */
 export interface Goods {
   value: number;
   weight: number;

@@ -11,7 +11,7 @@ export interface TaxedAmount {
   taxClass: string;
 }
 
-/** What an order keeps for each tax class. `base` is the amount without tax. */
+/** The part of an order with one tax class. `base` is the amount without tax. */
 export interface TaxLine {
   taxClass: string;
   rate: number;

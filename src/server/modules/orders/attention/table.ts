@@ -4,7 +4,7 @@ import { ownerColumn, tenantIdColumn } from "../../tenants/table.ts";
 import { attentionKinds } from "../states.ts";
 import { orders } from "../table.ts";
 
-/** What a person has to decide. A row ends when staff accept or dismiss it. */
+/** Decisions that a person has to make. A row ends when staff accept or dismiss it. */
 export const orderAttention = sqliteTable(
   "order_attention",
   {
