@@ -42,6 +42,7 @@ export async function runHere(args: string[], { env, columns, canAsk = false }: 
     onInterrupt() {},
     holdSignals: () => () => undefined,
     releaseSignals() {},
+    setPriority() {},
   };
   const code = await runCli(args, terminal);
   return { code, stdout, stderr };

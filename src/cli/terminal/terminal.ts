@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { setPriority } from "node:os";
 import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/units.ts";
@@ -83,6 +84,8 @@ export function openTerminal(host: NodeJS.Process) {
         return first;
       };
     },
+    /** Gives the processor to other processes first: 0 is the usual priority, 19 the lowest. */
+    setPriority: (priority: number) => setPriority(priority),
     /** Leaves SIGINT and SIGTERM to a command that runs until it is stopped. */
     releaseSignals: () => void host.off("SIGINT", interrupt),
   };

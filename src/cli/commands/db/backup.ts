@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import type { BackupReport, BackupStep } from "../../../server/backup/make-backup.ts";
 import type { Actor } from "../../../server/context.ts";
 import { formatBytes } from "../../../server/values/units.ts";
@@ -60,7 +59,7 @@ export default defineCommand({
     const mayReplace = location.kind === "folder" && isFile && (await Bun.file(path).exists());
     if (mayReplace) await confirmAction(console, `Replace the file ${path}?`);
     const { makeBackup } = await import("../../../server/backup/make-backup.ts");
-    setPriority(lowPriority);
+    console.setPriority(lowPriority);
     const actor: Actor = process.connected ? { kind: "server" } : { kind: "terminal", account: accountName() };
     const options = { location, keep, includeKey: args["include-key"], version: buildInfo.version, actor };
     const stop = new AbortController();

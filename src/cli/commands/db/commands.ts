@@ -1,4 +1,3 @@
-import { constants, setPriority } from "node:os";
 import type { rekeyDatabase } from "../../../server/admin/rekey.ts";
 import { wrongState } from "../../../server/errors.ts";
 import { readCliConfig, requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
@@ -77,6 +76,9 @@ export const checkCommand = defineCommand({
   },
 });
 
+/** The priority is below the server's and that of backups. At the lowest, a busy machine would never let it end. */
+const lowPriority = 10;
+
 export const testRestoreCommand = defineCommand({
   description: "Test that the replica or the newest backup can be restored; a server may be running",
   done: "The restored database is intact.",
@@ -100,7 +102,7 @@ export const testRestoreCommand = defineCommand({
     const { testRestore } = await import("../../../server/health/restore-test.ts");
     const given = backupDestination({ value: args.place, source: "<place>" });
     const place = given ?? restoreTestPlace(config) ?? backupsFolder(config.dataDir);
-    setPriority(constants.priority.PRIORITY_LOW);
+    console.setPriority(lowPriority);
     // The server that started it has ended.
     process.once("disconnect", () => process.exit(1));
     const result = await withProgress(console, undefined, (show) => {
