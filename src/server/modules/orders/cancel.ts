@@ -8,14 +8,15 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { changedColumns, releaseOrder } from "./commit-transition.ts";
 import { requireAccess } from "./guests/access-token.ts";
 import { isCustomer, isPage, ownOnly } from "./input.ts";
+import { requireRow } from "./read.ts";
 import { refundOrder } from "./refund.ts";
-import { bumpVersion, orderStateError, requireOrderId, selectState, visible } from "./statements.ts";
+import { orderStateError, requireOrderId, visible } from "./statements.ts";
 import { orders } from "./table.ts";
 
 const cancelPending = statement((q) =>
   q
     .update(orders)
-    .set({ status: "cancelled", cancelledAt: param("now"), ...bumpVersion })
+    .set({ status: "cancelled", cancelledAt: param("now") })
     .where(
       and(byId(orders), visible, eq(orders.status, "pending"), sql`received_minor = refunded_minor`, isVersion(orders)),
     )
@@ -33,15 +34,14 @@ export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null =
     const values = { tenantId: tx.tenant.id, id, own: ownOnly(ctx), now: toTimestamp(tx.now()), ifMatch };
     const order = await get(tx.db, cancelPending, values);
     if (order) return releaseOrder(tx, order, "cancel");
-    const state = await get(tx.db, selectState, values);
-    if (state?.status === "pending" && !isCustomer(ctx) && !isPage(ctx)) {
-      await refundOrder(tx, id, {}, { ifMatch });
-      return cancelOrder(tx, id);
-    }
-    if (!state) throw notFound("order", id);
-    if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
-    if (state.status === "pending")
+    const { userId, version, status } = await requireRow(tx, id);
+    if (values.own !== null && userId !== values.own) throw notFound("order", id);
+    if (ifMatch !== null && version !== ifMatch) throw preconditionFailed();
+    if (status !== "pending") throw orderStateError(id, status, "pending orders can be cancelled");
+    if (isCustomer(ctx) || isPage(ctx)) {
       throw wrongState(`Order ${id} is paid in part. Staff can cancel it and refund what was received.`);
-    throw orderStateError(id, state.status, "pending orders can be cancelled");
+    }
+    await refundOrder(tx, id);
+    return cancelOrder(tx, id);
   });
 }

@@ -1,6 +1,8 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
 import { all, bind, byId, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock, type StockReason } from "../catalogue/products/stock.ts";
@@ -10,7 +12,9 @@ import { notifiableEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/messages.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { bumpVersion, insertEvent, type OrderCtx, selectOrderFor } from "./statements.ts";
+import { requireStore } from "./input.ts";
+import { type OrderRow, ofOrder, requireRow } from "./read.ts";
+import { bumpOrder, insertEvent, type OrderCtx, selectOrderFor } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 const noticeLifetimeMs = 86_400_000;
@@ -36,7 +40,7 @@ export const selectCounted = statement((q) =>
       quantity: sql<number>`sum(${orderLines.quantity})`,
     })
     .from(orderLines)
-    .where(sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")} and is_counted`)
+    .where(sql`${ofOrder} and is_counted`)
     .groupBy(orderLines.productId, orderLines.variantId)
     .orderBy(orderLines.productId, orderLines.variantId),
 );
@@ -53,7 +57,7 @@ export interface OrderChange {
   first?: InStatement[];
 }
 
-/** Changes stock, records the event, notifies the customer and reads the order, in one batch. */
+/** Changes stock, records a new version and the event, notifies the customer and reads the order, in one batch. */
 export async function commitTransition(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
   const { event: type, stock, first = [] } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
@@ -61,6 +65,7 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
   const statements = [
     ...first,
     ...(stock ? moveStock(tx, stock[0], counted, stock[1]) : []),
+    bind(bumpOrder, values),
     bind(insertEvent, { ...values, eventId: newId("evt") }),
   ];
   if ((notifiableEvents as readonly string[]).includes(type)) {
@@ -72,6 +77,24 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
   const [order] = rowsOf(selectOrder, results.at(-1));
   if (!order) throw new Error("An order was written but cannot be read");
   return order;
+}
+
+/**
+ * Changes an order in a transaction, for staff and backends. `plan` gets the parameters that its statements share.
+ * @throws forbidden, notFound, preconditionFailed for another version, the errors of `plan`.
+ */
+export function changeOrder(
+  ctx: Ctx,
+  id: string,
+  ifMatch: number | null,
+  plan: (tx: Ctx, order: OrderRow, values: Record<"tenantId" | "id" | "now", string>) => Promise<OrderChange>,
+): Promise<Rendered> {
+  requireStore(ctx);
+  return inTransaction(ctx, async (tx) => {
+    const order = await requireRow(tx, id, ifMatch);
+    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
+    return commitTransition(tx, id, await plan(tx, order, values));
+  });
 }
 
 export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
@@ -91,12 +114,8 @@ const selectOthers = statement((q) =>
       and refunded_minor > 0 and points_reversed < points_earned`)
     .orderBy(orders.createdAt, orders.id),
 );
-const addReversed = statement((q) =>
-  q
-    .update(orders)
-    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...bumpVersion })
-    .where(byId(orders)),
-);
+const addReversed = statement(sql`
+  update ${orders} set points_reversed = points_reversed + ${param("reversed")} where ${byId(orders)}`);
 
 /**
  * Returns points that an order spent; `earlier` is how many were returned before. If refunds of the customer's other
@@ -119,6 +138,6 @@ export async function returnSpentPoints(
     const reversed = await reversePoints(tx, { userId, orderId: id, points, source });
     left -= reversed;
     const change = { ...values, id, reversed, eventId: newId("evt") };
-    await tx.db.batch([bind(addReversed, change), bind(insertEvent, change)]);
+    await tx.db.batch([bind(addReversed, change), bind(bumpOrder, change), bind(insertEvent, change)]);
   }
 }

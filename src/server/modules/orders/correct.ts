@@ -1,21 +1,24 @@
-import { and, sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, compiledOnce, isVersion, param, run, statement } from "../../db/statement.ts";
-import { inTransaction } from "../../db/transaction.ts";
+import { byId, isVersion, params, run, statement } from "../../db/statement.ts";
 import { preconditionFailed, wrongState } from "../../errors.ts";
 import { parseEmail } from "../../values/email.ts";
 import { checkNote, metadataText } from "../../values/fields.ts";
-import { toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { readShippingRates } from "../shipping/service.ts";
 import { zoneOf } from "../shipping/zones.ts";
 import { phoneNumber, postalAddress } from "../users/input.ts";
 import type { OrderPatch } from "./change-model.ts";
-import { commitTransition } from "./commit-transition.ts";
-import { requireStore } from "./input.ts";
-import { type OrderRow, requireRow } from "./read.ts";
-import { bumpVersion } from "./statements.ts";
+import { changeOrder } from "./commit-transition.ts";
+import type { OrderRow } from "./read.ts";
 import { orders } from "./table.ts";
+
+const persons = {
+  ...params("email", "emailKey", "phone", "shippingAddress", "billingAddress"),
+  ...params("note", "staffNote", "metadata", "accessVersion"),
+};
+const isCurrent = and(byId(orders), isVersion(orders));
+const setPersons = statement((q) => q.update(orders).set(persons).where(isCurrent));
 
 type Address = NonNullable<OrderPatch["shipping_address"]>;
 
@@ -30,27 +33,14 @@ export function correctOrder(
   patch: OrderPatch,
   ifMatch: number | null = null,
 ): Promise<Rendered> {
-  requireStore(ctx);
-  return inTransaction(ctx, async (tx) => {
-    const order = await requireRow(tx, id, ifMatch);
+  return changeOrder(ctx, id, ifMatch, async (tx, order, values) => {
     const isNoteOnly = Object.keys(patch).every((name) => name === "staff_note" || name === "metadata");
     if (order.fulfillmentStatus === "fulfilled" && !isNoteOnly) throw wrongState(`Order ${id} is sent already.`);
-    const columns = await patchColumns(tx, order, patch);
-    const names = Object.keys(columns);
-    const update = compiledOnce(`correct order ${names}`, () => {
-      const set = Object.fromEntries(names.map((name) => [name, param(name)]));
-      const raised = { accessVersion: sql`access_version + ${param("raise")}`, ...bumpVersion, buyer: orders.buyer };
-      return statement((q) =>
-        q
-          .update(orders)
-          .set({ ...set, ...raised })
-          .where(and(byId(orders), isVersion(orders))),
-      );
-    });
-    const raise = columns.emailKey !== undefined && columns.emailKey !== order.emailKey ? 1 : 0;
-    const values = { ...columns, raise, tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
-    if ((await run(tx.db, update, values)) === 0) throw preconditionFailed();
-    return commitTransition(tx, id, { event: "order.updated" });
+    const columns = { ...order, ...(await patchColumns(tx, order, patch)) };
+    const accessVersion = order.accessVersion + (columns.emailKey === order.emailKey ? 0 : 1);
+    const changed = await run(tx.db, setPersons, { ...columns, ...values, accessVersion, ifMatch });
+    if (changed === 0) throw preconditionFailed();
+    return { event: "order.updated" };
   });
 }
 

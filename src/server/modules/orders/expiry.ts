@@ -1,6 +1,6 @@
 import { and, eq, lte, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
-import { all, bind, byId, get, param, statement } from "../../db/statement.ts";
+import { all, byId, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { workThrough } from "../tenants/service.ts";
@@ -8,7 +8,6 @@ import { tenantForWork, tenants } from "../tenants/table.ts";
 import { needAttention } from "./attention/attention.ts";
 import { orderAttention } from "./attention/table.ts";
 import { changedColumns, commitTransition, releaseOrder } from "./commit-transition.ts";
-import { bumpOrder, bumpVersion } from "./statements.ts";
 import { orders } from "./table.ts";
 
 // An order that is paid in part waits for staff, who are asked once.
@@ -22,7 +21,7 @@ const selectDue = statement<{ id: string; tenant: string; isPartlyPaid: number }
 const expirePending = statement((q) =>
   q
     .update(orders)
-    .set({ status: "expired", ...bumpVersion })
+    .set({ status: "expired" })
     .where(
       and(
         byId(orders),
@@ -41,7 +40,7 @@ export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
       const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
       if (isPartlyPaid) {
         await needAttention(tx, id, "partial_payment");
-        await commitTransition(tx, id, { event: "order.updated", first: [bind(bumpOrder, values)] });
+        await commitTransition(tx, id, { event: "order.updated" });
         return true;
       }
       const order = await get(tx.db, expirePending, values);

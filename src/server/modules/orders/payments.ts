@@ -17,7 +17,7 @@ import type { PaymentInput } from "./change-model.ts";
 import { commitTransition, selectCounted } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
 import { type OrderRow, readOrder, requireRow } from "./read.ts";
-import { bumpVersion, requireOrderId } from "./statements.ts";
+import { requireOrderId } from "./statements.ts";
 import { orders, payments } from "./table.ts";
 
 const insertPayment = statement((q) =>
@@ -36,24 +36,10 @@ const selectBooked = statement((q) =>
     .from(payments)
     .where(and(ofStore(payments), equals(payments.provider, "provider"), equals(payments.reference, "reference"))),
 );
-const addReceived = statement((q) =>
-  q
-    .update(orders)
-    .set({ receivedMinor: sql`received_minor + ${param("amountMinor")}` })
-    .where(byId(orders)),
-);
-const setPaymentStatus = statement((q) =>
-  q
-    .update(orders)
-    .set({ paymentStatus: param("paymentStatus"), ...bumpVersion, buyer: orders.buyer })
-    .where(byId(orders)),
-);
-const setPaid = statement((q) =>
-  q
-    .update(orders)
-    .set({ ...params("status", "paymentStatus"), paidAt: param("now"), pointsEarned: param("earned"), ...bumpVersion })
-    .where(byId(orders)),
-);
+const addReceived = statement(sql`
+  update ${orders} set received_minor = received_minor + ${param("amountMinor")} where ${byId(orders)}`);
+const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
+const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
 
 /** Money that was received. Without a reference, it is booked each time. */
 interface Received {
@@ -141,40 +127,33 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
  */
 export async function settle(tx: Ctx, id: string): Promise<Rendered> {
   const order = await requireRow(tx, id);
-  const paymentStatus = paymentStatusOf(order);
   const due = dueOf(order);
-  const isPayable = order.status === "pending" || (order.status === "expired" && (await retake(tx, order, due)));
-  if (isPayable && due <= 0) return bookPaid(tx, order, paymentStatus);
-  if (order.status === "expired" || order.status === "cancelled") await needAttention(tx, id, "late_payment");
-  await markSurplus(tx, order, due);
-  await run(tx.db, setPaymentStatus, { tenantId: tx.tenant.id, id, paymentStatus, now: toTimestamp(tx.now()) });
-  return commitTransition(tx, id, { event: "order.updated" });
-}
-
-async function markSurplus(tx: Ctx, { id, status }: OrderRow, due: number): Promise<void> {
-  if (due < 0 && status !== "expired" && status !== "cancelled") await needAttention(tx, id, "overpaid");
-  else if (due >= 0) await endAttention(tx, id, ["overpaid"]);
-}
-
-async function bookPaid(tx: Ctx, order: OrderRow, paymentStatus: OrderRow["paymentStatus"]): Promise<Rendered> {
-  const { id, userId, totalMinor: total } = order;
-  const earned = userId === null ? 0 : pointsFor(total, tx.tenant);
-  if (userId !== null && earned > 0) {
-    await earnPoints(tx, { userId, points: earned, source: `order:${id}:earn`, orderId: id });
+  const isPaid = due <= 0 && (order.status === "pending" || (order.status === "expired" && (await retake(tx, order))));
+  const isLate = !isPaid && (order.status === "expired" || order.status === "cancelled");
+  if (isPaid) await endAttention(tx, id, ["partial_payment", "late_payment"]);
+  if (isLate) await needAttention(tx, id, "late_payment");
+  if (due >= 0) await endAttention(tx, id, ["overpaid"]);
+  else if (!isLate) await needAttention(tx, id, "overpaid");
+  const paymentStatus = paymentStatusOf(order);
+  if (!isPaid) {
+    return commitTransition(tx, id, { event: "order.updated", first: [bind(setStates, { ...order, paymentStatus })] });
   }
-  await endAttention(tx, id, ["partial_payment", "late_payment"]);
-  await markSurplus(tx, { ...order, status: "paid" }, dueOf(order));
-  const values = { tenantId: tx.tenant.id, id, status: "paid", paymentStatus, earned, now: toTimestamp(tx.now()) };
-  return commitTransition(tx, id, {
-    event: "order.paid",
-    stock: ["commit", "pay"],
-    first: [bind(setPaid, values)],
-  });
+  const paid = { status: "paid", paymentStatus, paidAt: toTimestamp(tx.now()), pointsEarned: await earn(tx, order) };
+  const first = [bind(setStates, { ...order, ...paid })];
+  return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
 }
 
-/** Takes what an expired order gave back, if enough money has come and all of it is still there. */
-async function retake(tx: Ctx, order: OrderRow, due: number): Promise<boolean> {
-  if (due > 0) return false;
+/** Returns the points that the customer earned. */
+async function earn(tx: Ctx, { id, userId, totalMinor }: OrderRow): Promise<number> {
+  const points = userId === null ? 0 : pointsFor(totalMinor, tx.tenant);
+  if (userId !== null && points > 0) {
+    await earnPoints(tx, { userId, points, source: `order:${id}:earn`, orderId: id });
+  }
+  return points;
+}
+
+/** Takes what an expired order gave back, if all of it is still there. */
+async function retake(tx: Ctx, order: OrderRow): Promise<boolean> {
   const { id, userId, pointsUsed: points, discountCode, emailKey } = order;
   try {
     await inSavepoint(tx, async () => {

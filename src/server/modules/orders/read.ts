@@ -1,14 +1,18 @@
+import { sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
-import { byId, get, statement } from "../../db/statement.ts";
+import { byId, get, param, statement } from "../../db/statement.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { requireAccess } from "./guests/access-token.ts";
 import { isPage, ownOnly } from "./input.ts";
 import { type OrderCtx, requireOrderId, selectOrderFor } from "./statements.ts";
-import { orders } from "./table.ts";
+import { orderLines, orders } from "./table.ts";
 
 export type OrderRow = typeof orders.$inferSelect;
 
+/** The rows of the order `id` in the tables of its lines, payments and refunds. */
+export const ofOrder = sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")}`;
+export const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
 const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
 
 /** Returns an order: of the customer, of the guest whose token was sent, or any for staff. Errors: notFound. */

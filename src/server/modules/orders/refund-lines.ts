@@ -32,17 +32,11 @@ export function planLines(lines: readonly PaidLine[], { lines: asked, restock = 
   const planned = lines
     .filter((line) => (pieces.get(line.id)?.quantity ?? 0) > 0)
     .map((line): RefundedLine => {
-      const { quantity, cancelled } = pieces.get(line.id) as Pieces;
+      const { id: lineId, productId, variantId } = line;
+      const { quantity, cancelled } = pieces.get(lineId) as Pieces;
       const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
-      const item = { productId: line.productId, variantId: line.variantId };
-      return {
-        lineId: line.id,
-        item,
-        quantity,
-        cancelled,
-        amount,
-        restocked: restock && line.isCounted ? quantity : 0,
-      };
+      const restocked = restock && line.isCounted ? quantity : 0;
+      return { lineId, item: { productId, variantId }, quantity, cancelled, amount, restocked };
     });
   const after = (line: PaidLine) => line.refundedQuantity + (pieces.get(line.id)?.quantity ?? 0);
   return {
@@ -56,7 +50,8 @@ function allPieces(line: PaidLine): Pieces {
   return { quantity: line.quantity - line.refundedQuantity, cancelled: unsentOf(line) };
 }
 
-function unsentOf({ quantity, fulfilledQuantity, cancelledQuantity }: PaidLine): number {
+/** Pieces that were neither sent nor cancelled. */
+export function unsentOf({ quantity, fulfilledQuantity, cancelledQuantity }: PaidLine): number {
   return quantity - fulfilledQuantity - cancelledQuantity;
 }
 
@@ -66,23 +61,36 @@ export function sentOf(line: PaidLine): number {
 }
 
 function askedPieces(lines: readonly PaidLine[], asked: NonNullable<RefundInput["lines"]>): Map<string, Pieces> {
-  const known = new Map(lines.map((line) => [line.id, line]));
-  const pieces = new Map<string, Pieces>();
-  for (const [index, { line_id: id, quantity, returned = false }] of asked.entries()) {
-    const line = known.get(id);
-    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
-    if (pieces.has(id)) throw invalidField(`lines.${index}.line_id`, "is repeated");
-    requirePieces(`lines.${index}.quantity`, line, { quantity, returned });
-    pieces.set(id, { quantity, cancelled: returned ? 0 : quantity });
-  }
-  return pieces;
+  requirePieces(lines, asked, (line, { returned }) => {
+    if (returned) return [sentOf(line), "that were sent can be refunded"];
+    const more = sentOf(line) === 0 ? "" : `. For pieces that came back, set "returned"`;
+    return [unsentOf(line), `that were not sent can be refunded${more}`];
+  });
+  return new Map(
+    asked.map(({ line_id: id, quantity, returned }) => [id, { quantity, cancelled: returned ? 0 : quantity }]),
+  );
 }
 
-function requirePieces(field: string, line: PaidLine, { quantity, returned }: { quantity: number; returned: boolean }) {
-  if (!Number.isInteger(quantity) || quantity < 1) throw invalidField(field, "must be a whole number of at least 1");
-  const left = returned ? sentOf(line) : unsentOf(line);
-  if (quantity <= left) return;
-  const kind = returned ? "that were sent can be refunded" : "that were not sent can be refunded";
-  const more = returned || sentOf(line) === 0 ? "" : `. For pieces that came back, set "returned"`;
-  throw fieldError(wrongState, field, `is ${quantity}, but ${left} of ${line.sku ?? line.title} ${kind}${more}`);
+/**
+ * Checks that `pieces` name lines of the order, each once, and no more of each than `limit` returns with its words.
+ * @throws validationFailed; wrongState for more pieces.
+ */
+export function requirePieces<Piece extends { line_id: string; quantity: number }>(
+  lines: readonly PaidLine[],
+  pieces: readonly Piece[],
+  limit: (line: PaidLine, piece: Piece) => [left: number, words: string],
+): void {
+  const seen = new Set<string>();
+  for (const [index, piece] of pieces.entries()) {
+    const { line_id: id, quantity } = piece;
+    const field = `lines.${index}.quantity`;
+    const line = lines.find((one) => one.id === id);
+    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
+    if (seen.has(id)) throw invalidField(`lines.${index}.line_id`, "is repeated");
+    seen.add(id);
+    if (!Number.isInteger(quantity) || quantity < 1) throw invalidField(field, "must be a whole number of at least 1");
+    const [left, words] = limit(line, piece);
+    if (quantity <= left) continue;
+    throw fieldError(wrongState, field, `is ${quantity}, but ${left} of ${line.sku ?? line.title} ${words}`);
+  }
 }

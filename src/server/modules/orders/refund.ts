@@ -1,11 +1,11 @@
-import { and, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, byId, ofStore, param, params, statement } from "../../db/statement.ts";
-import { inDryRun, inTransaction } from "../../db/transaction.ts";
+import { all, bind, byId, param, params, statement } from "../../db/statement.ts";
+import { inDryRun } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
 import { checkNote } from "../../values/fields.ts";
 import { formatMinor, parseMoney, toAmount } from "../../values/money.ts";
-import { newId, toTimestamp } from "../../values/stamps.ts";
+import { newId } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock } from "../catalogue/products/stock.ts";
 import { releaseDiscount } from "../discounts/use.ts";
@@ -13,17 +13,14 @@ import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { endAttention } from "./attention/attention.ts";
 import type { RefundInput } from "./change-model.ts";
-import { commitTransition, returnSpentPoints } from "./commit-transition.ts";
+import { changeOrder, returnSpentPoints } from "./commit-transition.ts";
 import { computeFulfillment } from "./fulfillments/fulfillments.ts";
-import { requireStore } from "./input.ts";
 import { dueOf, paymentStatusOf } from "./payments.ts";
-import { type OrderRow, requireRow } from "./read.ts";
+import { type OrderRow, ofOrder, selectLines } from "./read.ts";
 import { planLines, type RefundedLine } from "./refund-lines.ts";
-import { bumpVersion, orderStateError } from "./statements.ts";
+import { orderStateError } from "./statements.ts";
 import { orderLines, orderRefunds, orders, payments } from "./table.ts";
 
-const ofOrder = sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")}`;
-const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
 const selectShipping = statement((q) =>
   q
     .select({ refunded: sql<number>`coalesce(sum(shipping_minor), 0)` })
@@ -54,15 +51,13 @@ const insertRefund = statement((q) =>
     ...params("pointsReturned", "pointsReversed"),
   }),
 );
+const sums = params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed");
+const states = params("status", "paymentStatus", "cancelledAt");
 const updateOrder = statement((q) =>
   q
     .update(orders)
-    .set({
-      ...params("refundedMinor", "creditedMinor", "paymentStatus", "pointsReturned", "pointsReversed"),
-      ...params("status", "cancelledAt"),
-      ...bumpVersion,
-    })
-    .where(and(ofStore(orders), byId(orders))),
+    .set({ ...sums, ...states })
+    .where(byId(orders)),
 );
 
 /** The parts of a refund, in minor units. */
@@ -81,19 +76,16 @@ interface Plan {
  * Refunds lines, shipping, an amount, or by default everything that is left.
  * @throws notFound, preconditionFailed, validationFailed; wrongState for more than was received or is left.
  */
-export async function refundOrder(
+export function refundOrder(
   ctx: Ctx,
   id: string,
   input: RefundInput = {},
   { ifMatch = null, isDryRun = false }: { ifMatch?: number | null; isDryRun?: boolean } = {},
 ): Promise<Rendered> {
-  requireStore(ctx);
+  if (isDryRun) return inDryRun(ctx, (tx) => refundOrder(tx, id, input, { ifMatch }));
   const reason = checkNote("reason", input.reason ?? null, 500);
-  const run = isDryRun ? inDryRun : inTransaction;
-  return run(ctx, async (tx) => {
-    const order = await requireRow(tx, id, ifMatch);
+  return changeOrder(ctx, id, ifMatch, async (tx, order, values) => {
     requirePaid(order);
-    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
     const plan = await planRefund(tx, order, input);
     // Pieces that cost nothing are left when all money is back.
     if (order.paymentStatus === "refunded" && plan.lines.length === 0) {
@@ -118,7 +110,7 @@ export async function refundOrder(
     const { change, isSurplus } = changeOf(order, plan, points, values.now);
     if (!isSurplus) await endAttention(tx, id, ["overpaid"]);
     if (change.refundedMinor === order.receivedMinor) await endAttention(tx, id, ["late_payment", "partial_payment"]);
-    return commitTransition(tx, id, {
+    return {
       event: "order.refunded",
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
@@ -128,7 +120,7 @@ export async function refundOrder(
         ...(change.cancelledAt === values.now ? releaseDiscount(tx, id) : []),
         ...moveStock(tx, "restock", items, "restock"),
       ],
-    });
+    };
   });
 }
 

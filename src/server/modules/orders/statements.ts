@@ -1,6 +1,5 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { pick } from "../../db/selection.ts";
 import { byId, param, type Statement, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
@@ -15,16 +14,10 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now"> & Partial<Pick<Ctx, "a
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** Columns that every write of an order sets. The order is no longer pending afterwards. */
-export const bumpVersion = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
-
-/** A write after which an order is as pending as before. */
-export const bumpOrder = statement((q) =>
-  q
-    .update(orders)
-    .set({ ...bumpVersion, buyer: orders.buyer })
-    .where(byId(orders)),
-);
+/** Follows every write of an order. Only pending orders count towards the limits of their buyer. */
+export const bumpOrder = statement(sql`
+  update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
+  where ${byId(orders)}`);
 
 // The form of all amounts is computed once, because a libSQL server parses the statement for each order, and a short
 // one is faster.
@@ -123,13 +116,6 @@ export function orderAudience(ctx: Partial<Pick<Ctx, "actor">>): Audience {
 export function selectOrderFor(ctx: Partial<Pick<Ctx, "actor">>): Statement<Rendered> {
   return selectOrder[orderAudience(ctx)];
 }
-
-export const selectState = statement((q) =>
-  q
-    .select(pick(orders, "status", "paymentStatus", "version", "userId", "accessVersion", "updatedAt"))
-    .from(orders)
-    .where(and(byId(orders), visible)),
-);
 
 export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order", id);

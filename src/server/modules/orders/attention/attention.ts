@@ -1,16 +1,13 @@
 import { and, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { ofStore, param, params, run, statement } from "../../../db/statement.ts";
-import { inTransaction } from "../../../db/transaction.ts";
-import { invalidField, wrongState } from "../../../errors.ts";
+import { wrongState } from "../../../errors.ts";
 import { checkNote } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import type { AttentionInput } from "../change-model.ts";
-import { commitTransition } from "../commit-transition.ts";
-import { requireStore } from "../input.ts";
-import { requireRow } from "../read.ts";
-import { bumpOrder, type OrderCtx, requireOrderId } from "../statements.ts";
-import { attentionKinds } from "../states.ts";
+import { changeOrder } from "../commit-transition.ts";
+import type { OrderCtx } from "../statements.ts";
+import type { attentionKinds } from "../states.ts";
 import { orderAttention } from "./table.ts";
 
 export type AttentionKind = (typeof attentionKinds)[number];
@@ -55,19 +52,14 @@ function endOpen(
 
 /** Records what staff decided about an order. Errors: notFound; wrongState if it does not need this attention. */
 export async function resolveAttention(ctx: Ctx, id: string, input: AttentionInput, ifMatch: number | null = null) {
-  requireStore(ctx);
-  requireOrderId(id);
   const { kind, action } = input;
-  if (!attentionKinds.includes(kind)) throw invalidField("kind", `must be ${attentionKinds.join(" or ")}`);
   const note = checkNote("note", input.note ?? null, 2000);
-  return inTransaction(ctx, async (tx) => {
-    await requireRow(tx, id, ifMatch);
+  return changeOrder(ctx, id, ifMatch, async (tx) => {
     const { actor } = tx;
     const endedBy = actor.kind === "user" ? actor.userId : actor.kind === "app" ? actor.appId : "terminal";
     if ((await endOpen(tx, id, [kind], { action, endedBy, note })) === 0) {
       throw wrongState(`Order ${id} does not need attention for ${kind}.`);
     }
-    await run(tx.db, bumpOrder, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
-    return commitTransition(tx, id, { event: "order.updated" });
+    return { event: "order.updated" };
   });
 }

@@ -1,44 +1,33 @@
-import { and, sql } from "drizzle-orm";
+import type { InStatement } from "@libsql/core/api";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
-import { inTransaction } from "../../../db/transaction.ts";
-import { fieldError, invalidField, notFound, wrongState } from "../../../errors.ts";
-import { newId, toTimestamp } from "../../../values/stamps.ts";
+import { all, bind, byId, get, type Params, param, params, run, statement } from "../../../db/statement.ts";
+import { notFound, wrongState } from "../../../errors.ts";
+import { newId } from "../../../values/stamps.ts";
 import type { Rendered } from "../../catalogue/products/rendering.ts";
 import type { FulfillmentInput, TrackingInput } from "../change-model.ts";
-import { commitTransition } from "../commit-transition.ts";
-import { requireStore } from "../input.ts";
-import { requireRow } from "../read.ts";
-import { sentOf } from "../refund-lines.ts";
-import { bumpOrder, orderStateError } from "../statements.ts";
+import { changeOrder } from "../commit-transition.ts";
+import { ofOrder, selectLines } from "../read.ts";
+import { requirePieces, sentOf, unsentOf } from "../refund-lines.ts";
+import { orderStateError } from "../statements.ts";
 import { fulfillments, orderLines, orders } from "../table.ts";
 import { trackingOf } from "./tracking.ts";
 
 /** A parcel that was recorded by mistake can be deleted for this long. */
 const deletableMs = 24 * 3_600_000;
 
-const ofOrder = and(ofStore(orderLines), equals(orderLines.orderId, "id"));
-const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
-const sendPieces = statement((q) =>
-  q
-    .update(orderLines)
-    .set({ fulfilledQuantity: sql`fulfilled_quantity + ${param("quantity")}` })
-    .where(and(ofOrder, equals(orderLines.id, "lineId"))),
-);
+const sendPieces = statement(sql`
+  update ${orderLines} set fulfilled_quantity = fulfilled_quantity + ${param("quantity")}
+  where ${ofOrder} and id = ${param("lineId")}`);
 const insertFulfillment = statement((q) =>
   q.insert(fulfillments).values({
     ...params("tenantId", "lines", "tracking"),
     ...{ id: param("fulfillmentId"), orderId: param("id"), createdAt: param("now") },
   }),
 );
-const isOne = and(ofStore(fulfillments), equals(fulfillments.id, "fulfillmentId"), equals(fulfillments.orderId, "id"));
+const isOne = sql`${ofOrder} and id = ${param("fulfillmentId")}`;
 const selectOne = statement((q) => q.select().from(fulfillments).where(isOne));
-const setTracking = statement((q) =>
-  q
-    .update(fulfillments)
-    .set({ tracking: param("tracking") })
-    .where(isOne),
-);
+const setTracking = statement(sql`update ${fulfillments} set tracking = ${param("tracking")} where ${isOne}`);
 const deleteOne = statement((q) => q.delete(fulfillments).where(isOne));
 const isOpen = sql`exists (select 1 from ${orderLines} where order_id = ${orders.id}
   and fulfilled_quantity + cancelled_quantity < quantity)`;
@@ -60,68 +49,41 @@ export const computeFulfillment = statement((q) =>
  * Records a parcel of a paid order: these pieces, or all that are left.
  * @throws notFound, validationFailed; wrongState for an order that is not paid, and for more pieces than are left.
  */
-export async function createFulfillment(
+export function createFulfillment(
   ctx: Ctx,
   id: string,
   input: FulfillmentInput = {},
   ifMatch: number | null = null,
 ): Promise<Rendered> {
-  requireStore(ctx);
   const tracking = input.tracking ? JSON.stringify(trackingOf(input.tracking)) : null;
-  return inTransaction(ctx, async (tx) => {
-    const { status } = await requireRow(tx, id, ifMatch);
+  return changeOrder(ctx, id, ifMatch, async (tx, { status }, values) => {
     if (status !== "paid") throw orderStateError(id, status, "paid orders can be fulfilled");
-    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
-    const pieces = piecesOf(await all(tx.db, selectLines, values), input.lines);
+    const ordered = await all(tx.db, selectLines, values);
+    const left = ordered.filter((line) => unsentOf(line) > 0);
+    const pieces = input.lines ?? left.map((line): Piece => ({ line_id: line.id, quantity: unsentOf(line) }));
+    requirePieces(ordered, pieces, (line) => [unsentOf(line), "are left to fulfill"]);
     if (pieces.length === 0) throw wrongState(`Nothing of order ${id} is left to fulfill.`);
-    const lines = JSON.stringify(pieces);
-    const isLast = await sendAll(tx, values, pieces);
-    return commitTransition(tx, id, {
-      event: isLast ? "order.fulfilled" : "order.shipped",
-      first: [bind(insertFulfillment, { ...values, fulfillmentId: newId("ful"), lines, tracking })],
-    });
+    const isSent = (line: (typeof left)[number]) =>
+      pieces.some(({ line_id, quantity }) => line_id === line.id && quantity === unsentOf(line));
+    const lines = JSON.stringify(pieces.map(({ line_id, quantity }) => ({ line_id, quantity })));
+    return {
+      event: left.every(isSent) ? "order.fulfilled" : "order.shipped",
+      first: [
+        ...sendAll(values, pieces, 1),
+        bind(insertFulfillment, { ...values, fulfillmentId: newId("ful"), lines, tracking }),
+      ],
+    };
   });
 }
 
 type Piece = { line_id: string; quantity: number };
 
-async function sendAll(
-  tx: Ctx,
-  values: { tenantId: string; id: string; now: string },
-  pieces: Piece[],
-): Promise<boolean> {
-  const sends = pieces.map(({ line_id: lineId, quantity }) => bind(sendPieces, { ...values, lineId, quantity }));
-  await tx.db.batch([...sends, bind(computeFulfillment, values), bind(bumpOrder, values)]);
-  return (await requireRow(tx, values.id)).fulfillmentStatus === "fulfilled";
-}
-
-type Line = typeof orderLines.$inferSelect;
-
-export function remainingOf({ quantity, fulfilledQuantity, cancelledQuantity }: Line): number {
-  return quantity - fulfilledQuantity - cancelledQuantity;
-}
-
-function piecesOf(lines: readonly Line[], asked: FulfillmentInput["lines"]): Piece[] {
-  if (!asked) {
-    const left = lines.map((line): Piece => ({ line_id: line.id, quantity: remainingOf(line) }));
-    return left.filter(({ quantity }) => quantity > 0);
-  }
-  const seen = new Set<string>();
-  return asked.map(({ line_id: lineId, quantity }, index) => {
-    const line = lines.find(({ id }) => id === lineId);
-    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
-    if (seen.has(lineId)) throw invalidField(`lines.${index}.line_id`, "is repeated");
-    seen.add(lineId);
-    const left = remainingOf(line);
-    if (!Number.isInteger(quantity) || quantity < 1) {
-      throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
-    }
-    if (quantity > left) {
-      const message = `is ${quantity}, but ${left} of ${line.sku ?? line.title} are left to fulfill`;
-      throw fieldError(wrongState, `lines.${index}.quantity`, message);
-    }
-    return { line_id: lineId, quantity };
-  });
+/** Statements that send pieces, or with -1 take them back. */
+function sendAll(values: Params, pieces: readonly Piece[], sign: 1 | -1): InStatement[] {
+  const sends = pieces.map((piece) =>
+    bind(sendPieces, { ...values, lineId: piece.line_id, quantity: sign * piece.quantity }),
+  );
+  return [...sends, bind(computeFulfillment, values)];
 }
 
 interface Parcel {
@@ -137,15 +99,11 @@ export function updateFulfillment(
   { tracking }: TrackingInput,
   ifMatch: number | null = null,
 ): Promise<Rendered> {
-  requireStore(ctx);
-  return inTransaction(ctx, async (tx) => {
-    const values = { tenantId: tx.tenant.id, id, fulfillmentId };
-    await requireRow(tx, id, ifMatch);
+  return changeOrder(ctx, id, ifMatch, async (tx, _order, values) => {
     const text = tracking && JSON.stringify(trackingOf(tracking));
-    if ((await run(tx.db, setTracking, { ...values, tracking: text })) === 0)
-      throw notFound("fulfillment", fulfillmentId);
-    await run(tx.db, bumpOrder, { ...values, now: toTimestamp(tx.now()) });
-    return commitTransition(tx, id, { event: "order.updated" });
+    const changed = await run(tx.db, setTracking, { ...values, fulfillmentId, tracking: text });
+    if (changed === 0) throw notFound("fulfillment", fulfillmentId);
+    return { event: "order.updated" };
   });
 }
 
@@ -158,10 +116,8 @@ export function deleteFulfillment(
   { id, fulfillment_id: fulfillmentId }: Parcel,
   ifMatch: number | null = null,
 ): Promise<Rendered> {
-  requireStore(ctx);
-  return inTransaction(ctx, async (tx) => {
-    const values = { tenantId: tx.tenant.id, id, fulfillmentId, now: toTimestamp(tx.now()) };
-    await requireRow(tx, id, ifMatch);
+  return changeOrder(ctx, id, ifMatch, async (tx, _order, ofOrder) => {
+    const values = { ...ofOrder, fulfillmentId };
     const found = await get(tx.db, selectOne, values);
     if (!found) throw notFound("fulfillment", fulfillmentId);
     if (Date.parse(found.createdAt) < tx.now() - deletableMs) {
@@ -172,10 +128,6 @@ export function deleteFulfillment(
     const isKept = ({ line_id: lineId, quantity }: Piece) =>
       lines.every((line) => line.id !== lineId || sentOf(line) >= quantity);
     if (!pieces.every(isKept)) throw wrongState("Pieces of this fulfillment came back and were refunded.");
-    const back = pieces.map(({ line_id: lineId, quantity }) =>
-      bind(sendPieces, { ...values, lineId, quantity: -quantity }),
-    );
-    await tx.db.batch([...back, bind(deleteOne, values), bind(computeFulfillment, values), bind(bumpOrder, values)]);
-    return commitTransition(tx, id, { event: "order.updated" });
+    return { event: "order.updated", first: [...sendAll(values, pieces, -1), bind(deleteOne, values)] };
   });
 }

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { byId, get, statement } from "../../../db/statement.ts";
+import { byId, get, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { notFound } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { sameHash } from "../../app-keys/lookup.ts";
 import { requireStore } from "../input.ts";
-import { bumpVersion, requireOrderId } from "../statements.ts";
+import { bumpOrder, requireOrderId } from "../statements.ts";
 import { orders } from "../table.ts";
 
 /** A token opens an order for this long after the order's last change. */
@@ -15,13 +15,7 @@ const validMs = 180 * 86_400_000;
 const selectAccess = statement((q) =>
   q.select({ accessVersion: orders.accessVersion, updatedAt: orders.updatedAt }).from(orders).where(byId(orders)),
 );
-const raiseVersion = statement((q) =>
-  q
-    .update(orders)
-    .set({ accessVersion: sql`access_version + 1`, ...bumpVersion, buyer: orders.buyer })
-    .where(byId(orders))
-    .returning({ id: orders.id }),
-);
+const raiseVersion = statement(sql`update ${orders} set access_version = access_version + 1 where ${byId(orders)}`);
 
 /** The token with which a guest sees an order. It is computed, so nothing secret is stored. */
 export function accessToken(
@@ -46,7 +40,8 @@ export function revokeAccess(ctx: Ctx, id: string): Promise<void> {
   requireOrderId(id);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
-    if (!(await get(tx.db, raiseVersion, values))) throw notFound("order", id);
+    if ((await run(tx.db, raiseVersion, values)) === 0) throw notFound("order", id);
+    await run(tx.db, bumpOrder, values);
   });
 }
 

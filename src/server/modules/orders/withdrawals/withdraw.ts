@@ -1,7 +1,7 @@
 import { and, desc, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { pick } from "../../../db/selection.ts";
-import { all, bind, equals, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
+import { all, equals, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { emailKey, parseEmail } from "../../../values/email.ts";
 import { checkNote, requireText } from "../../../values/fields.ts";
@@ -12,7 +12,6 @@ import { needAttention } from "../attention/attention.ts";
 import type { AccessInput, WithdrawalInput } from "../change-model.ts";
 import { commitTransition } from "../commit-transition.ts";
 import { accessToken } from "../guests/access-token.ts";
-import { bumpOrder } from "../statements.ts";
 import { orderLines, orders } from "../table.ts";
 import { withdrawals } from "./table.ts";
 
@@ -104,10 +103,7 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
     await run(tx.db, insertWithdrawal, row);
     if (found) {
       await needAttention(tx, found.id, "withdrawal");
-      await commitTransition(tx, found.id, {
-        event: "order.updated",
-        first: [bind(bumpOrder, { ...row, id: found.id })],
-      });
+      await commitTransition(tx, found.id, { event: "order.updated" });
     }
     if (!isMailed || (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0)) return;
     // Free text of a stranger does not go to an address that nobody has verified.
