@@ -1,5 +1,5 @@
 import { type Arg, flagsOf, positionalsOf, sharedArgs } from "../src/cli/framework/args.ts";
-import { type Command, type CommandGroup, listCommands } from "../src/cli/framework/command.ts";
+import type { Command, CommandGroup, Load } from "../src/cli/framework/command.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "../src/cli/framework/help.ts";
 
 const introduction = `# Terminal reference
@@ -48,6 +48,12 @@ const variablesWithoutFlag: [name: string, text: string][] = [
   ["NODE_EXTRA_CA_CERTS", "File with further certificate authorities (PEM) for outgoing connections"],
   ["NO_COLOR", "Any value: print without colours"],
 ];
+
+export function listCommands({ subCommands }: CommandGroup): [path: string[], load: Load][] {
+  return Object.entries(subCommands).flatMap(([name, sub]): [string[], Load][] =>
+    typeof sub === "function" ? [[[name], sub]] : listCommands(sub).map(([path, load]) => [[name, ...path], load]),
+  );
+}
 
 /** The whole reference as Markdown, generated from the definitions; it is `docs/CLI.md`. */
 export async function renderReference(tree: CommandGroup): Promise<string> {

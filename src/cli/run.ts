@@ -5,39 +5,36 @@ import { commandTree } from "./commands/command-tree.ts";
 import type { GivenValues } from "./framework/args.ts";
 import { type CommandGroup, type Load, type ReadyRun, type Run, runCommand } from "./framework/command.ts";
 import { findCommand, incompleteError } from "./framework/find-command.ts";
-import { findMissing, questions } from "./framework/questions.ts";
+import { askForMissing, findMissing } from "./framework/questions.ts";
+import { asksForHelp, readArgs, refuseTogether } from "./framework/read-args.ts";
 import { reportError } from "./framework/report-error.ts";
-import { asksForHelp, checkArgs } from "./framework/strictness.ts";
 import { type Console, createConsole, info, printJson } from "./terminal/console.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Refuses what citty accepts, then applies the shared flags: the console writes JSON, asks no questions, or has no colours. */
-const strictness: CittyPlugin = {
-  name: "strictness",
-  setup({ rawArgs, args: values, data }) {
-    checkArgs(rawArgs, data.command.args, values);
-    data.values = values;
-    data.console = createConsole(data.terminal, values);
+/** Reads the arguments, finds the store, and asks for what is missing, before citty runs the command. */
+const preparation: CittyPlugin = {
+  name: "preparation",
+  async setup({ rawArgs, data }) {
+    const run: ReadyRun = data;
+    run.values = readArgs(rawArgs, run.command.args);
+    refuseTogether(run.command, run.values);
+    run.console = createConsole(run.terminal, run.values);
+    await findStore(run);
+    await askForMissing(run, findNames);
   },
 };
 
 /** Fills in the store of the environment or of bodega.env, or the only one. Of several, an error names them. */
-const store: CittyPlugin = {
-  name: "store",
-  async setup({ data }) {
-    const { command, values, terminal }: ReadyRun = data;
-    const { namespace: arg } = command.args;
-    if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
-    const { openOptions } = await import("../server/config/environment.ts");
-    // The command itself reports wrong settings.
-    const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
-    values.namespace = env.BODEGA_NAMESPACE || undefined;
-    if (arg.required && values.namespace === undefined) await chooseOnlyStore(data);
-  },
-};
-
-// Each plugin sees what earlier ones have checked or filled in.
-const plugins = [strictness, store, questions(findNames)];
+async function findStore(run: ReadyRun): Promise<void> {
+  const { command, values, terminal } = run;
+  const { namespace: arg } = command.args;
+  if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
+  const { openOptions } = await import("../server/config/environment.ts");
+  // The command itself reports wrong settings.
+  const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
+  values.namespace = env.BODEGA_NAMESPACE || undefined;
+  if (arg.required && values.namespace === undefined) await chooseOnlyStore(run);
+}
 
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
   if (argv[0] === "__complete") {
@@ -54,7 +51,7 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     if (isHelp || typeof target !== "function") return await printHelp(path, target, run);
     run.command = await target();
     if (asksForHelp(rest, run.command.args)) return await printHelp(path, target, run);
-    return await runCommand(run.command, rest, plugins, run);
+    return await runCommand(run.command, rest, [preparation], run);
   } catch (error) {
     return reportError(error, run);
   }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type CommandArgs, valueArg, wordArg } from "../../src/cli/framework/args.ts";
-import { parseLine } from "./parse-line.ts";
+import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { openCli } from "./run-bodega.ts";
 
 const { run, failure, json } = openCli();
@@ -103,13 +103,13 @@ test("values that citty loses are kept: of repeated flags, of numbers below zero
     file: { ...wordArg("A list of words"), multiple: true },
   };
   const line = ["--scope", "a", "--no-docs", "--scope=b", "-12", "x", "--", "--scope"];
-  expect(parseLine(line, args)).toMatchObject({
+  expect(readArgs(line, args)).toMatchObject({
     scope: ["a", "b"],
     "no-docs": true,
     delta: "-12",
     file: ["x", "--scope"],
   });
-  expect(parseLine([], args)).toMatchObject({ scope: [], "no-docs": false, file: [] });
+  expect(readArgs([], args)).toMatchObject({ scope: [], "no-docs": false, file: [] });
 });
 
 test("flags take precedence over the environment, and an empty variable counts as unset", async () => {

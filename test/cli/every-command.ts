@@ -1,9 +1,10 @@
+import { listCommands } from "../../scripts/reference.ts";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import { type CommandArgs, flagsOf, formatArg, type GivenValues, positionalsOf } from "../../src/cli/framework/args.ts";
-import { type Command, listCommands } from "../../src/cli/framework/command.ts";
+import type { Command } from "../../src/cli/framework/command.ts";
 import { findMissing } from "../../src/cli/framework/questions.ts";
+import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { type CommandCall, commandCalls } from "./command-calls.ts";
-import { parseLine } from "./parse-line.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
 import { openCli, type Step } from "./run-bodega.ts";
 import { type Outcome, runHere } from "./run-here.ts";
@@ -66,7 +67,7 @@ export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[]
 /** Splits the line into one without required arguments, and those in the order of their prompts. */
 export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   const { path, command, call } = called;
-  const values = parseLine(call.args(shop), command.args);
+  const values = readArgs(call.args(shop), command.args);
   const required = findMissing(command.args, {}).map(([name, arg]) => ({ name, arg, value: values[name] }));
   const rest: GivenValues = Object.fromEntries(
     Object.entries(values).filter(([name]) => !required.some((one) => one.name === name)),

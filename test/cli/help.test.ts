@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { renderReference } from "../../scripts/reference.ts";
+import { listCommands, renderReference } from "../../scripts/reference.ts";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { type Command, listCommands } from "../../src/cli/framework/command.ts";
+import type { Command } from "../../src/cli/framework/command.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
 import { findMissing } from "../../src/cli/framework/questions.ts";
-import { parseLine } from "./parse-line.ts";
+import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 
@@ -61,7 +61,7 @@ describe("every command", () => {
       expect(program).toBe("bodega");
       const target = findCommand(commandTree, argv);
       expect(target).toMatchObject({ isHelp: false, path });
-      expect(findMissing(command.args, parseLine(target.rest, command.args))).toEqual([]);
+      expect(findMissing(command.args, readArgs(target.rest, command.args))).toEqual([]);
     }
   });
 });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
 import { findMissing } from "../../src/cli/framework/questions.ts";
+import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { readConfig } from "../../src/server/config/config.ts";
-import { parseLine } from "../cli/parse-line.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (name: string) => readFileSync(join(root, name), "utf8");
@@ -54,7 +54,7 @@ async function takes(words: string[]): Promise<void> {
   const { target, rest } = findCommand(commandTree, words.slice(1));
   if (typeof target !== "function") throw new Error(`no command: ${words.join(" ")}`);
   const { args } = await target();
-  expect(findMissing(args, parseLine(rest, args))).toEqual([]);
+  expect(findMissing(args, readArgs(rest, args))).toEqual([]);
 }
 
 test("the image runs existing commands, as an account of its own", async () => {

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
+import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { defaultBodyLimits } from "../../src/server/api/app.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { idleSeconds } from "../../src/server/runtime/port.ts";
 import { expiryWarningDays } from "../../src/server/tls/certificate.ts";
-import { parseLine } from "../cli/parse-line.ts";
 import { statusOfCode } from "../support/error-status.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");
@@ -41,7 +41,7 @@ test("commands on the page are accepted", async () => {
     if (typeof target !== "function") throw new Error(`no command: ${line}`);
     const { args } = await target();
     // Arguments that the command does not have are refused.
-    expect(() => parseLine(rest, args)).not.toThrow();
+    expect(() => readArgs(rest, args)).not.toThrow();
   }
 });
 

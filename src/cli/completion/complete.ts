@@ -5,7 +5,7 @@ import { type DatabaseFlags, readDatabaseFlags, withDatabase } from "../context/
 import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
 import type { CommandGroup } from "../framework/command.ts";
 import { findCommand } from "../framework/find-command.ts";
-import { tokenize } from "../framework/strictness.ts";
+import { tokenize } from "../framework/read-args.ts";
 import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 

@@ -14,8 +14,7 @@ export interface Arg {
   required?: boolean;
   /** A flag that can be repeated, or the last word if it takes all that remain. */
   multiple?: boolean;
-  /** A switch with `true` is on until `--no-<name>` turns it off. */
-  default?: string | boolean;
+  default?: string;
   /** A switch with three values: `--name`, `--no-<name>`, and not given. */
   negatable?: boolean;
   /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
@@ -68,8 +67,8 @@ export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
   quiet: { type: "boolean", alias: "q", description: "Print only ids, without notes" },
   yes: { type: "boolean", alias: "y", description: "Answer yes to confirmation questions" },
-  input: { type: "boolean", default: true, description: "Ask no questions, even at a terminal" },
-  color: { type: "boolean", default: true, description: "Print without colours (also when NO_COLOR is set)" },
+  "no-input": { type: "boolean", description: "Ask no questions, even at a terminal" },
+  "no-color": { type: "boolean", description: "Print without colours (also when NO_COLOR is set)" },
   "data-dir": valueArg("dir", "Data directory (default: bodega-data)", {
     env: "BODEGA_DATA_DIR",
     completes: "directory",
@@ -102,12 +101,8 @@ export function numberArg(noun: string, description: string) {
   return valueArg("number", description, { parse: (flag: string, text: string) => parseWhole(flag, text, noun) });
 }
 
-export function choiceArg<const O extends readonly string[], M extends More>(
-  options: O,
-  description: string,
-  more?: M,
-) {
-  return { type: "string", options, description, ...(more as M) } as const;
+export function choiceArg<const O extends readonly string[]>(options: O, description: string) {
+  return { type: "string", options, description } as const;
 }
 
 export function fileArg<const M extends More>(description: string, more?: M) {
@@ -155,10 +150,9 @@ export function limitArg(defaultLimit: string, max?: number) {
 /** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: CommandArgs = { ...sharedArgs, namespace: namespaceArg };
 
-/** How a flag is typed: `--name` or `--no-name`; both for a switch with three values. */
-export function flagForms(name: string, { type, negatable, default: preset }: Arg): string[] {
-  if (negatable) return [`--${name}`, `--no-${name}`];
-  return [type === "boolean" && preset === true ? `--no-${name}` : `--${name}`];
+/** How a flag is typed: `--name`, and also `--no-name` for a switch with three values. */
+export function flagForms(name: string, { negatable }: Arg): string[] {
+  return [`--${name}`, ...(negatable ? [`--no-${name}`] : [])];
 }
 
 export function formatArg(name: string, arg: Arg): string {

@@ -34,34 +34,27 @@ export interface CommandDefinition<T extends CommandArgs> {
   /** Arguments of which exactly one is needed. A terminal asks which if none is given. */
   oneOf?: readonly (keyof T & string)[];
   anyOf?: readonly string[];
+  /** Groups of which at most one may be given. */
+  exclusive?: readonly (readonly string[])[];
   /** Returns the exit code if it is not 0 although nothing failed. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>) {
-  const { description, examples, notes = [], done, oneOf, anyOf } = definition;
+  const { description, examples, notes = [], done, oneOf, anyOf, exclusive } = definition;
   const args: CommandArgs = { ...definition.args, ...sharedArgs };
-  const run = ({ args: given, data: { console } }: citty.CommandContext) => {
+  const run = ({ data: { console, values: given } }: citty.CommandContext) => {
     const values = parseValues(args, given);
     const isDryRun = values["dry-run"] === true;
     return definition.run(values as ArgValues<T> & SharedValues, { ...console, done: isDryRun ? undefined : done });
   };
-  return { meta: { description }, args, examples, notes, oneOf, anyOf, run };
+  return { meta: { description }, args, examples, notes, oneOf, anyOf, exclusive, run };
 }
 
+/** Runs a command after the plugins. Citty parses nothing: it drops values, and would throw before a plugin can ask. */
 export async function runCommand(command: Command, rawArgs: string[], plugins: citty.CittyPlugin[], data: Run) {
-  const cittyCommand = { ...command, args: toCittyArgs(command.args), plugins };
-  const { result } = await citty.runCommand(cittyCommand, { rawArgs, data });
+  const { result } = await citty.runCommand({ ...command, args: {}, plugins }, { rawArgs, data });
   return typeof result === "number" ? result : 0;
-}
-
-/** Nothing is required here, because citty would throw before a plugin can ask. */
-export function toCittyArgs(args: CommandArgs): citty.ArgsDef {
-  const entries = Object.entries(args).map(([name, arg]) => {
-    const isSwitch = arg.type === "boolean" && !arg.negatable;
-    return [name, { ...(isSwitch && { default: false }), ...arg, required: false }];
-  });
-  return Object.fromEntries(entries);
 }
 
 function parseValues(args: CommandArgs, given: GivenValues): Record<string, unknown> {
@@ -79,10 +72,4 @@ export type Load = () => Promise<Command>;
 export interface CommandGroup extends citty.CommandDef {
   meta: { description: string };
   subCommands: Record<string, Load | CommandGroup>;
-}
-
-export function listCommands({ subCommands }: CommandGroup): [path: string[], load: Load][] {
-  return Object.entries(subCommands).flatMap(([name, sub]): [string[], Load][] =>
-    typeof sub === "function" ? [[[name], sub]] : listCommands(sub).map(([path, load]) => [[name, ...path], load]),
-  );
 }

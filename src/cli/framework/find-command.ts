@@ -2,7 +2,7 @@ import { malformedRequest } from "../../server/errors.ts";
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { leadingArgs } from "./args.ts";
 import type { CommandGroup, Load } from "./command.ts";
-import { tokenize, unknownFlagError } from "./strictness.ts";
+import { tokenize, unknownFlagError } from "./read-args.ts";
 
 /**
  * Follows the words of a command line into the tree. They are added to `path`, also before an error. `rest` are the other

@@ -1,4 +1,3 @@
-import { malformedRequest } from "../../server/errors.ts";
 import { parseDuration as readDuration, readTime } from "../../server/values/units.ts";
 import { invalidFlag } from "../terminal/console.ts";
 
@@ -58,16 +57,4 @@ export function parseSize(flag: string, text: string): number {
 
 export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
-}
-
-/** Refuses more than one flag of each group. `--no-owner` also counts as given. */
-export function refuseTogether(args: object, groups: readonly (readonly string[])[]): void {
-  const values = new Map<string, unknown>(Object.entries(args));
-  for (const group of groups) {
-    const given = group.filter((flag) => {
-      const value = values.get(flag.replace(/^--(no-)?/, ""));
-      return flag.startsWith("--no-") ? value === false : isGiven(value);
-    });
-    if (given.length > 1) throw malformedRequest(`${given.join(" and ")} cannot be used together.`);
-  }
 }

@@ -1,4 +1,3 @@
-import type { CittyPlugin } from "citty";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
 import { malformedRequest } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
@@ -13,22 +12,13 @@ export type FindNames = (kind: string, values: GivenValues, console: Console) =>
 const maxListed = 10;
 
 /** Asks for missing arguments at a terminal. Without one, throws malformedRequest, which names all of them. */
-export function questions(findNames: FindNames): CittyPlugin {
-  return {
-    name: "questions",
-    async setup({ data }) {
-      const run: ReadyRun = data;
-      const { command, console, values } = run;
-      const missing = findMissing(command.args, values);
-      if (missing.length > 0 && !console.canAsk) throw missingError(missing);
-      const fillIn = async (name: string) => {
-        values[name] = await askForArg(name, run, findNames);
-      };
-      for (const [name] of missing) await fillIn(name);
-      const chosen = await chooseOneOf(run);
-      if (chosen !== undefined) await fillIn(chosen);
-    },
-  };
+export async function askForMissing(run: ReadyRun, findNames: FindNames): Promise<void> {
+  const { command, console, values } = run;
+  const missing = findMissing(command.args, values);
+  if (missing.length > 0 && !console.canAsk) throw missingError(missing);
+  for (const [name] of missing) values[name] = await askForArg(name, run, findNames);
+  const chosen = await chooseOneOf(run);
+  if (chosen !== undefined) values[chosen] = await askForArg(chosen, run, findNames);
 }
 
 /** Returns required arguments without a value. The store comes first, because other arguments are names in it. */

@@ -29,12 +29,10 @@ export const passwordFlags = {
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
-const sources = ["--password-stdin", "--password-file", "--password-hash-stdin", "--no-password"];
 /** Flags that exclude each other, including those of `user create`. `--save-password-to` generates a password. */
-export const passwordGroups = [
-  [...sources, "--random-password"],
-  [...sources, "--save-password-to"],
-];
+export const passwordGroups = ["random-password", "save-password-to"].map((generates) => {
+  return ["password-stdin", "password-file", "password-hash-stdin", "no-password", generates];
+});
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 

@@ -21,13 +21,13 @@ export type Console = ReturnType<typeof createConsole>;
 export function createConsole(terminal: Terminal, flags: Readonly<Record<string, unknown>>) {
   const { env } = terminal;
   // The library of prompts reads this variable.
-  if (flags.color === false) env.NO_COLOR = "1";
+  if (flags["no-color"] === true) env.NO_COLOR = "1";
   return {
     ...terminal,
     json: flags.json === true,
     quiet: flags.quiet === true,
     color: terminal.stdoutIsTerminal && !env.NO_COLOR && env.TERM !== "dumb",
-    canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
+    canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags["no-input"] !== true,
     assumeYes: flags.yes === true,
     command: commandLine(flags),
     /** The sentence before the command's record; see `done` of a command's definition. */

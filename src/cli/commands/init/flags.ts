@@ -23,7 +23,6 @@ import {
   valueArg,
   withVariables,
 } from "../../framework/args.ts";
-import { refuseTogether } from "../../framework/parse-values.ts";
 import { missingError } from "../../framework/questions.ts";
 import type { Console } from "../../terminal/console.ts";
 import { addressFlags, replicateFlag, serverFlags } from "../serve/serve.ts";
@@ -48,7 +47,7 @@ export const initFlags = {
   "owner-password-file": fileArg("Read the owner's password from this file, as one line", { field: "password" }),
   "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
   "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
-  owner: { type: "boolean", default: true, description: "Create no owner" },
+  "no-owner": { type: "boolean", description: "Create no owner" },
   "key-name": valueArg("text", "Name of the first app key (default: backend, or storefront with --origin)", {
     field: "key_name",
   }),
@@ -58,7 +57,7 @@ export const initFlags = {
     "Site whose pages may use the key, which is then a storefront key: shop.example.com or *.example.com",
     { multiple: true, field: "origins" },
   ),
-  origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
+  "no-origins": { type: "boolean", description: "Allow no site to use the key from a browser" },
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
   ...withVariables({ "mail-from": valueArg("address", "Sender address of all mail") }),
@@ -87,24 +86,13 @@ export const checks = {
   },
 } satisfies Partial<Record<keyof typeof initFlags, (text: string) => unknown>>;
 
-// At most one flag of each group may be given.
-const exclusive: readonly (readonly string[])[] = [
-  ["--print-unit", "--serve"],
-  ["--print-unit", "--title"],
-  ["--owner-password-stdin", "--owner-password-file", "--owner-random-password"],
-  ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
-  ["--no-owner", "--owner-email"],
-  ["--no-origins", "--origin"],
-];
-
-/** Refuses values that no service accepts, and flags that exclude each other, before the first question. */
+/** Refuses values that no service accepts, before the first question. */
 export function checkFlags(args: InitArgs): void {
   for (const [name, check] of Object.entries(checks)) {
     const value = args[name as keyof typeof checks];
     if (value !== undefined) check(value);
   }
   args.origin.forEach(parseOriginPattern);
-  refuseTogether(args, exclusive);
 }
 
 /** Whether flags give the owner's password, or have it generated, as `--save-password-to` does. */
@@ -133,7 +121,7 @@ export function readSettings(args: InitArgs): Record<string, string> {
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
-  const needsOwner = shop.owner === null && args.owner;
+  const needsOwner = shop.owner === null && !args["no-owner"];
   const isMissing = {
     namespace: isUnnamed && hasTitle,
     title: isUnnamed && !hasTitle,

@@ -20,6 +20,14 @@ export default defineCommand({
       "creates no second key. The mail server and the flags of the server are saved in bodega.env in the data directory, " +
       "which the server and every command read; environment variables and flags take precedence.",
   ],
+  exclusive: [
+    ["print-unit", "serve"],
+    ["print-unit", "title"],
+    ["owner-password-stdin", "owner-password-file", "owner-random-password"],
+    ["owner-password-stdin", "owner-password-file", "save-password-to"],
+    ["no-owner", "owner-email"],
+    ["no-origins", "origin"],
+  ],
   async run(args, console) {
     if (args["print-unit"]) return (await import("./print.ts")).printUnit(args, console);
     const { createShop, planShop } = await import("./plan.ts");

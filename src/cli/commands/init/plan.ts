@@ -90,7 +90,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config, b
   const { namespace } = named;
   const shop = await readShop(namespace);
   const store = shop.store === null ? await resolveStore(args, console, named, before) : null;
-  const owner = shop.owner === null && args.owner ? await resolveOwner(args, console, before) : null;
+  const owner = shop.owner === null && !args["no-owner"] ? await resolveOwner(args, console, before) : null;
   const key = shop.key === null ? await resolveKey(args, console, namespace, before) : null;
   const publicUrl = await resolvePublicUrl(args, console, config, before);
   const asksServe = console.canAsk && runningUrl === undefined && args.serve === undefined;

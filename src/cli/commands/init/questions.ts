@@ -111,7 +111,7 @@ const pages = "Sites whose pages may use the key, such as shop.example.com (opti
 export async function resolveKey(args: InitArgs, console: Console, namespace: string, { key: before }: Answers) {
   const { publish: givenPublish, origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);
-  const isAsked = console.canAsk && args.origins && origin.length === 0;
+  const isAsked = console.canAsk && !args["no-origins"] && origin.length === 0;
   const origins = isAsked ? await askOrigins(pages, true, before?.origins.join(", ")) : origin;
   const purpose = origins.length > 0 ? "storefront" : "backend";
   // The name given before may be of a key for the other purpose.

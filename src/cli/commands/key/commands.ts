@@ -5,7 +5,7 @@ import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration, parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
+import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
 import { formatRelativeTime, formatTime, formatValue, info, printList, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import {
@@ -125,9 +125,9 @@ export const updateCommand = defineCommand({
   ],
   done: "Updated key {name}.",
   anyOf: ["name", "scope", "add-scope", "expires"],
+  exclusive: [["scope", "add-scope"]],
   async run(args, console) {
     const { scope, "add-scope": added } = args;
-    refuseTogether(args, [["--scope", "--add-scope"]]);
     const { updateKey } = await service();
     const { name, origins, scopes: before } = await loadKey(args, console);
     const scopes = added.length > 0 ? [...before, ...added] : scope.length > 0 ? scope : undefined;

@@ -8,7 +8,7 @@ import { withContext } from "../../context/context.ts";
 import type { CommandArgs, SharedValues } from "../../framework/args.ts";
 import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
+import { parseFutureTime } from "../../framework/parse-values.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
 import { type Console, formatRelativeTime, info, printRecord, warn } from "../../terminal/console.ts";
 import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
@@ -141,11 +141,11 @@ export const issueCommand = defineCommand({
       "orders and signs customers up. It needs --origin, or --allow-no-origin. A backend key can do everything, an import key reads and " +
       "writes products; pages may use these two only with --origin. Without --for, a script gets a backend key.",
   ],
+  exclusive: [["for", "scope"]],
   done: "Issued key {name}.",
   async run(args, console) {
     const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
-    refuseTogether(args, [["--for", "--scope"]]);
     const hasScopes = args.scope.length > 0;
     let purpose = hasScopes ? undefined : args.for;
     if (purpose === undefined && !hasScopes && console.canAsk) {

@@ -2,7 +2,7 @@ import { notFound } from "../../../server/errors.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDecimal, parsePastTime, refuseTogether } from "../../framework/parse-values.ts";
+import { parseDecimal, parsePastTime } from "../../framework/parse-values.ts";
 import { type Console, info, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
@@ -24,13 +24,13 @@ export const payCommand = defineCommand({
     "bodega order pay -n demo 17 --reference bank-2030-01-31",
     "bodega order pay -n demo RF5717 --amount 20 --received-at 2026-11-01",
   ],
+  exclusive: [["reference", "payment-reference"]],
   done: "Booked a payment of order {number}.",
   notes: [
     "Once nothing is due the order is paid: its stock is sold, and its customer earns points. Less leaves it unpaid and " +
       "reserved; more needs the attention of staff. Money for an expired order is booked, too.",
   ],
   async run(args, console) {
-    refuseTogether(args, [["--reference", "--payment-reference"]]);
     const { amount, reference, "payment-reference": payment_reference, "received-at": received_at } = args;
     const input = { amount, reference, payment_reference, received_at };
     const { payOrder } = await import("../../../server/modules/orders/payments.ts");

@@ -39,7 +39,10 @@ const importArgs = {
   format: fileFormatArg,
   delimiter: choiceArg(["comma", "semicolon", "tab"], "Delimiter of CSV (default: detected in the first line)"),
   "dry-run": { type: "boolean", description: "Check the file and save nothing" },
-  "on-error": choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it", { default: "stop" }),
+  "on-error": {
+    ...choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it"),
+    default: "stop",
+  },
 } as const satisfies CommandArgs;
 
 export const importCommand = defineCommand({

@@ -11,7 +11,6 @@ import {
   valueArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, passwordNote, readSecretLine } from "../../secrets/secrets.ts";
 import { type Console, formatValue } from "../../terminal/console.ts";
 import { changeUser, deliverPassword, printUser, toUserRecord, type User, user } from "./user.ts";
@@ -52,20 +51,20 @@ export const createCommand = defineCommand({
       field: "password_hash",
       description: "Read a bcrypt or argon2 hash from standard input, as one line",
     },
-    password: { type: "boolean", default: true, description: "Set no password; the user sets one with a reset code" },
+    "no-password": { type: "boolean", description: "Set no password; the user sets one with a reset code" },
   },
   examples: ["bodega user create -n demo --email ada@example.com --save-password-to ada.password"],
   notes: [passwordNote],
+  exclusive: passwordGroups,
   done: "Created user {email}.",
   async run(args, console) {
-    refuseTogether(args, passwordGroups);
     const { createUser } = await service();
     const create = (secret: { password?: string; password_hash?: string }) =>
       withTenant(args, console, (ctx) => createUser(ctx, { email: args.email, ...readUserFlags(args), ...secret }));
     if (args["password-hash-stdin"]) {
       const hash = await readSecretLine(console, "--password-hash-stdin");
       await printUser(console, await create({ password_hash: hash }));
-    } else if (args.password) {
+    } else if (!args["no-password"]) {
       await deliverPassword(args, console, create, ["--password-hash-stdin", "--no-password"]);
     } else await printUser(console, await create({}));
   },
@@ -136,9 +135,9 @@ export const setPasswordCommand = defineCommand({
   args: { ...user.args, ...passwordFlags },
   examples: ["bodega user set-password -n demo ada@example.com --password-stdin < password.txt"],
   notes: [passwordNote, "Two-factor sign-in stays enabled."],
+  exclusive: passwordGroups,
   done: "Set the password of user {email}.",
   async run(args, console) {
-    refuseTogether(args, passwordGroups);
     const { getUser, setPassword } = await service();
     await deliverPassword(args, console, ({ password }) =>
       user.withRecord(args, console, async (ctx, id) => {

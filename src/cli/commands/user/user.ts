@@ -4,7 +4,6 @@ import type { getUser } from "../../../server/modules/users/service.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { refuseTogether } from "../../framework/parse-values.ts";
 import { deliverSecret, resolvePassword } from "../../secrets/secrets.ts";
 import { type Console, invalidFlag, printJson, printRecord, warn } from "../../terminal/console.ts";
 import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
@@ -176,10 +175,10 @@ export const twoFactorCommand = defineCommand({
     "At a terminal it shows a QR code, asks for a code of the authenticator, and prints ten recovery codes, once. Elsewhere " +
       "it takes two calls: --print-secret, and --code within an hour. The user's password is not asked for.",
   ],
+  exclusive: [["print-secret", "code"]],
   done: "Enabled two-factor sign-in of user {email}.",
   async run(args, console) {
     const { "print-secret": isPrinted, code } = args;
-    refuseTogether(args, [["--print-secret", "--code"]]);
     if (!isPrinted && code === undefined && !console.canAsk) {
       const details = [{ field: "--print-secret", message: "is required without a terminal, or --code" }];
       throw malformedRequest("Missing --print-secret or --code.", { details });

@@ -3,55 +3,62 @@ import { malformedRequest } from "../../server/errors.ts";
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { invalidFlag } from "../terminal/console.ts";
 import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
+import type { Command } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
 /** Replaces bytes that are not UTF-8, and must not reach the database. */
 const broken = "\ufffd";
 
 /**
- * Checks a command line, and restores values that citty loses: lists, numbers such as -2, and switches whose own name
- * begins with `no-`. Required arguments may still be missing.
+ * Reads a command line into the values of its arguments. Required ones may still be missing.
  * @throws malformedRequest for an unknown, repeated, empty or incomplete flag, a value that is not allowed, and too many
  * words.
  */
-export function checkArgs(rawArgs: string[], args: CommandArgs, values: GivenValues): void {
+export function readArgs(rawArgs: string[], args: CommandArgs): GivenValues {
   if (rawArgs.some((word) => word.includes(broken))) {
     throw malformedRequest("An argument is not UTF-8 text.", { remedy: "Set the locale of the terminal to UTF-8." });
   }
-  const given = new Map<string, string[]>();
+  const values: GivenValues = {};
   const words: string[] = [];
   for (const token of tokenize(rawArgs, args)) {
     if (token.kind === "positional") words.push(token.value);
-    else if (token.kind === "option") given.set(...checkFlag(token, args, given));
+    else if (token.kind === "option") readFlag(token, args, values);
   }
-  for (const [name, arg] of flagsOf(args)) {
-    if (arg.multiple) values[name] = given.get(name) ?? [];
-    else if (name.startsWith("no-") && given.has(name)) values[name] = true;
+  for (const [name, { type, multiple, negatable, default: preset }] of flagsOf(args)) {
+    const isSwitch = type === "boolean" && !negatable;
+    values[name] ??= multiple ? [] : isSwitch ? false : preset;
   }
   readWords(words, args, values);
+  return values;
 }
 
-type Flag = Extract<Token, { kind: "option" }>;
-
-function checkFlag(token: Flag, args: CommandArgs, given: Map<string, string[]>): [name: string, values: string[]] {
-  const { flag: name, value = "" } = token;
+function readFlag(token: Extract<Token, { kind: "option" }>, args: CommandArgs, values: GivenValues): void {
+  const { flag: name, value, inlineValue } = token;
   if (name === undefined) throw unknownFlagError(token.rawName, args);
   const arg = args[name] as Arg;
   const flag = formatArg(name, arg);
-  const before = given.get(name) ?? [];
-  if (given.has(name) && !arg.multiple) throw invalidFlag(flag, "was given more than once");
-  if (arg.type !== "boolean") checkFlagValue(token, flag, arg);
-  else if (token.value !== undefined) throw invalidFlag(flag, "takes no value");
-  return [name, [...before, value]];
-}
-
-function checkFlagValue({ value, inlineValue }: Flag, flag: string, arg: Arg): void {
+  const before = values[name];
+  if (before !== undefined && !arg.multiple) throw invalidFlag(flag, "was given more than once");
+  if (arg.type === "boolean") {
+    if (value !== undefined) throw invalidFlag(flag, "takes no value");
+    values[name] = token.name === name;
+    return;
+  }
   if (value === undefined) throw invalidFlag(flag, "needs a value");
   if (!inlineValue && value.startsWith("-") && value !== "-") {
     throw invalidFlag(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
   }
   if (value === "" && !arg.allowEmpty) throw invalidFlag(flag, "must not be empty");
   checkOption(flag, value, arg.options);
+  values[name] = arg.multiple ? [...(Array.isArray(before) ? before : []), value] : value;
+}
+
+/** Refuses more than one flag of each group. */
+export function refuseTogether({ args, exclusive = [] }: Command, values: GivenValues): void {
+  for (const group of exclusive) {
+    const given = group.filter((name) => isGiven(values[name])).map((name) => formatArg(name, args[name] as Arg));
+    if (given.length > 1) throw malformedRequest(`${given.join(" and ")} cannot be used together.`);
+  }
 }
 
 function checkOption(field: string, value: string, options: readonly string[] | undefined): void {
