@@ -836,54 +836,6 @@ export interface paths {
          */
         delete: operations["removeFromWishlist"];
     };
-    "/": {
-        parameters: {
-        };
-        /** Get the server's version and state; browsers get a page */
-        get: operations["getHome"];
-    };
-    "/docs": {
-        parameters: {
-        };
-        /** Get this reference as a page, unless it is disabled */
-        get: operations["getReference"];
-    };
-    "/health/live": {
-        parameters: {
-        };
-        /** Check that the process runs */
-        get: operations["getLiveness"];
-    };
-    "/health/ready": {
-        parameters: {
-        };
-        /** Check that the server is ready */
-        get: operations["getReadiness"];
-    };
-    "/openapi.json": {
-        parameters: {
-        };
-        /** Get this description */
-        get: operations["getDescription"];
-    };
-    "/client.js": {
-        parameters: {
-        };
-        /** Get the client for JavaScript, as a module */
-        get: operations["getClient"];
-    };
-    "/client.d.ts": {
-        parameters: {
-        };
-        /** Get the types of the client */
-        get: operations["getClientTypes"];
-    };
-    "/metrics": {
-        parameters: {
-        };
-        /** Get metrics for Prometheus, if the server has a token for them */
-        get: operations["getMetrics"];
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3329,27 +3281,6 @@ export interface components {
             request_id: string;
             data: components["schemas"]["RemovedWishlistItem"];
         };
-        Home: {
-            name: string;
-            version: string;
-            ready: boolean;
-            docs?: string;
-            description: string;
-        };
-        HomeReply: {
-            request_id: string;
-            data: components["schemas"]["Home"];
-        };
-        Health: {
-            /** @description `ok` */
-            status: string;
-            /** @description A problem for the operator to solve; the server works. */
-            warning?: string;
-        };
-        HealthReply: {
-            request_id: string;
-            data: components["schemas"]["Health"];
-        };
     };
     responses: {
         /** @description Unchanged since the reply with this `ETag`. */
@@ -4168,60 +4099,6 @@ export interface components {
                 "application/json": components["schemas"]["RemovedWishlistItemReply"];
             };
         };
-        /** @description Success */
-        HomeReply: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["HomeReply"];
-            };
-        };
-        /** @description An error. */
-        AnyError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description 5106: Route not found. */
-        routeNotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Success */
-        HealthReply: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["HealthReply"];
-            };
-        };
-        /** @description 5001: Temporarily unavailable. */
-        unavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description 5206: Authentication failed: no method succeeded. */
-        notAuthenticated: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
     };
     parameters: {
         /** @description Namespace of the store. */
@@ -4347,7 +4224,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4479,7 +4363,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4581,7 +4472,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4696,7 +4594,14 @@ export interface operations {
              *
              *     5309: The discount code does not apply.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -4779,7 +4684,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -4818,7 +4730,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -4850,7 +4769,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -4887,7 +4813,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -4983,7 +4916,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5020,7 +4960,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5122,7 +5069,14 @@ export interface operations {
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["AnyError"];
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["UnsignedError"];
             "5XX": components["responses"]["ServerError"];
@@ -5165,7 +5119,14 @@ export interface operations {
              *
              *     5212: Invalid email, password or one-time code.
              */
-            401: components["responses"]["AnyError"];
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
@@ -5267,7 +5228,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -5429,7 +5397,14 @@ export interface operations {
              *
              *     5213: Too many attempts.
              */
-            429: components["responses"]["AnyError"];
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -5477,7 +5452,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -5714,7 +5696,14 @@ export interface operations {
              *
              *     5306: The record's current state does not allow this.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["PublicError"];
             "5XX": components["responses"]["ServerError"];
@@ -5974,7 +5963,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6009,7 +6005,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6065,7 +6068,14 @@ export interface operations {
              *
              *     5212: Invalid email, password or one-time code.
              */
-            401: components["responses"]["AnyError"];
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["UnsignedError"];
             "5XX": components["responses"]["ServerError"];
@@ -6141,7 +6151,14 @@ export interface operations {
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["AnyError"];
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -6214,13 +6231,27 @@ export interface operations {
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["AnyError"];
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /**
              * @description 5107: Too many requests.
              *
              *     5213: Too many attempts.
              */
-            429: components["responses"]["AnyError"];
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6497,13 +6528,27 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /**
              * @description 5102: Validation failed.
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["AnyError"];
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6583,7 +6628,14 @@ export interface operations {
              *
              *     5306: The record's current state does not allow this.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -6641,7 +6693,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6870,7 +6929,14 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["AnyError"];
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6959,123 +7025,6 @@ export interface operations {
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
-        };
-    };
-    getHome: {
-        parameters: {
-        };
-        responses: {
-            200: components["responses"]["HomeReply"];
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getReference: {
-        parameters: {
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            404: components["responses"]["routeNotFound"];
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getLiveness: {
-        parameters: {
-        };
-        responses: {
-            200: components["responses"]["HealthReply"];
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getReadiness: {
-        parameters: {
-        };
-        responses: {
-            200: components["responses"]["HealthReply"];
-            503: components["responses"]["unavailable"];
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getDescription: {
-        parameters: {
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getClient: {
-        parameters: {
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/javascript": string;
-                };
-            };
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getClientTypes: {
-        parameters: {
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
-        };
-    };
-    getMetrics: {
-        parameters: {
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            401: components["responses"]["notAuthenticated"];
-            404: components["responses"]["routeNotFound"];
-            503: components["responses"]["unavailable"];
-            "4XX": components["responses"]["AnyError"];
-            "5XX": components["responses"]["AnyError"];
         };
     };
 }

@@ -19,8 +19,6 @@ onDatabase("file", (suite) => {
   let raw: ApiDescription["document"];
   let document: ApiDescription["document"];
   let operations: [name: string, operation: Operation][];
-  /** The pages outside the API. */
-  let pages: [name: string, operation: Operation][];
   beforeAll(async () => {
     const response = await fetch(`${suite.app.url}/openapi.json`, { headers: { origin: "https://tools.example" } });
     expect(response.status).toBe(200);
@@ -32,8 +30,6 @@ onDatabase("file", (suite) => {
     operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, one]): [string, Operation] => [`${method.toUpperCase()} ${path}`, one]),
     );
-    pages = operations.filter(([, { tags }]) => tags?.includes("System"));
-    operations = operations.filter((one) => !pages.includes(one));
   });
 
   test("the description is valid OpenAPI 3.1", async () => {
@@ -47,26 +43,6 @@ onDatabase("file", (suite) => {
     const expected = routes.map(nameOf);
     expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
     expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
-  });
-
-  test("the pages outside the API are described with their statuses", async () => {
-    const statuses = pages.map(([name, { responses }]) => [name, Object.keys(responses).join(" ")]);
-    expect(Object.fromEntries(statuses)).toEqual({
-      "GET /": "200 4XX 5XX",
-      "GET /docs": "200 404 4XX 5XX",
-      "GET /client.js": "200 4XX 5XX",
-      "GET /client.d.ts": "200 4XX 5XX",
-      "GET /health/live": "200 4XX 5XX",
-      "GET /health/ready": "200 503 4XX 5XX",
-      "GET /openapi.json": "200 4XX 5XX",
-      "GET /metrics": "200 401 404 503 4XX 5XX",
-    });
-    for (const [name] of pages) {
-      const path = name.split(" ")[1] as string;
-      const { status, headers } = await fetch(`${suite.app.url}${path}`);
-      const described = pages.find(([one]) => one === name)?.[1].responses[status];
-      expect(Object.keys(described?.content ?? {})).toEqual([headers.get("content-type")?.split(";")[0] ?? ""]);
-    }
   });
 
   test("parameters refuse what the server refuses", async (shop) => {
@@ -209,8 +185,7 @@ onDatabase("file", (suite) => {
           .map(() => path),
       ),
     );
-    // The description does not describe itself.
-    expect(unnamed).toEqual(["/openapi.json"]);
+    expect(unnamed).toEqual([]);
   });
 
   test("the settings of schemathesis name operations that exist, once each", async () => {

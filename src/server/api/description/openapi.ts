@@ -8,7 +8,7 @@ import { actsForVisitors } from "../public-calls.ts";
 import document from "./document.json";
 import examples from "./examples.json";
 import introduction from "./introduction.txt" with { type: "text" };
-import { describePage, errorResponses, ownErrors, systemPages } from "./responses.ts";
+import { errorResponses } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
 const usual: Json[] = document.security;
@@ -27,7 +27,6 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
   }
-  for (const [path, page] of Object.entries(systemPages)) paths[path] ??= describePage(page, schemas);
   shareParameters(paths, components.parameters);
   return { ...rest, info: { ...info, version, description: introduction.trim() }, paths, components };
 }
@@ -68,7 +67,7 @@ function operation(route: Route, schemas: Schemas): Json {
       ...(route.query?.properties.resource_id?.maxItems && {
         431: { description: "The URL is too long. The reply has no body." },
       }),
-      ...errorResponses(ownErrors(route), schemas, route),
+      ...errorResponses(route, schemas),
     },
   };
 }
