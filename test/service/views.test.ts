@@ -1,14 +1,11 @@
 import { expect, test } from "bun:test";
-import { AppError } from "../../src/server/errors.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { purgeViewDedupKeys, ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
-import { closedVault } from "../../src/server/security/secret-key.ts";
 import { startTestApp } from "../support/app.ts";
 import { createClient, newAddress } from "../support/client.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { becomeVisitor } from "../support/reactions.ts";
 import { findInconsistencies } from "../support/record-check.ts";
 import { onEachDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
@@ -133,28 +130,6 @@ onEachDatabase((suite) => {
       expect(await countOf(shop, id)).toBe(3);
     },
   );
-
-  suite.testOnFile("a server without the database's key counts nothing, and still returns earlier counts", async () => {
-    const { shop, id } = await open();
-    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
-    await look(shop, id, 2);
-    await flush();
-    const app = startTestApp({
-      db: suite.app.db,
-      clock: suite.app.clock,
-      vault: closedVault(new AppError("unavailable")),
-    });
-    try {
-      const call = createClient(app, { namespace: shop.namespace });
-      for (const query of [{}, { visitor }] as Record<string, string>[]) {
-        expect((await viewProduct(call, id, { query })).code).toBe(5001);
-        const { data } = await readViews(call, id, { query });
-        expect([data.active, data.count]).toEqual([false, 2]);
-      }
-    } finally {
-      await app.stop();
-    }
-  });
 
   suite.testOnFile("new views are limited by address and visitor; repeated views are not", async () => {
     const shop = await suite.shop({ tenant: { addressWrites: 2 } });

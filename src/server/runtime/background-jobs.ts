@@ -23,8 +23,7 @@ const durabilityMs = 5000;
 
 export interface JobOptions extends CommandRun {
   version: string;
-  /** Null if the server's key is not the database's; then nothing is delivered. */
-  vault: Vault | null;
+  vault: Vault;
   log: LogWriter;
   /** Whether to replace a replica's state that this database does not contain. */
   takeOver?: boolean | undefined;
@@ -35,10 +34,10 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const { notice } = log;
   // The replica comes first, before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
-  const deps = vault && { db, vault, now: Date.now, notice };
-  const mail = deps && (await startMailDelivery(config, deps));
-  const webhooks = deps && startWebhookDelivery(deps);
-  const pushes = deps && startPushDelivery(config, deps);
+  const deps = { db, vault, now: Date.now, notice };
+  const mail = await startMailDelivery(config, deps);
+  const webhooks = startWebhookDelivery(deps);
+  const pushes = startPushDelivery(config, deps);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
   const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });

@@ -13,7 +13,7 @@ import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import { hasTenants } from "../modules/tenants/service.ts";
-import { isKeyOpen } from "../security/secret-key.ts";
+import { isKeyOpen, openVault } from "../security/secret-key.ts";
 import type { Vault } from "../security/vault.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
@@ -21,7 +21,7 @@ import { type JobOptions, startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
 import { addressOf, othersOf, reservePort } from "./port.ts";
-import { openServerVault, prepareDatabase } from "./prepare-database.ts";
+import { prepareDatabase } from "./prepare-database.ts";
 import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -98,9 +98,9 @@ async function runMain(given: Config, run: Run): Promise<number> {
   if (config.databaseUrl === undefined) new BallastFile(databaseFile(config.dataDir)).makeRoomToStart();
   const db = await openServedDatabase(config);
   try {
-    const { vault, hasKey } = await prepareDatabase(config, db, log);
+    const vault = await prepareDatabase(config, db, log);
     await run.prepare?.(db, vault);
-    const jobs = await startBackgroundJobs(config, db, { ...run, vault: hasKey ? vault : null });
+    const jobs = await startBackgroundJobs(config, db, { ...run, vault });
     const monitor = startMonitor(config, db, { ...jobs, version, log, certificate: () => certificate?.current() });
     const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
     jobs.beginReplication();
@@ -150,7 +150,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   void stopSignal.then(() => limitShutdown(log));
   const db = await openServedDatabase(config);
   try {
-    const { vault } = await openServerVault(config, db, log);
+    const vault = await openVault(config, db);
     const monitor = startWorkerMonitor(db);
     // The main process logs the certificate.
     const certificate = await openTls(config, { ...log, notice() {} });

@@ -1,10 +1,6 @@
 import { expect } from "bun:test";
-import { AppError } from "../../../src/server/errors.ts";
 import { ensureVapidKeys } from "../../../src/server/modules/notifications/providers/vapid.ts";
-import { closedVault } from "../../../src/server/security/secret-key.ts";
-import { startTestApp, vault } from "../../support/app.ts";
-import { createClient } from "../../support/client.ts";
-import { failureOf } from "../../support/failure.ts";
+import { vault } from "../../support/app.ts";
 import { newAppleToken, newSubscription, type RegistrationReply, registerWith } from "../../support/registrations.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
@@ -90,34 +86,6 @@ onEachDatabase((suite) => {
       const own = { management_secret: anew.data.management_secret };
       const stands = await call<RegistrationReply>(`PATCH ${path}${anew.data.id}/`, { body: own });
       expect([stands.status, stands.data.topics]).toEqual([200, ["new"]]);
-    }
-  });
-
-  test("a server without the key refuses registrations, names the key, and serves other requests", async (shop) => {
-    const { id, management_secret } = await registerWith(shop.callAnonymously);
-    const { vapid_public_key } = (await shop.callAnonymously<{ vapid_public_key: string }>(`GET ${path}`)).data;
-    const closed = startTestApp({
-      db: suite.app.db,
-      clock: suite.app.clock,
-      vault: closedVault(new AppError("wrongState")),
-    });
-    try {
-      const call = createClient(closed, { namespace: shop.namespace });
-      const refused = await call(post, { body: { platform: "web", subscription: newSubscription() } });
-      expect([refused.status, refused.code]).toEqual([503, 5001]);
-      expect((await call<{ vapid_public_key: string }>(`GET ${path}`)).data.vapid_public_key).toBe(vapid_public_key);
-      expect((await call(`PATCH ${path}${id}/`, { body: { management_secret, topics: ["sale"] } })).status).toBe(200);
-      await suite.app.db.execute("delete from vapid_keys");
-      const without = await call<{ vapid_public_key: null; platforms: unknown[] }>(`GET ${path}`);
-      expect([without.data.vapid_public_key, without.data.platforms[0]]).toEqual([
-        null,
-        { platform: "web", delivery: "off" },
-      ]);
-      expect(
-        await failureOf(ensureVapidKeys({ ...suite.app.system, vault: closedVault(new AppError("wrongState")) })),
-      ).toMatchObject({ code: 5001 });
-    } finally {
-      await closed.stop();
     }
   });
 });

@@ -1,8 +1,6 @@
 import { expect } from "bun:test";
 import type { Database } from "../../../src/server/db/session.ts";
-import { AppError } from "../../../src/server/errors.ts";
 import { addressSubject, countHit } from "../../../src/server/modules/rate-limits/service.ts";
-import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
@@ -159,20 +157,5 @@ onDatabase("file", (suite) => {
       expect(await tablesWith(suite.app.db, address.replace("::99", ""))).toEqual(["audit_log"]);
       expect(await tablesWith(suite.app.db, "an agent of its own")).toEqual([]);
     }
-  });
-
-  test("servers without the key limit attempts as well, and share the count", async (shop) => {
-    const vault = closedVault(new AppError("wrongState"));
-    const open = async () => startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock, vault });
-    const copies = [await open(), await open()] as const;
-    const address = newAddress();
-    const codes: unknown[] = [];
-    for (let n = 0; n < 12; n++) {
-      const call = createClient(copies[n % 2] as (typeof copies)[0], { namespace: shop.namespace });
-      codes.push((await call("GET /products/", { auth: "Bearer a:b", address })).code);
-    }
-    expect(codes).toEqual([...Array(10).fill(5203), 5209, 5209]);
-    expect(await tablesWith(suite.app.db, address)).toEqual(["audit_log"]);
-    await Promise.all(copies.map((copy) => copy.stop()));
   });
 });

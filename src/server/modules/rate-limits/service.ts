@@ -3,7 +3,6 @@ import type { Ctx, WorkCtx } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
-import { attempt } from "../../values/attempt.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { tenants } from "../tenants/table.ts";
 import { rateLimits } from "./table.ts";
@@ -79,13 +78,9 @@ export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
 
 const shownDigits = 32;
 
-/**
- * Returns the stored form of a subject: a hash, because the database stores no addresses. Servers without the key use a
- * plain hash, which can be reversed by trying all addresses.
- */
+/** Returns the stored form of a subject: a keyed hash, because the database stores no addresses. */
 export function hideSubject(vault: Vault, text: string): string {
-  const hash = attempt(() => vault.mac("limit", text)) ?? Bun.SHA256.hash(text, "hex");
-  return hash.slice(0, shownDigits);
+  return vault.mac("limit", text).slice(0, shownDigits);
 }
 
 /**

@@ -26,7 +26,7 @@ import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findSignInUser, hasImportedHashes, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
-import { findVisitor } from "../visitors/actor.ts";
+import { readVisitor } from "../visitors/actor.ts";
 
 type LoginInput = { email: string } & { [Name in "password" | "code" | "otp" | "visitor"]?: string | undefined };
 
@@ -58,7 +58,7 @@ export async function login(ctx: Ctx, input: LoginInput) {
     try {
       const user = await verifyProof(ctx, found, proof);
       const { token, expiresAt } = await signIn(ctx, user, { otp: input.otp?.trim() ?? "", proof });
-      const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
+      const visitorId = input.visitor === undefined ? null : readVisitor(ctx.vault, ctx.tenant.id, input.visitor);
       if (visitorId !== null) await transferReactions(ctx, visitorId, user.id);
       if ("password" in proof) await renewHash(ctx, user, proof.password);
       return { user_id: user.id, token, expires_at: expiresAt, store };

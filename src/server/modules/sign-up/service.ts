@@ -16,7 +16,7 @@ import { transferReactions } from "../reactions/service.ts";
 import { findSignInUser } from "../users/credentials.ts";
 import { nameKey, userColumns } from "../users/input.ts";
 import { addUser } from "../users/service.ts";
-import { findVisitor } from "../visitors/actor.ts";
+import { readVisitor } from "../visitors/actor.ts";
 import { signUps } from "./table.ts";
 
 /** Sign-ups, and verifications with a right code, per client address and store. Each hashes a password. */
@@ -58,7 +58,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   requireStrongPassword("password", input.password);
   const { email, emailKey } = parseEmail("email", input.email);
   const { name = null, lang = null } = userColumns({ name: input.name, lang: input.lang });
-  const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
+  const visitorId = input.visitor === undefined ? null : readVisitor(ctx.vault, ctx.tenant.id, input.visitor);
   await countCall(ctx);
   const passwordHash = await hashPassword(input.password, tenant.id);
   const account = { email, name, lang, passwordHash, visitorId };

@@ -3,7 +3,6 @@ import { list } from "isbot";
 import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, param, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { toTimestamp } from "../../values/stamps.ts";
@@ -83,7 +82,10 @@ async function readStates(ctx: Ctx, resources: readonly Resource[], visitor: str
   const [first] = resources;
   if (first === undefined) return [];
   const day = dayOf(ctx.now());
-  const keys = new Map(resources.map((resource) => [resource.id, findKey(ctx, resource, day, visitor)]));
+  const actorId = findActor(ctx, visitor);
+  const keyOf = (resource: Resource) =>
+    isBot(ctx.client?.userAgent ?? "") ? null : dedupKeyOf(ctx, resource, day, actorId);
+  const keys = new Map(resources.map((resource) => [resource.id, keyOf(resource)]));
   const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
   const isKnown = (id: string) => ctx.memory?.views.isKnown(keys.get(id) ?? "") === true;
   const states = await all(ctx.db, selectStates[first.kind], values);
@@ -117,17 +119,6 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   return { active, count, days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })) };
 }
 
-/** Returns the caller's dedup key; null for a bot, and on a server without the database's key, which counts nothing. */
-function findKey(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
-  if (isBot(ctx.client?.userAgent ?? "")) return null;
-  try {
-    return dedupKeyOf(ctx, resource, day, findActor(ctx, visitor));
-  } catch (error) {
-    if (error instanceof AppError && error.kind === "unavailable") return null;
-    throw error;
-  }
-}
-
 const maxRead = 512;
 const minCached = 500;
 
@@ -155,8 +146,8 @@ export function dayOf(epochMs: number): string {
   return toTimestamp(epochMs).slice(0, 10);
 }
 
-/** Returns the dedup key of a view, a keyed hash that counts once a day. Errors: unavailable without a server key. */
-export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
+/** Returns the dedup key of a view, a keyed hash that counts once a day. */
+function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const { ip = null, userAgent } = ctx.client ?? {};
   // An IPv4 address is its own group.
   const group = ip?.includes(":") ? addressGroup(ip) : ip;

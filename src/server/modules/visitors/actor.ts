@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { closed, input, textUpTo } from "../../values/schema.ts";
 import { newId } from "../../values/stamps.ts";
@@ -9,20 +9,10 @@ import { newId } from "../../values/stamps.ts";
 /** The caller of a read: the authenticated user, else the visitor of a valid token, else null. */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
-  return visitor === undefined ? null : findVisitor(ctx, visitor);
+  return visitor === undefined ? null : readVisitor(ctx.vault, ctx.tenant.id, visitor);
 }
 
-/** The visitor of a valid token; null for an invalid one, and on a server without the database's key. */
-export function findVisitor({ vault, tenant }: Ctx, token: string): string | null {
-  try {
-    return readVisitor(vault, tenant.id, token);
-  } catch (error) {
-    if (error instanceof AppError && error.kind === "unavailable") return null;
-    throw error;
-  }
-}
-
-/** The caller of a write. Creates a visitor if there is none. Errors: unavailable without the database's key. */
+/** The caller of a write. Creates a visitor if there is none. */
 export function requireActor(
   { actor, vault, tenant }: Ctx,
   visitor: string | undefined,

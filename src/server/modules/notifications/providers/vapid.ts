@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { pick } from "../../../db/selection.ts";
 import { get, param, params, run, statement } from "../../../db/statement.ts";
-import { AppError, wrongState } from "../../../errors.ts";
+import { wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { vapidKeys } from "../table.ts";
 
@@ -22,7 +22,7 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   return get(db, selectKeys);
 }
 
-/** Returns the keys; creates missing ones. Errors: unavailable without the server's key, wrongState with another. */
+/** Returns the keys; creates missing ones. Errors: wrongState if they were sealed with another key. */
 export async function ensureVapidKeys(ctx: VapidCtx) {
   const kept = await makeVapidKeys(ctx);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
@@ -32,12 +32,7 @@ export async function ensureVapidKeys(ctx: VapidCtx) {
   return { publicKey: kept.publicKey, privateKey };
 }
 
-/** Returns the public key, even without the server's key; null if there is none and none can be created. */
+/** Returns the public key; null if there is none and none can be created. */
 export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
-  try {
-    return (await makeVapidKeys(ctx))?.publicKey ?? null;
-  } catch (error) {
-    if (error instanceof AppError && error.kind === "unavailable") return null;
-    throw error;
-  }
+  return (await makeVapidKeys(ctx))?.publicKey ?? null;
 }
