@@ -69,7 +69,7 @@ test("a taken namespace is exit code 4", async () => {
 
 describe("an invalid field is exit code 2 and the error names its flag", () => {
   const { failure, json } = openCli();
-  beforeAll(() => json("db", "migrate"));
+  beforeAll(() => json("tenant", "create", "demo"));
   test.concurrent.each([
     [["tenant", "create", "Not_A_Name"], "<namespace>"],
     [["tenant", "create", "a", "--currency", "EURO"], "--currency"],
@@ -93,7 +93,7 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
     [["tenant", "create", "a", "--order-url", "shop.example/order"], "--order-url"],
     [["tenant", "create", "a", "--legal-url", "imprint=shop.example"], "--legal-url"],
     [["tenant", "create", "a", "--legal-url", "The imprint=https://shop.example"], "--legal-url"],
-    [["tenant", "update", "a", "--title", "  "], "--title"],
+    [["tenant", "update", "demo", "--title", "  "], "--title"],
   ])("%j", async (line, flag) => {
     const { code, error } = await failure(...line);
     expect(code).toBe(2);

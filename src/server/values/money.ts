@@ -30,6 +30,13 @@ export function ambiguousAmount(text: string, decimalComma: boolean): string | u
   return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : exact}`;
 }
 
+/** Converts 5.5 to 5500 thousandths. Errors: validationFailed; `noun` is such as `a percentage`. */
+export function parseThousandths(field: string, given: number, [min, max]: [number, number], noun: string): number {
+  const thousandths = Math.round(given * 1000);
+  if (given >= min && given <= max && toAmount(thousandths, 3) === given) return thousandths;
+  throw invalidField(field, `must be ${noun} from ${min} to ${max} with at most three decimals`);
+}
+
 /** Converts 1999 in EUR to 19.99, the double whose shortest form has these digits. */
 export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);

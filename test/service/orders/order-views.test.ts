@@ -6,8 +6,8 @@ import { makeOrder } from "../../support/orders.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
-  test("order views have customer, decimals and currency sign, page by page, without other stores' orders", async () => {
-    const shop = await suite.shop({ tenant: { currency: "KWD", currencySign: "KD" } });
+  test("order views have customer and decimals, page by page, without other stores' orders", async () => {
+    const shop = await suite.shop({ tenant: { currency: "KWD" } });
     const other = await suite.shop();
     for (const one of [shop, other]) {
       const { id: product_id } = await one.createProduct({ price: 1 });
@@ -16,15 +16,12 @@ onEachDatabase((suite) => {
       await makeOrder(one, [{ product_id }]);
     }
     const ctx = await tenantContext(shop);
-    const { views, hasMore } = await listOrderViews(ctx, {}, 2);
-    expect(
-      views.map(({ order, customerEmail, digits, sign }) => [order.number, typeof customerEmail, digits, sign]),
-    ).toEqual([
-      [2, "object", 3, "KD"],
-      [1, "string", 3, "KD"],
+    const views = await listOrderViews(ctx, {}, 2);
+    expect(views.map(({ order, customerEmail, digits }) => [order.number, typeof customerEmail, digits])).toEqual([
+      [2, "object", 3],
+      [1, "string", 3],
     ]);
-    expect(hasMore).toBe(false);
-    expect((await listOrderViews(ctx, {}, 1)).hasMore).toBe(true);
+    expect(await listOrderViews(ctx, {}, 1)).toHaveLength(1);
     const pages: unknown[] = [];
     for await (const page of readOrderPages(ctx, { sort: "created_at" }))
       pages.push(page.map(({ order }) => order.number));

@@ -57,7 +57,7 @@ export const listCommand = defineCommand({
     if (args.by !== undefined) return printBuyers(args, console);
     const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
     const more = { ...(unpaid && { status: "pending" as const }), ...(attention && { attention: "any" as const }) };
-    const { views } = await withTenant(args, console, async (ctx) =>
+    const views = await withTenant(args, console, async (ctx) =>
       listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...more }, limit),
     );
     const needs = { header: "ATTENTION", value: ({ order }: OrderView) => order.needs_attention?.join(", ") ?? "" };

@@ -135,7 +135,7 @@ export default defineCommand({
       const order = JSON.parse(json) as OrderDocument;
       if (!isDryRun) return getOrderView(ctx, order.id);
       const digits = currencyDigits(ctx.tenant.currency);
-      return { order, digits, sign: null, customerEmail: order.user_id === null ? null : order.email };
+      return { order, digits, customerEmail: order.user_id === null ? null : order.email };
     });
     await printOrder(console, view);
     if (isDryRun) await info(console, "Dry run: nothing was saved.");

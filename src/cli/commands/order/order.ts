@@ -67,8 +67,8 @@ export async function changeOrder(
   const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
   const moved = received_minor + returned_minor - movedMinor;
   const words = question.replace(/\[(.*?)\]/, moved === 0 ? "" : "$1");
-  const asked = words.replace("{amount}", formatAmount(moved, tried)).replace("{order}", () => name);
-  await confirmAction(console, asked);
+  const named = words.replace("{number}", String(number)).replace("{order}", () => name);
+  await confirmAction(console, named.replace("{amount}", formatAmount(moved, tried)));
   await changeAtOnce(args, console, act);
 }
 

@@ -46,97 +46,50 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   if (console.json) return printJson(console, toOrderRecord(view));
   if (console.quiet) return printRecord(console, toOrderRecord(view));
   await printRecord(console, toFields(view));
-  await console.write("\n");
-  await printLines(console, view);
-  await printTaxLines(console, view);
-  await printPayments(console, view);
-  await printParcels(console, view);
-  await printRefunds(console, view);
-  await printOffers(console, view);
+  for (const rows of toTables(view)) {
+    if (rows.length === 0) continue;
+    await console.write("\n");
+    await printList<Row>(console, rows, { empty: "", columns: Object.keys(rows[0] ?? {}) });
+  }
 }
 
-async function printLines(console: Console, view: OrderView): Promise<void> {
+type Row = Record<string, unknown>;
+
+/** The lists of an order. The fields of their rows are the columns of its tables. */
+function toTables(view: OrderView): Row[][] {
+  const { items, tax_lines: taxLines, payments, fulfillments, refunds, shipping_rates: offers = [] } = view.order;
   const amount = (minor: number) => formatAmount(minor, view);
-  await printList(console, view.order.items, {
-    empty: "No lines.",
-    columns: [
-      { header: "LINE ID", value: (line) => line.id },
-      { header: "TITLE", value: (line) => [line.title, line.variant_title].filter((text) => text !== null).join(", ") },
-      "sku",
-      { header: "PRICE", value: (line) => amount(line.price_minor) },
-      "quantity",
-      { header: "DISCOUNT", value: (line) => amount(line.discount_minor) },
-      { header: "TAX", value: (line) => amount(line.tax_minor) },
-      { header: "TOTAL", value: (line) => amount(line.total_minor) },
-      { header: "SENT", value: (line) => String(line.fulfilled_quantity) },
-      { header: "REFUNDED", value: (line) => `${line.refunded_quantity}: ${amount(line.refunded_minor)}` },
-      { header: "RESTOCKED", value: (line) => String(line.restocked_quantity) },
-    ],
-  });
-}
-
-/** Prints a table below the others, unless it is empty. */
-async function printPart<Row>(
-  console: Console,
-  rows: readonly Row[],
-  columns: Parameters<typeof printList<Row>>[2]["columns"],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await console.write("\n");
-  await printList(console, rows, { empty: "", columns });
-}
-
-function printTaxLines(console: Console, view: OrderView): Promise<void> {
-  return printPart(console, view.order.tax_lines, [
-    { header: "TAX CLASS", value: (line) => line.class },
-    { header: "RATE", value: (line) => `${line.rate} %` },
-    { header: "BASE", value: (line) => formatAmount(line.base_minor, view) },
-    { header: "TAX", value: (line) => formatAmount(line.tax_minor, view) },
-  ]);
-}
-
-function printPayments(console: Console, view: OrderView): Promise<void> {
-  return printPart(console, view.order.payments, [
-    { header: "PAYMENT ID", value: (payment) => payment.id },
-    { header: "AMOUNT", value: (payment) => formatAmount(payment.amount_minor, view) },
-    ...(["provider", "reference", "received_at"] as const),
-  ]);
-}
-
-function printParcels(console: Console, { order }: OrderView): Promise<void> {
-  const lines = new Map(order.items.map((line) => [line.id, line]));
+  const lines = new Map(items.map((line) => [line.id, line]));
   const name = (id: string) => lines.get(id)?.sku ?? lines.get(id)?.title ?? id;
-  return printPart(console, order.fulfillments, [
-    { header: "FULFILLMENT ID", value: (parcel) => parcel.id },
-    {
-      header: "ITEMS",
-      value: (parcel) => parcel.lines.map((line) => `${line.quantity} × ${name(line.line_id)}`).join(", "),
-    },
-    { header: "CARRIER", value: ({ tracking }) => tracking?.carrier ?? "-" },
-    { header: "TRACKING", value: ({ tracking }) => tracking?.number ?? "-" },
-    { header: "TRACKING URL", value: ({ tracking }) => tracking?.url ?? "-" },
-    "created_at",
-  ]);
-}
-
-function printRefunds(console: Console, view: OrderView): Promise<void> {
-  return printPart(console, view.order.refunds, [
-    { header: "REFUND ID", value: (refund) => refund.id },
-    { header: "AMOUNT", value: (refund) => formatAmount(refund.amount_minor, view) },
-    { header: "ITEMS", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
-    "reason",
-    { header: "RETURNED POINTS", value: (refund) => String(refund.points_returned) },
-    { header: "REVERSED POINTS", value: (refund) => String(refund.points_reversed) },
-    "created_at",
-  ]);
-}
-
-/** The shipping rates of which a dry run chose none. */
-function printOffers(console: Console, view: OrderView): Promise<void> {
-  return printPart(console, view.order.shipping_rates ?? [], [
-    { header: "SHIPPING RATE", value: (offer) => offer.name },
-    { header: "PRICE", value: (offer) => formatAmount(offer.price_minor, view) },
-    "zone",
-    { header: "ID", value: (offer) => offer.id },
-  ]);
+  return [
+    items.map((line) => ({
+      line_id: line.id,
+      title: [line.title, line.variant_title].filter((text) => text !== null).join(", "),
+      ...{ sku: line.sku, price: amount(line.price_minor), quantity: line.quantity },
+      ...{ discount: amount(line.discount_minor), tax: amount(line.tax_minor), total: amount(line.total_minor) },
+      sent: line.fulfilled_quantity,
+      refunded: `${line.refunded_quantity}: ${amount(line.refunded_minor)}`,
+      restocked: line.restocked_quantity,
+    })),
+    taxLines.map((line) => ({
+      ...{ tax_class: line.class, rate: `${line.rate} %` },
+      ...{ base: amount(line.base_minor), tax: amount(line.tax_minor) },
+    })),
+    payments.map(({ id, amount_minor, provider, reference, received_at }) => {
+      return { payment_id: id, amount: amount(amount_minor), provider, reference, received_at };
+    }),
+    fulfillments.map(({ id, lines: pieces, tracking, created_at }) => ({
+      fulfillment_id: id,
+      items: pieces.map((piece) => `${piece.quantity} × ${name(piece.line_id)}`).join(", "),
+      ...{ carrier: tracking?.carrier, tracking: tracking?.number, tracking_url: tracking?.url, created_at },
+    })),
+    refunds.map((refund) => ({
+      ...{ refund_id: refund.id, amount: amount(refund.amount_minor) },
+      items: refund.lines.reduce((sum, line) => sum + line.quantity, 0),
+      ...{ reason: refund.reason, returned_points: refund.points_returned, reversed_points: refund.points_reversed },
+      created_at: refund.created_at,
+    })),
+    // Those of which a dry run chose none.
+    offers.map(({ id, name, zone, price_minor }) => ({ shipping_rate: name, price: amount(price_minor), zone, id })),
+  ];
 }

@@ -4,8 +4,7 @@ import { withTenant } from "../../context/context.ts";
 import { choiceArg, limitArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { invalidFlag, printList } from "../../terminal/console.ts";
-import { confirmAction } from "../../terminal/prompt.ts";
-import { changeAtOnce, type Order, order } from "./order.ts";
+import { changeAtOnce, changeOrder, type Order, order } from "./order.ts";
 
 export const acceptCommand = defineCommand({
   description: "Record what was decided about an order that needs attention",
@@ -64,12 +63,7 @@ export const revokeAccessCommand = defineCommand({
   notes: ["The guest can ask for a new link, which is mailed to the address of the order."],
   async run(args, console) {
     const { revokeAccess } = await import("../../../server/modules/orders/guests/access-token.ts");
-    const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-    const { number } = await withTenant(args, console, async (ctx) => {
-      return (await getOrderView(ctx, await order.find(ctx, args.order))).order;
-    });
-    await confirmAction(console, `End all links to order ${number}?`);
-    await changeAtOnce(args, console, (tx, { id }) => revokeAccess(tx, id));
+    await changeOrder(args, console, "End all links to order {number}?", (tx, { id }) => revokeAccess(tx, id));
   },
 });
 

@@ -7,11 +7,10 @@ import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { requireWhole } from "../../values/fields.ts";
-import { parseMoney, toAmount } from "../../values/money.ts";
+import { parseMoney, parseThousandths, toAmount } from "../../values/money.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { readTime } from "../../values/units.ts";
 import { recordAudit } from "../audit/service.ts";
-import { showTaxRate as showPercent } from "../taxes/service.ts";
 import { currencyDigits } from "../tenants/input.ts";
 import type { Discount, DiscountInput, DiscountListQuery } from "./model.ts";
 import { discounts } from "./table.ts";
@@ -56,7 +55,7 @@ function toDocument(ctx: Ctx, { percent, amount_minor, minimum_minor, ...rest }:
   const digits = currencyDigits(ctx.tenant.currency);
   const { id, code, ...others } = rest;
   return {
-    ...{ id, code, percent: percent === null ? null : showPercent(percent) },
+    ...{ id, code, percent: percent === null ? null : toAmount(percent, 3) },
     ...{ amount: amount_minor === null ? null : toAmount(amount_minor, digits), amount_minor },
     ...{ minimum: minimum_minor === null ? null : toAmount(minimum_minor, digits), minimum_minor },
     ...others,
@@ -133,18 +132,12 @@ function discountColumns(ctx: Ctx, input: DiscountInput) {
   if (amountMinor === 0) throw invalidField("amount", "must be above zero");
   return {
     ...{ code, codeKey: codeKey(code), amountMinor, freeShipping: freeShipping ? 1 : 0, beginsAt, endsAt },
-    percent: percent == null ? null : percentColumn(percent),
+    percent: percent == null ? null : parseThousandths("percent", percent, [0.001, 100], "a percentage"),
     minimumMinor: minimum == null ? null : parseMoney("minimum", minimum, digits),
     productIds: idsColumn("product_ids", "prod", input.product_ids),
     categoryIds: idsColumn("category_ids", "cat", input.category_ids),
     ...{ maxUses: count("limit", limit), maxPerCustomer: count("per_customer", perCustomer) },
   };
-}
-
-function percentColumn(percent: number): number {
-  const thousandths = Math.round(percent * 1000);
-  if (thousandths >= 1 && thousandths <= 100_000 && showPercent(thousandths) === percent) return thousandths;
-  throw invalidField("percent", "must be above 0 and at most 100, with at most three decimals");
 }
 
 function timeColumn(field: string, text: string | null | undefined): string | null {

@@ -8,7 +8,6 @@ import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
 import { isId } from "../../values/stamps.ts";
 import { forEachAudience } from "../catalogue/products/rendering.ts";
-import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { orderAttention } from "./attention/table.ts";
 import { subjectOf } from "./input.ts";
@@ -57,7 +56,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
 
 export type OrderDocument = Static<typeof Order>;
 
-/** An order as tables show it. `sign` is the store's currency sign, null for an order in another currency. */
+/** An order as tables show it. */
 export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
@@ -65,14 +64,8 @@ export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "
 // The plus keeps SQLite from reading all orders of the store to find those of a page.
 const selectDetails = statement((q) =>
   q
-    .select({
-      id: orders.id,
-      digits: orders.currencyDigits,
-      customerEmail: users.email,
-      sign: sql<string | null>`iif(${tenants.currency} = ${orders.currency}, ${tenants.currencySign}, null)`,
-    })
+    .select({ id: orders.id, digits: orders.currencyDigits, customerEmail: users.email })
     .from(orders)
-    .innerJoin(tenants, eq(tenants.id, orders.tenantId))
     .leftJoin(users, and(eq(users.id, orders.userId), eq(users.tenantId, orders.tenantId)))
     .where(sql`+${ofStore(orders)} and ${orders.id} in (select value from json_each(${param("ids")}))`),
 );
@@ -89,7 +82,7 @@ async function viewOrders(ctx: Ctx, json: string) {
   });
 }
 
-/** Yields matching orders page by page, each a snapshot. Returns whether there are more than `limit`. */
+/** Yields at most `limit` matching orders page by page, each a snapshot. */
 export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   let cursor: string | undefined;
@@ -100,23 +93,16 @@ export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Num
     cursor = page.page.next_cursor ?? undefined;
     yield await viewOrders(ctx, page.json);
   } while (cursor !== undefined && left > 0);
-  return cursor !== undefined;
 }
 
 export async function getOrderView(ctx: Ctx, id: string): Promise<OrderView> {
-  const [view] = (await listOrderViews(ctx, { ids: id }, 1)).views;
+  const [view] = await listOrderViews(ctx, { ids: id }, 1);
   if (view === undefined) throw notFound("order", id);
   return view;
 }
 
-export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: number) {
-  const pages = readOrderPages(ctx, filter, limit);
-  const views: OrderView[] = [];
-  for (;;) {
-    const { value, done } = await pages.next();
-    if (done) return { views, hasMore: value };
-    views.push(...value);
-  }
+export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: number): Promise<OrderView[]> {
+  return (await Array.fromAsync(readOrderPages(ctx, filter, limit))).flat();
 }
 
 /** Returns the id of the order with this id, number or transfer reference. Errors: notFound, validationFailed. */
@@ -127,7 +113,7 @@ export async function resolveOrderId(ctx: Ctx, named: string): Promise<string> {
   const number = referenced ?? /^#?([1-9]\d{0,14})$/.exec(named)?.[1];
   if (number !== undefined || isId("ord", named)) {
     const filter = number === undefined ? { ids: named } : { number: Number(number) };
-    const [found] = (await listOrderViews(ctx, filter, 1)).views;
+    const [found] = await listOrderViews(ctx, filter, 1);
     if (found) return found.order.id;
   }
   const { namespace } = ctx.tenant;

@@ -4,6 +4,7 @@ import { all, bind, ofStore, param, params, statement } from "../../db/statement
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
+import { parseThousandths, toAmount } from "../../values/money.ts";
 import { recordAudit } from "../audit/service.ts";
 import { requireTaxClass, type TaxRate } from "./model.ts";
 import { taxRates } from "./table.ts";
@@ -34,7 +35,7 @@ export async function replaceTaxRates(ctx: Ctx, rates: readonly TaxRate[]): Prom
     if (!isCountry(country)) throw invalidField(`${field}.country`, `must be ${countryExpects}`);
     if (seen.has(`${country} ${taxClass}`)) throw invalidField(field, `repeats the class ${taxClass} in ${country}`);
     seen.add(`${country} ${taxClass}`);
-    return { tenantId, country, taxClass, rate: parseTaxRate(`${field}.rate`, rate) };
+    return { tenantId, country, taxClass, rate: parseThousandths(`${field}.rate`, rate, [0, 100], "a percentage") };
   });
   return inTransaction(ctx, async (tx) => {
     await tx.db.batch([bind(deleteRates, { tenantId }), ...rows.map((row) => bind(insertRate, row))]);
@@ -49,16 +50,7 @@ export async function readTaxRates(tx: Ctx, country: string): Promise<ReadonlyMa
   return rates.length === 0 ? undefined : new Map(rates.map(({ taxClass, rate }) => [taxClass ?? "", rate]));
 }
 
-/** Converts 5.5 percent to 5500 thousandths. Errors: validationFailed. */
-function parseTaxRate(field: string, percent: number): number {
-  const [, whole, decimals = ""] = /^(\d{1,3})(?:\.(\d{1,3}))?$/.exec(String(percent)) ?? [];
-  if (whole === undefined || percent > 100) {
-    throw invalidField(field, "must be a percentage from 0 to 100 with at most three decimals");
-  }
-  return Number(whole + decimals.padEnd(3, "0"));
-}
-
 /** Converts 5500 thousandths to 5.5 percent. */
 export function showTaxRate(thousandths: number): number {
-  return Number(`${thousandths}e-3`);
+  return toAmount(thousandths, 3);
 }

@@ -3,7 +3,7 @@ import { attempt } from "../../values/attempt.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
 import { decimalsOf } from "../../values/currency.ts";
 import { checkNote, requireText } from "../../values/fields.ts";
-import { parseMoney, toAmount } from "../../values/money.ts";
+import { parseMoney, parseThousandths, toAmount } from "../../values/money.ts";
 import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
@@ -11,76 +11,65 @@ type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" |
 /** As in its table, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
-const rateDigits = 3;
-const highestRate = 1000;
 /** In minor units. With this limit, the value of all balances is an exact sum. */
 const highestValue = 1_000_000;
 
-/** Parses all fields but the value of a point, which depends on the currency. Errors: validationFailed. */
-export function readFields<Input extends TenantInput>(input: Input): Input {
-  const given: TenantInput = { ...input, pointValue: undefined };
-  if (given.title !== undefined) requireText("title", given.title, 200);
-  if (given.currencySign !== undefined) requireText("currency_sign", given.currencySign, 8);
-  if (given.language !== undefined) given.language = parseStoreLanguage(given.language);
-  if (given.domain) requireHost(given.domain);
+const notAddress = "must be an http or https address";
+
+/** Parses the fields of a store that has these ones before. Errors: validationFailed. */
+export function readFields<Input extends TenantInput>(
+  input: Input,
+  before: { currency: string; legal_urls: Record<string, string> },
+): Input {
+  const given: TenantInput = { ...input };
+  requireTexts(given);
   requireWholeNumbers(given);
-  for (const field of ["url", "logo"] as const) {
-    const value = given[field];
-    if (value && !isWebAddress(value)) {
-      throw invalidField(field, "must be an http or https address");
-    }
-  }
+  if (given.language !== undefined) given.language = parseStoreLanguage(given.language);
   if (given.currency !== undefined) {
     given.currency = parseCurrency(given.currency);
     given.currencySign ??= currencySign(given.currency);
   }
-  if (given.pointsRate !== undefined) given.pointsRate = parsePointsRate(given.pointsRate);
+  const { currency = before.currency, pointsRate, pointValue } = given;
+  if (pointsRate !== undefined) given.pointsRate = parseThousandths("points_rate", pointsRate, [0, 1000], "a number");
+  if (pointValue !== undefined) given.pointValue = parsePointValue(pointValue, currency);
+  // In another currency, the old number would have another value.
+  else if (currency !== before.currency) given.pointValue = 1;
   if (given.country) given.country = parseCountry(given.country);
-  requireSaleFields(given);
+  if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls(before.legal_urls, given.legalUrls);
   return given as Input;
 }
 
-function requireSaleFields({ timezone, orderUrl, legalUrls, taxNote, transferInstructions }: TenantInput): void {
+function requireTexts({ title, currencySign, domain, timezone, taxNote, ...given }: TenantInput): void {
+  if (title !== undefined) requireText("title", title, 200);
+  if (currencySign !== undefined) requireText("currency_sign", currencySign, 8);
+  if (domain) requireHost(domain);
+  for (const [field, value] of Object.entries({ url: given.url, logo: given.logo, order_url: given.orderUrl })) {
+    if (value && !isWebAddress(value)) throw invalidField(field, notAddress);
+  }
   if (timezone !== undefined && !attempt(() => new Intl.DateTimeFormat("en", { timeZone: timezone }))) {
     throw invalidField("timezone", "must be the name of a time zone, such as Europe/Berlin");
   }
-  if (orderUrl && !isWebAddress(orderUrl)) throw invalidField("order_url", "must be an http or https address");
   if (taxNote) requireText("tax_note", taxNote, 300);
-  if (transferInstructions) checkNote("transfer_instructions", transferInstructions, 2000);
-  for (const [name, url] of Object.entries(JSON.parse(legalUrls ?? "{}") as Record<string, string>)) {
-    if (!/^[a-z][a-z_]{0,39}$/.test(name))
-      throw invalidField("legal_url", "must begin with a name, as in imprint=https://…");
-    if (url !== "" && !isWebAddress(url)) {
-      throw invalidField("legal_url", `of ${name} must be an http or https address`);
-    }
-  }
+  if (given.transferInstructions) checkNote("transfer_instructions", given.transferInstructions, 2000);
 }
 
 /** Adds addresses to those of a store; an empty address removes one. */
-export function mergeLegalUrls(before: Record<string, string>, given: string): string {
-  const merged = Object.entries({ ...before, ...(JSON.parse(given) as typeof before) });
-  return JSON.stringify(Object.fromEntries(merged.filter(([, url]) => url !== "")));
+function mergeLegalUrls(before: Record<string, string>, given: string): string {
+  const merged = Object.entries({ ...before, ...(JSON.parse(given) as typeof before) }).filter(([, url]) => url !== "");
+  for (const [name, url] of merged) {
+    if (!/^[a-z][a-z_]{0,39}$/.test(name))
+      throw invalidField("legal_url", "must begin with a name, as in imprint=https://…");
+    if (!isWebAddress(url)) throw invalidField("legal_url", `of ${name} ${notAddress}`);
+  }
+  return JSON.stringify(Object.fromEntries(merged));
 }
 
 function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:/i.test(text) && text.length <= 2000;
 }
 
-/** Returns thousandths of a point. Errors: validationFailed naming `points_rate`. */
-function parsePointsRate(rate: number): number {
-  const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
-  if (whole === undefined || rate > highestRate) {
-    throw invalidField("points_rate", `must be a number from 0 to ${highestRate} with at most ${rateDigits} decimals`);
-  }
-  return Number(whole + decimals.padEnd(rateDigits, "0"));
-}
-
-export function showPointsRate(thousandths: number): number {
-  return toAmount(thousandths, rateDigits);
-}
-
 /** Returns minor units, never 0, because then points would be spent for nothing. Errors: validationFailed. */
-export function parsePointValue(value: number, currency: string): number {
+function parsePointValue(value: number, currency: string): number {
   const minor = parseMoney("point_value", value, currencyDigits(currency));
   if (minor < 1 || minor > highestValue) {
     throw invalidField("point_value", `must be above zero and at most ${showPointValue(highestValue, currency)}`);

@@ -6,23 +6,14 @@ import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, conflict, storeNotFound, wrongState } from "../../errors.ts";
+import { toAmount } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../catalogue/products/table.ts";
 import { changeTypes, type TypeChanges } from "../resources/registry.ts";
 import { resourceTypes } from "../resources/table.ts";
-import {
-  currencySign,
-  mergeLegalUrls,
-  parseCurrency,
-  parseNamespace,
-  parsePointValue,
-  readFields,
-  showPointsRate,
-  showPointValue,
-  type TenantInput,
-} from "./input.ts";
+import { parseNamespace, readFields, showPointValue, type TenantInput } from "./input.ts";
 import type { Store } from "./model.ts";
 import { tenants, workFields } from "./table.ts";
 
@@ -47,7 +38,7 @@ export type TenantRecord = ReturnType<typeof toRecord>;
 
 function toDetails(row: TenantRow) {
   const { points_rate, point_value, currency } = row;
-  return { ...row, points_rate: showPointsRate(points_rate), point_value: showPointValue(point_value, currency) };
+  return { ...row, points_rate: toAmount(points_rate, 3), point_value: showPointValue(point_value, currency) };
 }
 
 function toRecord(details: TenantDetails) {
@@ -86,13 +77,8 @@ const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 /** Creates a store. Defaults: the namespace as title, EUR, and `en`. Errors: conflict, validationFailed. */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
-  const { title = namespace, language = "en" } = input;
-  const currency = parseCurrency(input.currency ?? "EUR");
-  const sign = input.currencySign ?? currencySign(currency);
-  const { pricesIncludeTax = "yes" } = input;
-  const given = readFields({ ...input, title, language, currency, currencySign: sign, pricesIncludeTax });
-  if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, currency);
-  if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls({}, given.legalUrls);
+  const { title = namespace, language = "en", currency = "EUR", pricesIncludeTax = "yes" } = input;
+  const given = readFields({ ...input, title, language, currency, pricesIncludeTax }, { currency, legal_urls: {} });
   return inTransaction(ctx, async (tx) => {
     try {
       const now = toTimestamp(ctx.now());
@@ -160,17 +146,12 @@ export async function updateTenant(
   namespace: string,
   { types, ...patch }: TenantInput & { types?: TypeChanges },
 ) {
-  const given = readFields(patch);
   return inTransaction(ctx, async (tx) => {
     const before = await getTenant(tx, namespace);
-    const currency = String(given.currency ?? before.currency);
-    if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
-    // In another currency, the old number would have another value.
-    else if (currency !== before.currency) given.pointValue = 1;
-    if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls(before.legal_urls, given.legalUrls);
+    const given = readFields(patch, before);
     const changes = { ...given, updatedAt: toTimestamp(ctx.now()) };
     const change = statement((q) => q.update(tenants).set(changes).where(mayChange));
-    const changed = await run(tx.db, change, { namespace, currency });
+    const changed = await run(tx.db, change, { namespace, currency: given.currency ?? before.currency });
     if (changed === 0) {
       throw wrongState(`Store "${namespace}" has products, so its currency cannot change. Delete them first.`);
     }

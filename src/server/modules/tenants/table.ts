@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { type AnySQLiteColumn, check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Tenant } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
 
 export const tenants = sqliteTable(
   "tenants",
@@ -83,13 +84,11 @@ export const revision = sqliteTable(
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
 );
 
-const { id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays } = tenants;
-const { addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail } = tenants;
-const { country, timezone, pricesIncludeTax, hold, transferHold, longHoldShare, orderUrl } = tenants;
 export const workFields = {
-  ...{ id, namespace, title, currency, language, tokenLifetime, pointsRate, pointValue, pointsDays },
-  ...{ addressWrites, visitorWrites, pendingOrders, stockShare, ordersPerMinute, signUp, signInByMail },
-  ...{ country, timezone, pricesIncludeTax, hold, transferHold, longHoldShare, orderUrl },
+  ...pick(tenants, "id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate", "pointValue"),
+  ...pick(tenants, "pointsDays", "addressWrites", "visitorWrites", "pendingOrders", "stockShare", "ordersPerMinute"),
+  ...pick(tenants, "signUp", "signInByMail", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
+  ...pick(tenants, "longHoldShare", "orderUrl"),
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 
