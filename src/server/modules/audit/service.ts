@@ -89,7 +89,8 @@ export function hashAddress(salt: string, address: string): string {
   return Bun.SHA256.hash(`${salt} ${address}`, "hex");
 }
 
-function actorId(actor: SystemCtx["actor"]): string | null {
+/** The id of an app key or user, or the account at the terminal. */
+export function actorId(actor: SystemCtx["actor"]): string | null {
   if (actor.kind === "app") return actor.appId;
   if (actor.kind === "user") return actor.userId;
   return actor.kind === "terminal" ? (actor.account ?? null) : null;

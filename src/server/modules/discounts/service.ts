@@ -1,4 +1,4 @@
-import { and, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { keysetList } from "../../db/keyset-list.ts";
@@ -27,39 +27,26 @@ const readPage = keysetList({
   sorts: { created_at: sql`created_at` },
 });
 const isNamed = sql`${ofStore(discounts)} and ${param("name")} in (id, code_key)`;
-const selectDiscount = statement((q) =>
-  q
-    .select({ json: sql<string>`${json}` })
-    .from(discounts)
-    .where(isNamed),
-);
+const selectDiscount = statement<{ json: string }>(sql`select ${json} as json from ${discounts} where ${isNamed}`);
 const insertDiscount = statement((q) =>
   q.insert(discounts).values({
     ...params("id", "tenantId", "code", "codeKey", "percent", "amountMinor", "freeShipping", "minimumMinor"),
     ...params("productIds", "categoryIds", "beginsAt", "endsAt", "maxUses", "maxPerCustomer", "createdAt"),
   }),
 );
-const endDiscount = statement((q) =>
-  q
-    .update(discounts)
-    .set({ endsAt: sql`min(coalesce(ends_at, ${param("now")}), ${param("now")})` })
-    .where(and(byId(discounts))),
-);
+const endDiscount = statement(sql`
+  update ${discounts} set ends_at = min(coalesce(ends_at, ${param("now")}), ${param("now")}) where ${byId(discounts)}`);
 
 /** Percentages are stored in thousandths, amounts in minor units. */
 interface StoredDiscount extends Omit<Discount, "amount" | "minimum" | "percent"> {
   percent: number | null;
 }
 
-function toDocument(ctx: Ctx, { percent, amount_minor, minimum_minor, ...rest }: StoredDiscount): Discount {
-  const digits = currencyDigits(ctx.tenant.currency);
-  const { id, code, ...others } = rest;
-  return {
-    ...{ id, code, percent: percent === null ? null : toAmount(percent, 3) },
-    ...{ amount: amount_minor === null ? null : toAmount(amount_minor, digits), amount_minor },
-    ...{ minimum: minimum_minor === null ? null : toAmount(minimum_minor, digits), minimum_minor },
-    ...others,
-  };
+function toDocument(ctx: Ctx, { id, code, percent, amount_minor, minimum_minor, ...rest }: StoredDiscount): Discount {
+  const show = (stored: number | null, digits = currencyDigits(ctx.tenant.currency)) =>
+    stored === null ? null : toAmount(stored, digits);
+  const amounts = { amount: show(amount_minor), amount_minor, minimum: show(minimum_minor), minimum_minor };
+  return { id, code, percent: show(percent, 3), ...amounts, ...rest };
 }
 
 export async function listDiscounts(ctx: Ctx, query: DiscountListQuery): Promise<ListPage> {
@@ -110,15 +97,7 @@ export async function endDiscountNow(ctx: Ctx, named: string): Promise<Discount>
 
 function discountColumns(ctx: Ctx, input: DiscountInput) {
   const digits = currencyDigits(ctx.tenant.currency);
-  const {
-    code,
-    percent,
-    amount,
-    free_shipping: freeShipping = false,
-    minimum,
-    limit,
-    per_customer: perCustomer,
-  } = input;
+  const { code, percent, amount, free_shipping: freeShipping = false, minimum, ...more } = input;
   const kinds = [percent != null, amount != null, freeShipping].filter(Boolean).length;
   if (kinds !== 1) throw invalidField("percent", "must be sent, or amount, or free_shipping: exactly one of them");
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$/.test(code)) {
@@ -136,7 +115,7 @@ function discountColumns(ctx: Ctx, input: DiscountInput) {
     minimumMinor: minimum == null ? null : parseMoney("minimum", minimum, digits),
     productIds: idsColumn("product_ids", "prod", input.product_ids),
     categoryIds: idsColumn("category_ids", "cat", input.category_ids),
-    ...{ maxUses: count("limit", limit), maxPerCustomer: count("per_customer", perCustomer) },
+    ...{ maxUses: count("limit", more.limit), maxPerCustomer: count("per_customer", more.per_customer) },
   };
 }
 

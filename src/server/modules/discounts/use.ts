@@ -1,8 +1,9 @@
 import type { InStatement } from "@libsql/core/api";
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isCheckViolation } from "../../db/db-errors.ts";
-import { all, bind, byId, get, ofStore, param, params, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { all, bind, get, ofStore, param, statement } from "../../db/statement.ts";
 import { discountRefused } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { categories } from "../catalogue/categories/table.ts";
@@ -25,21 +26,16 @@ const hasUses = sql`(max_per_customer is null or max_per_customer > (
       select email_key from ${users} where ${ofStore(users)} and id = ${param("userId")})))))`;
 const isUsable = sql`(begins_at is null or begins_at <= ${param("now")}) and (ends_at is null or ends_at > ${param("now")})
   and (max_uses is null or uses < max_uses) and ${hasUses}`;
+const isCode = sql`${ofStore(discounts)} and code_key = ${param("codeKey")}`;
 // Unknown, not begun, ended and used up are one reply, so that nobody can find codes.
 const selectUsable = statement((q) =>
   q
     .select({
-      id: discounts.id,
-      code: discounts.code,
-      percent: discounts.percent,
-      amountMinor: discounts.amountMinor,
-      freeShipping: discounts.freeShipping,
-      minimumMinor: discounts.minimumMinor,
-      productIds: discounts.productIds,
-      categoryIds: discounts.categoryIds,
+      ...pick(discounts, "id", "code", "percent", "amountMinor", "freeShipping", "minimumMinor"),
+      ...pick(discounts, "productIds", "categoryIds"),
     })
     .from(discounts)
-    .where(sql`${ofStore(discounts)} and code_key = ${param("codeKey")} and ${isUsable}`),
+    .where(sql`${isCode} and ${isUsable}`),
 );
 export type UsableDiscount = NonNullable<(typeof selectUsable)["row"]>;
 
@@ -55,16 +51,12 @@ const selectEligible = statement((q) =>
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
 // The database refuses -1: the code applies no longer.
-const countUse = statement(sql`
-  update ${discounts} set uses = case when ${isUsable} then uses + 1 else -1 end where ${byId(discounts)}`);
-const insertUse = statement((q) =>
-  q.insert(discountUses).values(params("orderId", "tenantId", "discountId", "userId", "emailKey")),
-);
-const isCode = sql`${ofStore(discounts)} and code_key = ${param("codeKey")}`;
+const countUse = (condition: SQL) =>
+  statement(sql`update ${discounts} set uses = case when ${condition} then uses + 1 else -1 end where ${isCode}`);
+const countNew = countUse(isUsable);
 // Late money takes a use of a code that has ended, but none beyond its limits.
-const countUseAgain = statement(sql`
-  update ${discounts} set uses = case when ${hasUses} then uses + 1 else -1 end where ${isCode}`);
-const insertUseAgain = statement(sql`
+const countAgain = countUse(hasUses);
+const insertUse = statement(sql`
   insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
   select ${param("orderId")}, tenant_id, id, ${param("userId")}, ${param("emailKey")} from ${discounts} where ${isCode}`);
 const uncountUse = statement(sql`
@@ -123,10 +115,9 @@ export async function applyDiscount(
 }
 
 /** Statements that record the use of a code by an order. The database refuses them if it applies no longer. */
-export function useDiscount(tx: Ctx, discount: UsableDiscount, orderId: string, user: CodeUser): InStatement[] {
-  const { id, now } = { ...discount, now: toTimestamp(tx.now()) };
-  const values = { tenantId: tx.tenant.id, id, discountId: id, orderId, now, ...user };
-  return [bind(countUse, values), bind(insertUse, values)];
+export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, user: CodeUser): InStatement[] {
+  const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, now: toTimestamp(tx.now()), ...user };
+  return [bind(countNew, values), bind(insertUse, values)];
 }
 
 /** Whether the database refused a use because the code applies no longer. */
@@ -143,5 +134,5 @@ export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InSta
 /** Statements that take the use again that an expired order gave back. The database refuses one beyond the limit. */
 export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement[] {
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, ...user };
-  return [bind(countUseAgain, values), bind(insertUseAgain, values)];
+  return [bind(countAgain, values), bind(insertUse, values)];
 }

@@ -1,11 +1,11 @@
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
-import { byId, get, isVersion, param, statement } from "../../db/statement.ts";
+import { byId, isVersion, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
-import { changedColumns, releaseOrder } from "./commit-transition.ts";
+import { releaseOrder } from "./commit-transition.ts";
 import { requireAccess } from "./guests/access-token.ts";
 import { isCustomer, isPage, ownOnly } from "./input.ts";
 import { requireRow } from "./read.ts";
@@ -13,15 +13,9 @@ import { refundOrder } from "./refund.ts";
 import { orderStateError, requireOrderId, visible } from "./statements.ts";
 import { orders } from "./table.ts";
 
-const cancelPending = statement((q) =>
-  q
-    .update(orders)
-    .set({ status: "cancelled", cancelledAt: param("now") })
-    .where(
-      and(byId(orders), visible, eq(orders.status, "pending"), sql`received_minor = refunded_minor`, isVersion(orders)),
-    )
-    .returning(changedColumns),
-);
+const cancelPending = statement(sql`
+  update ${orders} set status = 'cancelled', cancelled_at = ${param("now")}
+  where ${byId(orders)} and ${visible} and status = 'pending' and received_minor = refunded_minor and ${isVersion(orders)}`);
 
 /**
  * Cancels an order that is not paid. What came for one that is paid in part is refunded with it, by staff only.
@@ -32,8 +26,7 @@ export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null =
   if (isPage(ctx) && !mayRead(ctx, "orders:write")) await requireAccess(ctx, id);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, own: ownOnly(ctx), now: toTimestamp(tx.now()), ifMatch };
-    const order = await get(tx.db, cancelPending, values);
-    if (order) return releaseOrder(tx, order, "cancel");
+    if ((await run(tx.db, cancelPending, values)) > 0) return releaseOrder(tx, id, "cancel");
     const { userId, version, status } = await requireRow(tx, id);
     if (values.own !== null && userId !== values.own) throw notFound("order", id);
     if (ifMatch !== null && version !== ifMatch) throw preconditionFailed();

@@ -19,18 +19,6 @@ import { orderLines, orders } from "./table.ts";
 
 const noticeLifetimeMs = 86_400_000;
 
-export interface ChangedOrder {
-  id: string;
-  user_id: string | null;
-  total_minor: number;
-  points_used: number;
-}
-
-export const changedColumns = {
-  ...{ id: orders.id, user_id: orders.userId },
-  ...{ total_minor: orders.totalMinor, points_used: orders.pointsUsed },
-};
-
 /** The pieces of each item of an order whose stock is counted. */
 export const selectCounted = statement((q) =>
   q
@@ -97,8 +85,9 @@ export function changeOrder(
   });
 }
 
-export async function releaseOrder(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
-  const { id, user_id: userId, points_used: points } = order;
+/** Releases stock, points and code of an order that was just cancelled or expired. */
+export async function releaseOrder(tx: OrderCtx, id: string, how: "cancel" | "expire"): Promise<Rendered> {
+  const { userId, pointsUsed: points } = await requireRow(tx, id);
   if (userId !== null && points > 0) {
     await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }

@@ -1,13 +1,14 @@
 import { and, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
 import { isCheckViolation } from "../../db/db-errors.ts";
-import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { all, bind, byId, equals, get, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inSavepoint, inTransaction } from "../../db/transaction.ts";
 import { AppError, conflict, fieldError, invalidField, preconditionFailed, wrongState } from "../../errors.ts";
 import { requireText } from "../../values/fields.ts";
 import { parseMoney } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { readTime } from "../../values/units.ts";
+import { actorId } from "../audit/service.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type WantedItem } from "../catalogue/products/stock.ts";
 import { retakeDiscount } from "../discounts/use.ts";
@@ -21,14 +22,10 @@ import { requireOrderId } from "./statements.ts";
 import { orders, payments } from "./table.ts";
 
 const insertPayment = statement((q) =>
-  q
-    .insert(payments)
-    .values({
-      ...params("id", "tenantId", "orderId", "provider", "reference", "amountMinor", "currency", "receivedAt"),
-      ...{ recordedBy: param("recordedBy"), createdAt: param("now") },
-    })
-    .onConflictDoNothing()
-    .returning({ id: payments.id }),
+  q.insert(payments).values({
+    ...params("tenantId", "provider", "reference", "amountMinor", "currency", "receivedAt", "recordedBy"),
+    ...{ id: param("paymentId"), orderId: param("id"), createdAt: param("now") },
+  }),
 );
 const selectBooked = statement((q) =>
   q
@@ -40,16 +37,6 @@ const addReceived = statement(sql`
   update ${orders} set received_minor = received_minor + ${param("amountMinor")} where ${byId(orders)}`);
 const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
 const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
-
-/** Money that was received. Without a reference, it is booked each time. */
-interface Received {
-  orderId: string;
-  provider: "manual" | "stripe";
-  reference: string | null;
-  amountMinor: number;
-  currency: string;
-  receivedAt: string;
-}
 
 /**
  * Books a payment of an order; repeating a reference changes nothing. Without an amount, it pays what is due.
@@ -69,8 +56,12 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
     const amountMinor = amountOf(order, input.amount);
     if (amountMinor === 0) return settle(tx, id);
     const receivedAt = input.received_at === undefined ? toTimestamp(tx.now()) : timeOf(input.received_at, tx.now());
-    const { currency } = order;
-    await recordPayment(tx, { orderId: id, provider: "manual", reference, amountMinor, currency, receivedAt });
+    const values = {
+      ...{ tenantId: tx.tenant.id, id, paymentId: newId("pay"), now: toTimestamp(tx.now()) },
+      ...{ provider: "manual", reference, amountMinor, currency: order.currency, receivedAt },
+      recordedBy: actorId(tx.actor),
+    };
+    await tx.db.batch([bind(insertPayment, values), bind(addReceived, values)]);
     return settle(tx, id);
   });
 }
@@ -95,15 +86,6 @@ async function isBooked(tx: Ctx, { id }: OrderRow, reference: string, field: str
   if (!booked || booked.orderId === id) return booked !== undefined;
   const other = mayRead(tx, "orders:read") ? booked.orderId : undefined;
   throw fieldError(conflict, field, "belongs to another order", { id: other });
-}
-
-/** Adds the fact that money was received; a reference that is booked already changes nothing. Call `settle` after it. */
-export async function recordPayment(tx: Ctx, received: Received): Promise<void> {
-  const { actor, tenant } = tx;
-  const recordedBy = actor.kind === "app" ? actor.appId : actor.kind === "user" ? actor.userId : null;
-  const values = { ...received, id: newId("pay"), tenantId: tenant.id, recordedBy, now: toTimestamp(tx.now()) };
-  if (!(await get(tx.db, insertPayment, values))) return;
-  await run(tx.db, addReceived, { ...values, id: received.orderId });
 }
 
 /** The amount that is still to be paid, in minor units; below zero if too much was received. */

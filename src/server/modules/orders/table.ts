@@ -210,7 +210,7 @@ export const payments = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     receivedAt: text("received_at").notNull(),
-    /** The key or user that booked it. */
+    /** The key, user or account at the terminal that booked it. */
     recordedBy: text("recorded_by"),
     createdAt: text("created_at").notNull(),
   },

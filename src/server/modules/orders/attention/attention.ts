@@ -4,6 +4,7 @@ import { ofStore, param, params, run, statement } from "../../../db/statement.ts
 import { wrongState } from "../../../errors.ts";
 import { checkNote } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
+import { actorId } from "../../audit/service.ts";
 import type { AttentionInput } from "../change-model.ts";
 import { changeOrder } from "../commit-transition.ts";
 import type { OrderCtx } from "../statements.ts";
@@ -55,9 +56,7 @@ export async function resolveAttention(ctx: Ctx, id: string, input: AttentionInp
   const { kind, action } = input;
   const note = checkNote("note", input.note ?? null, 2000);
   return changeOrder(ctx, id, ifMatch, async (tx) => {
-    const { actor } = tx;
-    const endedBy = actor.kind === "user" ? actor.userId : actor.kind === "app" ? actor.appId : "terminal";
-    if ((await endOpen(tx, id, [kind], { action, endedBy, note })) === 0) {
+    if ((await endOpen(tx, id, [kind], { action, endedBy: actorId(tx.actor), note })) === 0) {
       throw wrongState(`Order ${id} does not need attention for ${kind}.`);
     }
     return { event: "order.updated" };

@@ -17,7 +17,7 @@ import { withdrawals } from "./table.ts";
 
 const selectNamed = statement((q) =>
   q
-    .select({ id: orders.id, email: orders.email, lang: orders.lang, accessVersion: orders.accessVersion })
+    .select(pick(orders, "id", "email", "lang", "accessVersion"))
     .from(orders)
     .where(and(ofStore(orders), equals(orders.number, "number"), equals(orders.emailKey, "emailKey"))),
 );
@@ -65,7 +65,8 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
   const order = await get(ctx.db, selectNamed, { tenantId: ctx.tenant.id, number, emailKey: key });
   if (order?.email == null || ctx.tenant.orderUrl === null) return;
   const { id, email: to, lang, accessVersion } = order;
-  const link = orderLink(ctx, id, accessVersion) as string;
+  // Browsers do not send the fragment of an address.
+  const link = `${ctx.tenant.orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
   await queueMail(ctx, { kind: "order_link", to: { email: to, lang }, values: { number: String(number), link } });
 }
 
@@ -74,12 +75,6 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
   // Swedish times are those of ISO 8601.
   const form = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
   return `${form.format(now())} (${timezone})`;
-}
-
-/** The address of a guest's order, with its token in the fragment, which browsers do not send; null without a page. */
-export function orderLink(ctx: Pick<Ctx, "vault" | "tenant">, id: string, accessVersion: number): string | null {
-  const { orderUrl } = ctx.tenant;
-  return orderUrl === null ? null : `${orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
 }
 
 /**
