@@ -235,18 +235,6 @@ describe("list", () => {
     expect(await names("--state", "inactive")).toEqual(["off"]);
     expect(await names("--state", "revoked")).toEqual(["gone"]);
   });
-
-  test("warns on standard error of keys and secrets that expire soon, of nothing else, and not with --json", async () => {
-    const { stdout, stderr } = await run(["key", "list", "-n", "listed"]);
-    const warnings = stderr.trimEnd().split("\n");
-    expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatch(
-      /^warning: soon \(app_\w+\) expires in 20 days \(\d{4}-[^)]+Z\)\. Extend it: bodega key update app_\w+ --expires 90d$/,
-    );
-    expect(warnings[1]).toMatch(/^warning: an old secret of turning \(app_\w+\) expires in \d+ (hour|minutes) /);
-    expect(stdout.split("\n")[0]).toMatch(/LAST USED +EXPIRES$/);
-    for (const flag of ["--json", "-q"]) expect((await run(["key", "list", "-n", "listed", flag])).stderr).toBe("");
-  });
 });
 
 test("show prints when each secret was created and used, when it expires, and whether it can be retired", async () => {

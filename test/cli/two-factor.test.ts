@@ -20,7 +20,7 @@ const isOn = async () => (await cli.json<{ two_factor_enabled: boolean }>("user"
 /** The text of the QR code that is drawn with half blocks on a screen. */
 function readQrCode(screen: string): string {
   const lines = screen.split("\n").filter((line) => /^[ ▄▀█]{20,}$/.test(line));
-  const rows = lines.flatMap((line) => ["▀█", "▄█"].map((dark) => [...line].map((block) => dark.includes(block))));
+  const rows = lines.flatMap((line) => [" ▄", " ▀"].map((dark) => [...line].map((block) => dark.includes(block))));
   const scale = 4;
   const size = { width: (rows[0]?.length ?? 0) * scale, height: rows.length * scale };
   const data = Uint8ClampedArray.from({ length: size.width * size.height * 4 }, (_, index) => {

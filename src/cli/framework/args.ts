@@ -25,7 +25,7 @@ export interface Arg {
   field?: string;
   /** The argument that replaces this one if it is missing. */
   fallback?: string;
-  /** Parses the given text; `run` receives the result, except of a list. Throws AppError, which names the flag. */
+  /** Parses the given text, or each of a list; `run` receives the result. Throws AppError, which names the flag. */
   parse?: (flag: string, text: string) => unknown;
 }
 
@@ -39,7 +39,7 @@ type ArgValue<A> = A extends { type: "boolean" }
     ? boolean | undefined
     : boolean
   : A extends { multiple: true }
-    ? string[]
+    ? TextValue<A>[]
     : A extends { required: true } | { default: string }
       ? TextValue<A>
       : TextValue<A> | undefined;

@@ -60,8 +60,9 @@ export async function runCommand(command: Command, rawArgs: string[], plugins: c
 function parseValues(args: CommandArgs, given: GivenValues): Record<string, unknown> {
   const entries = Object.entries(args).map(([name, arg]) => {
     const value = given[name] ?? given[arg.fallback ?? name];
-    if (arg.parse && typeof value === "string") return [name, arg.parse(formatArg(name, arg), value)];
-    return [name, value === "" ? null : value];
+    const parse = (text: string) => (arg.parse ? arg.parse(formatArg(name, arg), text) : text || null);
+    if (Array.isArray(value)) return [name, value.map(parse)];
+    return [name, typeof value === "string" ? parse(value) : value];
   });
   return Object.fromEntries(entries);
 }

@@ -48,6 +48,13 @@ export function parseWhole(flag: string, text: string, noun: string): number {
   throw invalidFlag(flag, `must be a whole number of ${noun}`);
 }
 
+/** A name, `=`, and a value, which may be empty. The error says what is needed. */
+export function parsePair(flag: string, text: string, needs: string): [name: string, value: string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw invalidFlag(flag, `must be ${needs}`);
+}
+
 /** A size such as `500MiB` or `1.5 GiB` in bytes. */
 export function parseSize(flag: string, text: string): number {
   const [, amount, unit = ""] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT])iB$/i.exec(text) ?? [];

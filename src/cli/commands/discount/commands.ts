@@ -1,5 +1,6 @@
 import type { Discount } from "../../../server/modules/discounts/model.ts";
 import { recordArgs, withTenant } from "../../context/context.ts";
+import { defineList } from "../../context/list-command.ts";
 import {
   type CommandArgs,
   limitArg,
@@ -10,10 +11,12 @@ import {
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal } from "../../framework/parse-values.ts";
-import { type Console, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
-const load = async () => (await import("../../../server/modules/discounts/service.ts")).getDiscount;
+const service = () => import("../../../server/modules/discounts/service.ts");
+
+const load = async () => (await service()).getDiscount;
 const discount = recordArgs("code", undefined, "The code, or its id", load);
 
 function toRecord({ id, ...rest }: Discount) {
@@ -59,7 +62,7 @@ export const createCommand = defineCommand({
   async run(args, console) {
     const { code, percent, amount, minimum, limit, from, until, category = [], product = [] } = args;
     const given = { code, percent, amount, minimum, limit, from, until };
-    const { createDiscount } = await import("../../../server/modules/discounts/service.ts");
+    const { createDiscount } = await service();
     const { getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     const { resolveProductId } = await import("../../../server/modules/catalogue/products/resolve.ts");
     const created = await withTenant(args, console, async (ctx) =>
@@ -75,18 +78,24 @@ export const createCommand = defineCommand({
   },
 });
 
-export const listCommand = defineCommand({
+export const listCommand = defineList({
   description: "List the discount codes of a store, newest first",
-  args: { namespace: requiredNamespaceArg, limit: limitArg("50", 100) },
+  args: { limit: limitArg("50", 100) },
   examples: ["bodega discount list -n demo"],
-  async run(args, console) {
-    const { listDiscounts } = await import("../../../server/modules/discounts/service.ts");
-    const { json } = await withTenant(args, console, (ctx) => listDiscounts(ctx, { limit: args.limit }));
-    await printList(console, (JSON.parse(json) as Discount[]).map(toRecord), {
-      empty: `No discount codes. Create one: bodega discount create <code> -n ${args.namespace} --percent 10`,
-      columns: ["code", { header: "OFF", value: formatReduction }, "minimum", "uses", "limit", "from", "until"],
-    });
+  async rows(ctx, { limit }) {
+    const { listDiscounts } = await service();
+    return (JSON.parse((await listDiscounts(ctx, { limit })).json) as Discount[]).map(toRecord);
   },
+  empty: "No discount codes. Create one: bodega discount create <code> -n {namespace} --percent 10",
+  columns: [
+    "code",
+    { header: "OFF", value: (one) => formatReduction(one) },
+    "minimum",
+    "uses",
+    "limit",
+    "from",
+    "until",
+  ],
 });
 
 export const showCommand = defineCommand({
@@ -105,7 +114,7 @@ export const endCommand = defineCommand({
   done: "Ended discount code {code}.",
   async run(args, console) {
     await confirmAction(console, `End discount code ${args.code}?`);
-    const { endDiscountNow } = await import("../../../server/modules/discounts/service.ts");
+    const { endDiscountNow } = await service();
     await printDiscount(console, await discount.withRecord(args, console, (ctx, { id }) => endDiscountNow(ctx, id)));
   },
 });

@@ -1,12 +1,12 @@
 import type { StoredSecret } from "../../../server/modules/app-keys/model.ts";
 import { isInUse, keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
-import type { AppKeyDetails } from "../../../server/modules/app-keys/service.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
-import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { defineList } from "../../context/list-command.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
-import { formatRelativeTime, formatTime, formatValue, info, printList, warn } from "../../terminal/console.ts";
+import { formatRelativeTime, formatValue, info, printList } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import {
   aboutKey,
@@ -23,57 +23,23 @@ import {
 
 const service = () => import("../../../server/modules/app-keys/service.ts");
 const keyArgs = aboutKey({});
-const dayMs = 86_400_000;
 
-export const listCommand = defineCommand({
+export const listCommand = defineList({
   description: "List the app keys of a store, oldest first",
-  args: {
-    namespace: requiredNamespaceArg,
-    state: choiceArg(keyStates, "Filter by state"),
-  },
+  args: { state: choiceArg(keyStates, "Filter by state") },
   examples: ["bodega key list -n demo --state published"],
-  notes: ["Warns of keys that expire within 30 days, and of old secrets in use that expire within a day."],
-  async run(args, console) {
-    const { listKeys } = await service();
-    const keys = await withContext(args, console, (ctx) => listKeys(ctx, args));
-    const now = Date.now();
-    await printList(console, keys, {
-      empty: `No app keys found. Issue one: bodega key issue -n ${args.namespace} --name <text>`,
-      columns: [
-        "app_id",
-        "name",
-        { header: "STATE", value: (key) => keyState(key, now) },
-        "scopes",
-        { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
-        { header: "LAST USED", value: (key) => key.last_used_at ?? "never" },
-        { header: "EXPIRES", value: (key) => key.expires_at ?? "never" },
-      ],
-    });
-    if (console.json || console.quiet) return;
-    for (const warning of keys.flatMap((key) => findWarnings(key, now))) await warn(console, warning);
-  },
+  rows: async (ctx, args) => (await service()).listKeys(ctx, args),
+  empty: "No app keys found. Issue one: bodega key issue -n {namespace} --name <text>",
+  columns: [
+    "app_id",
+    "name",
+    { header: "STATE", value: (key) => keyState(key, Date.now()) },
+    "scopes",
+    { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
+    { header: "LAST USED", value: (key) => key.last_used_at ?? "never" },
+    { header: "EXPIRES", value: (key) => key.expires_at ?? "never" },
+  ],
 });
-
-function findWarnings(key: AppKeyDetails, now: number): string[] {
-  if (key.revoked_at !== null) return [];
-  const subject = `${key.name} (${key.app_id})`;
-  const extend = `bodega key update ${key.app_id} --expires 90d`;
-  const msUntil = (at: string | null) => (at === null ? Number.POSITIVE_INFINITY : Date.parse(at) - now);
-  const leftMs = msUntil(key.expires_at);
-  if (leftMs <= 0) {
-    return [`${subject} expired ${formatTime(key.expires_at, now)}: requests with it fail. Extend it: ${extend}`];
-  }
-  const [newest, ...old] = key.secrets;
-  const warnings = old
-    .filter((secret) => newest && isInUse(secret, newest) && msUntil(secret.expires_at) <= dayMs)
-    .filter((secret) => msUntil(secret.expires_at) > 0)
-    .map(({ expires_at, last_used_at }) => {
-      const used = formatRelativeTime(last_used_at, now);
-      return `an old secret of ${subject} expires ${formatTime(expires_at, now)}. It was used last: ${used}.`;
-    });
-  if (leftMs > 30 * dayMs) return warnings;
-  return [`${subject} expires ${formatTime(key.expires_at, now)}. Extend it: ${extend}`, ...warnings];
-}
 
 export const showCommand = defineCommand({
   description: "Show an app key and the use of its secrets",

@@ -17,7 +17,8 @@ import {
   wordArg,
 } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, formatValue, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
+import { parsePair } from "../../framework/parse-values.ts";
+import { type Console, formatValue, info, printRecord, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
 
@@ -163,7 +164,9 @@ export const sendCommand = defineCommand({
     const { topic, everyone, title, body, url } = args;
     const lang = args.lang === undefined ? undefined : parseLanguage("lang", args.lang);
     const ttl = Math.floor(args.ttl / 1000);
-    const fields = { title, body, ttl, topic, everyone: everyone || undefined, url, data: readData(args.data), lang };
+    const pairs = args.data.map((text) => parsePair("--data", text, "name=value, such as campaign=7"));
+    const data = pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+    const fields = { title, body, ttl, topic, everyone: everyone || undefined, url, data, lang };
     const { describeMessage, prepareMessage, sendMessage } = await service();
     const { readPushConfig } = await import("../../../server/config/config.ts");
     const { pushOptions } = await import("../../../server/config/push-config.ts");
@@ -186,10 +189,3 @@ export const sendCommand = defineCommand({
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);
   },
 });
-
-function readData(pairs: readonly string[]): Record<string, string> | undefined {
-  if (pairs.length === 0) return undefined;
-  const entries = pairs.map((pair) => /^([^=]+)=(.*)$/s.exec(pair)?.slice(1));
-  if (entries.includes(undefined)) throw invalidFlag("--data", "must be name=value, such as campaign=7");
-  return Object.fromEntries(entries as string[][]);
-}

@@ -14,7 +14,7 @@ const originsArg = {
   required: true,
   multiple: true,
   field: "origins",
-  parse: (_flag: string, text: string) => parseOriginPattern(text),
+  parse: (_flag: string, text: string) => parseOriginPattern(text).text,
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies Arg;
 
@@ -24,9 +24,8 @@ async function confirmOrigins(
   console: Console,
 ) {
   const key = await loadKey(args, console);
-  const patterns = args.any ? ["any website"] : args.origin.map((entry) => parseOriginPattern(entry).text);
-  const added = patterns.filter((pattern) => !key.origins.includes(pattern));
-  await confirmPages(console, key, added);
+  const added = args.origin.filter((pattern) => !key.origins.includes(pattern));
+  await confirmPages(console, key, args.any ? ["any website"] : added);
   if (!args.any) return;
   await confirmInUse(console, key, `Let every website use key ${describeKey(key)}? This empties its list of origins.`);
 }

@@ -4,6 +4,7 @@ import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { parsePair } from "../../framework/parse-values.ts";
 import { type Console, invalidFlag, printList, printRecord } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 
@@ -149,8 +150,7 @@ export function readGiven(args: ArgValues<typeof translationArgs>, fields: objec
   const translations: Record<string, { title?: string | null; description?: string | null }> = {};
   for (const field of ["title", "description"] as const) {
     for (const given of args[`${field}-in`]) {
-      const [, lang, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
-      if (lang === undefined) throw invalidFlag(`--${field}-in`, "must be a language and a text, such as de=Tasse");
+      const [lang, text] = parsePair(`--${field}-in`, given, "a language and a text, such as de=Tasse");
       translations[lang] = { ...translations[lang], [field]: text || null };
     }
   }

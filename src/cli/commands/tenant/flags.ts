@@ -1,7 +1,10 @@
 import type { TenantInput } from "../../../server/modules/tenants/input.ts";
-import { type ArgValues, type CommandArgs, choiceArg, durationArg, numberArg, valueArg } from "../../framework/args.ts";
-import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
-import { invalidFlag } from "../../terminal/console.ts";
+import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
+import { parseDecimal, parseDuration, parsePair, parseSize, parseWhole } from "../../framework/parse-values.ts";
+
+const parsePercent = (flag: string, text: string) => parseWhole(flag, text, "percent");
+const secondsArg = (description: string) =>
+  valueArg("duration", description, { parse: (flag: string, text: string) => parseDuration(flag, text) / 1000 });
 
 export const tenantFlags = {
   title: valueArg("text", "Name of the store"),
@@ -11,7 +14,7 @@ export const tenantFlags = {
   "currency-sign": valueArg("sign", "Currency sign (default: the usual one)"),
   logo: valueArg("url", "URL of the logo", { allowEmpty: true }),
   language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
-  "token-lifetime": durationArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
+  "token-lifetime": secondsArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
   "points-rate": valueArg(
     "number",
     "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
@@ -29,13 +32,11 @@ export const tenantFlags = {
   ),
   "visitor-writes": numberArg("writes per minute", "The same limit per visitor or user (default: 240)"),
   "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
-  "stock-share": {
-    ...numberArg(
-      "percent",
-      "Share of an item's whole stock that these can reserve, or 10 pieces if that is more (default: 20)",
-    ),
-    valueHint: "percent",
-  },
+  "stock-share": valueArg(
+    "percent",
+    "Share of an item's whole stock that these can reserve, or 10 pieces if that is more (default: 20)",
+    { parse: parsePercent },
+  ),
   "orders-per-minute": numberArg(
     "orders per minute",
     "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
@@ -54,15 +55,13 @@ export const tenantFlags = {
   timezone: valueArg("name", "Time zone of the store, such as Europe/Berlin (default: UTC)"),
   "prices-include-tax": choiceArg(["yes", "no"], "Whether prices include tax (default: yes)"),
   "tax-note": valueArg("text", "Text in place of `incl. VAT`, for stores that charge none", { allowEmpty: true }),
-  hold: durationArg("How long an unpaid order reserves stock, such as 60m (1m to 30d; default: 1h)"),
-  "transfer-hold": durationArg("The same for an order that is paid by bank transfer (default: 7d)"),
-  "long-hold-share": {
-    ...numberArg(
-      "percent",
-      "Share of an item's stock that visitors' orders held for more than an hour can reserve together (default: 50)",
-    ),
-    valueHint: "percent",
-  },
+  hold: secondsArg("How long an unpaid order reserves stock, such as 60m (1m to 30d; default: 1h)"),
+  "transfer-hold": secondsArg("The same for an order that is paid by bank transfer (default: 7d)"),
+  "long-hold-share": valueArg(
+    "percent",
+    "Share of an item's stock that visitors' orders held for more than an hour can reserve together (default: 50)",
+    { parse: parsePercent },
+  ),
   "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {
     allowEmpty: true,
   }),
@@ -95,22 +94,13 @@ export const updateFlags = {
 } as const satisfies CommandArgs;
 
 export function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
-  const { "legal-url": legalUrls, ...others } = args;
-  const flags = Object.keys(tenantFlags).filter((flag) => flag !== "legal-url") as (keyof typeof others)[];
   const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
-  const fields = Object.fromEntries(flags.map((flag) => [camelCase(flag), others[flag]]));
-  const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+  const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
+  const needs = "a name and an address, such as imprint=https://shop.example/imprint";
+  const urls = args["legal-url"].map((text) => parsePair("--legal-url", text, needs));
+  const given = { ...args, "legal-url": undefined };
   return {
-    ...fields,
-    tokenLifetime: seconds(args["token-lifetime"]),
-    hold: seconds(args.hold),
-    transferHold: seconds(args["transfer-hold"]),
-    ...(legalUrls.length > 0 && { legalUrls: JSON.stringify(Object.fromEntries(legalUrls.map(readLegalUrl))) }),
+    ...Object.fromEntries(flags.map((flag) => [camelCase(flag), given[flag]])),
+    ...(urls.length > 0 && { legalUrls: JSON.stringify(Object.fromEntries(urls)) }),
   };
-}
-
-function readLegalUrl(text: string): [name: string, url: string] {
-  const [, name, url] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-  if (name !== undefined && url !== undefined) return [name, url];
-  throw invalidFlag("--legal-url", "must be a name and an address, such as imprint=https://shop.example/imprint");
 }

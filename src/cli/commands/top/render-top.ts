@@ -1,5 +1,5 @@
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
-import { bold, breakWords, type Column, escapeControls, layOutTable, truncateText } from "../../terminal/text.ts";
+import { bold, type Column, escapeControls, layOutTable, wrapWords } from "../../terminal/text.ts";
 import { byRate, type ServerActivity } from "./compare-status.ts";
 
 interface Canvas {
@@ -11,17 +11,16 @@ interface Canvas {
 
 const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
-const maxLines = 4;
 const maxRows = 20;
 
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
   const { version, url, uptime_seconds, workers } = activity;
   const processCount = workers === 1 ? "1 process" : `${workers} workers`;
   const server = [`Bodega ${version}`, `up ${formatDuration(uptime_seconds * 1000)}`, processCount, url];
-  const head = note === undefined ? wrapParts(server.map(escapeControls), columns) : [truncateText(note, columns)];
-  const lines = head.map((line) => bold(line, color));
+  const head = note ?? server.map(escapeControls).join("  ");
+  const lines = wrapWords(head, columns).map((line) => bold(line, color));
   for (const [label, parts] of summarize(activity)) {
-    const wrapped = wrapParts(parts, columns - labelWidth);
+    const wrapped = wrapWords(parts.join("  "), columns - labelWidth);
     lines.push(...wrapped.map((line, index) => bold((index === 0 ? label : "").padEnd(labelWidth), color) + line));
   }
   const addTable = <Row>(all: readonly Row[], table: Column<Row>[], count: number) => {
@@ -121,9 +120,4 @@ function formatMs(ms: number | null): string {
 
 function formatRate(count: number): string {
   return count >= 9.95 || count === 0 ? String(Math.round(count)) : count.toFixed(1);
-}
-
-function wrapParts(parts: readonly string[], width: number): string[] {
-  const lines = breakWords(parts, width, "  ").slice(0, maxLines);
-  return lines.map((line) => truncateText(line, width));
 }

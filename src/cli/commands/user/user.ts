@@ -147,20 +147,17 @@ export const eraseCommand = defineCommand({
   },
 });
 
-/** Two modules of a QR code, one above the other: both light, only the lower dark, only the upper dark, both dark. */
-const halfBlocks = " ▄▀█";
 /** These parameters are the defaults of authenticators. Without them, the code fits a screen of 24 lines. */
 const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
 
-/** Shows a secret as text, and as a QR code if it is narrow enough, dark on white in every terminal. */
+/** Shows a secret as text, and as a QR code if it is narrow enough, black on white in every terminal. */
 async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secret: string; otpauth_uri: string }) {
   const { encodeQR } = await import("qr");
-  const rows = encodeQR(uri.replace(defaults, ""), "raw", { ecc: "low", border: 2 });
-  const draw = (upper: boolean[], lower: boolean[] = []) =>
-    upper.map((isDark, x) => halfBlocks[Number(isDark) * 2 + Number(lower[x] ?? false)]).join("");
-  const lines = rows.flatMap((row, y) => (y % 2 ? [] : `\u001b[30;107m${draw(row, rows[y + 1])}\u001b[0m\n`));
-  const code = rows.length <= (console.screen?.columns ?? 0) ? lines.join("") : `${uri}\n`;
-  await console.writeError(`In the authenticator, scan this or type ${secret.replace(/.{4}(?=.)/g, "$& ")}\n${code}`);
+  const drawn = encodeQR(uri.replace(defaults, ""), "ascii", { ecc: "low", border: 2 }).trimEnd();
+  const isNarrow = drawn.indexOf("\n") <= (console.screen?.columns ?? 0);
+  const code = isNarrow ? drawn.replaceAll(/^.+$/gm, "\u001b[97;40m$&\u001b[0m") : uri;
+  const typed = secret.replace(/.{4}(?=.)/g, "$& ");
+  await console.writeError(`In the authenticator, scan this or type ${typed}\n${code}\n`);
 }
 
 export const twoFactorCommand = defineCommand({

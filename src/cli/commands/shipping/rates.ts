@@ -1,0 +1,50 @@
+import type { Ctx } from "../../../server/context.ts";
+import { type StoreArgs, withTenant } from "../../context/context.ts";
+import { requiredNamespaceArg, wordArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { type Console, type ListView, printList, warn } from "../../terminal/console.ts";
+import { readSmallFile } from "../../terminal/small-file.ts";
+
+interface Rates<Rate> {
+  noun: "shipping" | "tax";
+  example: string;
+  notes: readonly string[];
+  replace(ctx: Ctx, csv: string): Promise<Rate[]>;
+  list(ctx: Ctx): Promise<Rate[]>;
+  view(rates: Rate[], ctx: Ctx): Omit<ListView<Rate>, "empty">;
+  without: string;
+}
+
+/** The commands that replace the rates of a store, and that show them. */
+export function defineRates<Rate>({ noun, example, notes, replace, list, view, without }: Rates<Rate>) {
+  const printRates = (args: StoreArgs, console: Console, read: Rates<Rate>["list"]) =>
+    withTenant(args, console, async (ctx) => {
+      const { listUntaxedCountries } = await import("../../../server/modules/shipping/service.ts");
+      const rates = await read(ctx);
+      const empty = `No ${noun} rates: ${without}. Set them: bodega ${noun} set -n ${args.namespace} ${example}`;
+      await printList(console, rates, { ...view(rates, ctx), empty });
+      const countries = (await listUntaxedCountries(ctx)).join(", ");
+      const risk = `The store ships to ${countries} and has no tax rate there, so these orders have no tax.`;
+      if (countries !== "") await warn(console, risk);
+    });
+  const setCommand = defineCommand({
+    description: `Replace the ${noun} rates of a store with those of a CSV file`,
+    args: {
+      file: wordArg("CSV file with the rates; - for standard input", { completes: "file" }),
+      namespace: requiredNamespaceArg,
+    },
+    examples: [`bodega ${noun} set -n demo ${example}`],
+    notes,
+    async run(args, console) {
+      const text = await readSmallFile(console, args.file);
+      await printRates(args, console, (ctx) => replace(ctx, text));
+    },
+  });
+  const showCommand = defineCommand({
+    description: `Show the ${noun} rates of a store`,
+    args: { namespace: requiredNamespaceArg },
+    examples: [`bodega ${noun} show -n demo`],
+    run: (args, console) => printRates(args, console, list),
+  });
+  return { setCommand, showCommand };
+}
