@@ -127,10 +127,10 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
   }
   const { hostname, host } = new URL(url);
   // The mail client is loaded only if there is a mail server.
-  const { runSmtpSession } = await import("../../modules/mail/smtp.ts");
+  const { checkServer } = await import("../../modules/mail/smtp.ts");
   try {
     const timeouts = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
-    const { encrypted } = await runSmtpSession({ url, timeouts });
+    const encrypted = await checkServer({ url, timeouts });
     if (encrypted || hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return;
     const message = `The connection to the mail server ${host} does not use TLS: others can read reset codes on the way.`;
     const remedy = "Turn on TLS at the mail server, or use its TLS port with smtps: in BODEGA_SMTP_URL.";

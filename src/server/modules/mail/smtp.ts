@@ -1,5 +1,4 @@
-import { createTransport } from "nodemailer";
-import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { createTransport, type Transporter } from "nodemailer";
 import { unavailable, wrongState } from "../../errors.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
@@ -55,46 +54,24 @@ export function secretsOf(url: string): string[] {
 }
 
 /**
- * Connects to a mail server, signs in, and sends a message if one is given.
- * @returns `encrypted`: over TLS with a verified certificate; `authenticated`: the server asked for the credentials.
+ * Does one thing at a mail server, without the outbox.
  * @throws wrongState if it rejects the message or the credentials, unavailable. Messages name host and port, but no
  * secret.
  */
-export async function runSmtpSession(
-  server: SmtpServer,
-  outgoing?: { envelope: { from: string; to: string[] }; raw: Buffer },
-) {
+export async function askServer<T>(server: SmtpServer, work: (transport: Transporter) => Promise<T>): Promise<T> {
   const options = smtpOptions(server);
-  const { host, port } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<{ authenticated: boolean; answer: string }>();
-  const connection = new SMTPConnection(options);
-  const fail = (error: unknown) => {
-    connection.close();
-    reject(error);
-  };
-  const finish = (authenticated: boolean, answer: string) => {
-    resolve({ authenticated, answer });
-    connection.quit();
-  };
-  const proceed = (authenticated: boolean) => {
-    if (!outgoing) return finish(authenticated, "");
-    connection.send(outgoing.envelope, outgoing.raw, (error, info) =>
-      error || !info ? fail(error) : finish(authenticated, info.response),
-    );
-  };
-  connection.once("error", fail);
-  // The error that explains why the connection ended often arrives after the end.
-  connection.once("end", () => setTimeout(fail, 50, Object.assign(new Error("ended"), { code: "ECONNECTION" })));
-  connection.connect((error) => {
-    if (error) return fail(error);
-    if (!options.auth || !connection.allowsAuth) return proceed(false);
-    connection.login(options.auth, (refusal) => (refusal ? fail(refusal) : proceed(true)));
-  });
   try {
-    const outcome = await promise;
-    return { host, port, encrypted: connection.secure, ...outcome };
+    return await work(createTransport(options));
   } catch (error) {
     const { isOutage, isCredentials, text } = readSmtpFailure(error, secretsOf(server.url));
-    throw (isOutage && !isCredentials ? unavailable : wrongState)(`${host}:${port}: ${text}`, { cause: error });
+    const kind = isOutage && !isCredentials ? unavailable : wrongState;
+    throw kind(`${options.host}:${options.port}: ${text}`, { cause: error });
   }
+}
+
+/** Connects and signs in. Returns whether it is over TLS with a verified certificate. Errors: as `askServer`. */
+export async function checkServer(server: SmtpServer): Promise<boolean> {
+  await askServer(server, (transport) => transport.verify());
+  const strict = createTransport({ ...smtpOptions(server), requireTLS: true });
+  return strict.verify().catch(() => false);
 }

@@ -1,4 +1,3 @@
-import MailComposer from "nodemailer/lib/mail-composer";
 import type { Ctx } from "../../context.ts";
 import { AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { parseEmail, parseFromAddress } from "../../values/email.ts";
@@ -6,7 +5,7 @@ import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { renderMail } from "./render.ts";
-import { runSmtpSession, type SmtpServer, smtpOptions } from "./smtp.ts";
+import { askServer, checkServer, type SmtpServer, smtpOptions } from "./smtp.ts";
 
 export type TestMail = Awaited<ReturnType<typeof testMail>>;
 
@@ -31,13 +30,14 @@ export async function testMail(
   const rendered = renderMail({ kind: "test", store, name: null, languages: [input.language], values: {} });
   const recipient = { email: to, name: null };
   const message = composeMail({ id: newId("mail"), from, store, to: recipient, rendered, at: ctx.now() });
-  const raw = await new MailComposer(message).compile().build();
   const smtp = { ...input.smtp, url };
-  const details = { host: smtpOptions(smtp).host };
+  const { host, port } = smtpOptions(smtp);
+  const details = { host };
   try {
-    const { answer, ...session } = await runSmtpSession(smtp, { envelope: { from: from.address, to: [to] }, raw });
+    const encrypted = await checkServer(smtp);
+    const { response: answer } = await askServer(smtp, (transport) => transport.sendMail(message));
     await recordAudit(ctx, { event: "mail.tested", details });
-    return { to, from: from.address, ...session, message_id: message.messageId as string, answer };
+    return { to, from: from.address, host, port, encrypted, message_id: message.messageId as string, answer };
   } catch (error) {
     if (error instanceof AppError) await recordAudit(ctx, { event: "mail.tested", error: error.kind, details });
     throw error;
