@@ -80,7 +80,7 @@ async function writeOwn(
 ): Promise<User> {
   const { id } = user;
   const values = { tenantId: tx.tenant.id, id, ...guard };
-  const changed = await writeColumns(tx, user, columns, { name: "own", condition: ownRow, values });
+  const changed = await writeColumns(tx, user, columns, { condition: ownRow, values });
   if (changed) return changed;
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
   if (now?.status !== "active") throw tokenExpired();
@@ -131,7 +131,7 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
     {
       prepare: async () => true,
       async act(tx) {
-        const changed = await writeColumns(tx, user, columns, { name: "waiting", condition: waitingRow, values });
+        const changed = await writeColumns(tx, user, columns, { condition: waitingRow, values });
         if (!changed) throw tokenExpired();
         if (address.emailKey !== user.emailKey) {
           await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });

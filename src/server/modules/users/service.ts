@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { jsonOf } from "../../db/selection.ts";
-import { byId, compiledOnce, get, type Params, param, params, run, statement } from "../../db/statement.ts";
+import { byId, get, type Params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, forbidden, invalidField, notFound } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/fields.ts";
@@ -131,7 +131,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     }
     const endsOwner = (columns.role !== undefined && columns.role !== "owner") || columns.status === "disabled";
     const values = guardValues(tx, id, ifMatch, endsOwner);
-    const user = await writeColumns(tx, before, columns, { name: "managed", condition: guardedUser, values });
+    const user = await writeColumns(tx, before, columns, { condition: guardedUser, values });
     if (!user) throw explainRefusal(before, ifMatch);
     if (before.status === "active" && columns.status === "disabled") {
       await revokeTokens(tx, id, "revoked");
@@ -141,41 +141,35 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
   });
 }
 
-interface Guard {
-  name: "managed" | "own" | "waiting";
-  condition: SQL;
-  values: Params;
-}
-
 /**
  * Writes columns, ends void codes and records the change. Returns undefined if the guard refuses. A new address is
  * unverified unless the columns say otherwise. Errors: conflict for a taken address, validationFailed for metadata.
  */
-export async function writeColumns(tx: Ctx, before: SignInUser, columns: UserColumns, guard: Guard) {
-  const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
-  const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
-  const stmt = compiledOnce(`update user ${guard.name} ${names.join(" ")}`, () => compileUpdate(names, guard));
-  const written = await get(tx.db, stmt, values).catch(async (error) => {
-    throw await explainUserConflict(tx, error, columns.emailKey);
+export async function writeColumns(
+  tx: Ctx,
+  before: SignInUser,
+  columns: UserColumns,
+  guard: { condition: SQL; values: Params },
+) {
+  const { emailKey, metadata } = columns;
+  const isSame = sql`email_key = ${emailKey}`;
+  const changes = {
+    ...(emailKey !== undefined && {
+      pendingEmail: sql`iif(${isSame}, pending_email, null)`,
+      emailVerified: sql`iif(${isSame}, email_verified, 0)`,
+    }),
+    ...columns,
+    ...(metadata !== undefined && { metadata: sql`json_patch(metadata, ${metadata})` }),
+    updatedAt: toTimestamp(tx.now()),
+    version: sql`version + 1`,
+  };
+  const update = statement((q) => q.update(users).set(changes).where(guard.condition).returning({ user: userJson }));
+  const written = await get(tx.db, update, guard.values).catch(async (error) => {
+    throw await explainUserConflict(tx, error, emailKey);
   });
   if (!written) return undefined;
   await recordChanges(tx, before, columns, written.user);
   return written.user;
-}
-
-function compileUpdate(names: (keyof UserColumns)[], { condition }: Guard) {
-  const isSame = sql`email_key = ${param("emailKey")}`;
-  const changes = {
-    ...(names.includes("emailKey") && {
-      pendingEmail: sql`iif(${isSame}, pending_email, null)`,
-      emailVerified: sql`iif(${isSame}, email_verified, 0)`,
-    }),
-    ...params(...names),
-    ...(names.includes("metadata") && { metadata: sql`json_patch(metadata, ${param("metadata")})` }),
-    updatedAt: param("now"),
-    version: sql`version + 1`,
-  };
-  return statement((q) => q.update(users).set(changes).where(condition).returning({ user: userJson }));
 }
 
 export function recordUserEvent(
