@@ -6,7 +6,7 @@ import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
-import { mailCode, redeemCode } from "../mail-codes/service.ts";
+import { type CodeKey, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { takeOverGuestOrders } from "../orders/guests/persons.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
@@ -83,22 +83,22 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
   const { id } = await createCustomer(tx, account, false);
-  const mail = { kind: "email_code", to: { email, name, lang } } as const;
-  if ((await countHit(tx, mailsToAddress, `${tx.tenant.id}:${emailKey}`)) > 0) return;
-  if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
+  const key = { purpose: "email", subject: `${id}:${emailKey}` } as const;
+  await mailSignUp(tx, emailKey, { kind: "email_code", to: { email, name, lang } }, key);
 }
 
 /** Sends nothing if the address had too many mails. Errors: tooManyRequests if the store had. */
-async function mailSignUp(tx: Ctx, emailKey: string, mail: Parameters<typeof mailCode>[2]): Promise<void> {
+async function mailSignUp(
+  tx: Ctx,
+  emailKey: string,
+  mail: Parameters<typeof mailCode>[2],
+  key: CodeKey = { purpose: "sign_up", subject: emailKey },
+): Promise<void> {
   const address = `${tx.tenant.id}:${emailKey}`;
   if ((await checkLimit(tx, mailsToAddress, address)) > 0) return;
-  if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey }, mail))) return;
+  if (!(await mailCode(tx, key, mail))) return;
   await countHit(tx, mailsToAddress, address);
-  await countStoreMail(tx);
-}
-
-function countStoreMail(tx: Ctx): Promise<void> {
-  return consumeLimit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
+  await consumeLimit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
 }
 
 async function createCustomer(tx: Ctx, account: StoredSignUp & { emailKey: string }, emailVerified: boolean) {
