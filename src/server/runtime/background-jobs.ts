@@ -12,7 +12,7 @@ import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openMediaBucket } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
+import { createWebhookEngine } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
@@ -36,7 +36,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const replicator = await startReplication(config, db, options);
   const deps = { db, vault, now: Date.now, notice };
   const mail = await startMailDelivery(config, deps);
-  const webhooks = startWebhookDelivery(deps);
+  const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];

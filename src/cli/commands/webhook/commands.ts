@@ -79,7 +79,7 @@ export const deliveriesCommand = defineList({
     limit: limitArg("50", 1000),
   },
   examples: ["bodega webhook deliveries -n demo https://example.com/hooks --status failed"],
-  notes: ["Successful deliveries are kept for 7 days, failed ones for 30."],
+  notes: ["Delivered and failed deliveries are kept for 30 days."],
   rows: async (ctx, args) => (await events()).listDeliveries(ctx, await webhook.find(ctx, args.webhook_id), args),
   id: (delivery) => delivery.delivery_id,
   empty: "No deliveries found.",

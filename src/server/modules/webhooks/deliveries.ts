@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick, pickStored } from "../../db/selection.ts";
-import { all, bind, equals, get, matches, ofStore, param, run, statement } from "../../db/statement.ts";
+import { all, bind, createPurge, equals, get, matches, ofStore, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { deliveryId } from "../../delivery/claim.ts";
 import { notFound } from "../../errors.ts";
@@ -45,14 +45,13 @@ const movePosition = statement(sql`
   where id = ${param("webhookId")}`);
 
 /** Creates the deliveries of new events and moves the position, so that none is skipped or created twice. */
-export async function fanOut(ctx: WorkCtx): Promise<boolean> {
+export async function fanOut(ctx: WorkCtx): Promise<void> {
   const now = toTimestamp(ctx.now());
   // Creates one batch for each webhook at a time, so that a store with many events does not delay the others.
   for (const { id: webhookId } of await all(ctx.db, selectBehind)) {
     const values = { webhookId, deliveryId: newId("dlv"), now };
     await ctx.db.batch([bind(insertDeliveries, values), bind(movePosition, values)]);
   }
-  return false;
 }
 
 const maxRows = 1000;
@@ -122,14 +121,15 @@ export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoi
   });
 }
 
-const dayMs = 86_400_000;
-/** How long rows are kept, in days. An event that a webhook has not received is kept for up to `undelivered` days. */
-const keptDays = { delivered: 7, failed: 30, events: 30, undelivered: 60 };
+/** How long rows are kept. An event that a webhook has not received is kept for up to twice as long. */
+const keptMs = 30 * 86_400_000;
 
-const removeDone = statement(sql`
-  delete from ${webhookDeliveries} where id in (select id from ${webhookDeliveries}
-    where (status = 'delivered' and finished_at <= ${param("delivered")})
-      or (status = 'failed' and finished_at <= ${param("failed")}) limit 1000)`);
+export const purgeDeliveries = createPurge(
+  webhookDeliveries,
+  sql`status in ('delivered', 'failed') and finished_at <= ${param("before")}`,
+  keptMs,
+);
+
 const isUndelivered = sql`exists (select 1 from ${webhooks} w where w.tenant_id = t.id and (w.position < k.sequence
   or exists (select 1 from ${webhookDeliveries} d
     where d.webhook_id = w.id and d.event = k.sequence and d.status = 'waiting')))`;
@@ -139,19 +139,12 @@ const removeOldEvents = statement(sql`
   delete from ${events} where sequence in (
     select e.sequence from ${tenants} t cross join ${events} e on e.tenant_id = t.id and e.sequence < coalesce(
       (select k.sequence from (select * from ${events} where tenant_id = t.id order by sequence limit 1001) k
-        where k.created_at > ${param("events")} or (k.created_at > ${param("undelivered")} and ${isUndelivered})
+        where k.created_at > ${param("before")} or (k.created_at > ${param("undelivered")} and ${isUndelivered})
         limit 1),
       (select max(sequence) from ${events} where tenant_id = t.id))
     limit 1000)`);
 
-export function purgeDeliveries(ctx: WorkCtx): Promise<number> {
-  return run(ctx.db, removeDone, cutoffs(ctx));
-}
-
-export function purgeEvents(ctx: WorkCtx): Promise<number> {
-  return run(ctx.db, removeOldEvents, cutoffs(ctx));
-}
-
-function cutoffs({ now }: WorkCtx) {
-  return Object.fromEntries(Object.entries(keptDays).map(([name, days]) => [name, toTimestamp(now() - days * dayMs)]));
+export function purgeEvents({ db, now }: WorkCtx): Promise<number> {
+  const [before, undelivered] = [toTimestamp(now() - keptMs), toTimestamp(now() - 2 * keptMs)];
+  return run(db, removeOldEvents, { before, undelivered });
 }

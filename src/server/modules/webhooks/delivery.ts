@@ -1,6 +1,5 @@
 import { eq, sql } from "drizzle-orm";
 import { pick } from "../../db/selection.ts";
-import type { Database } from "../../db/session.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
 import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
@@ -44,7 +43,7 @@ const selectReady = statement((q) => {
   return active.where(isReady).orderBy(webhooks.id);
 });
 const which = sql`
-  select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
+  select id from ${webhookDeliveries} where webhook_id = ${param("key")} and ${isDue}
     order by next_attempt_at, event limit ${param("max")}`;
 const claimed = {
   ...pick(webhookDeliveries, "id", "webhookId", "createdAt"),
@@ -70,10 +69,6 @@ export interface WebhookDeps extends ChannelDeps {
   ca?: string;
 }
 
-export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { stop(): Promise<void> } {
-  return createWebhookEngine(deps).start(deps.db, "webhook events stay queued");
-}
-
 export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryTask> {
   const { notice = () => {} } = deps;
   const failing = new Set<string>();
@@ -85,7 +80,6 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
       return rows.map(({ id, tenantId }) => ({ key: id, tenantId, receiver: id }));
     },
-    claimParams: ({ key }, max) => ({ webhookId: key, max }),
     prepare(task) {
       const { webhookId: id, eventId } = task;
       if (eventId === null) return { outcome: "failed", error: "the event was purged" };
@@ -95,7 +89,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     nextAttemptAt({ attempts, createdAt }, { retryAfterMs }) {
       const delay = retryDelayMs(delaysMs, attempts, retryAfterMs);
       const isOld = deps.now() - Date.parse(createdAt) > maxAgeMs;
-      return delay === null || isOld ? null : deps.now() + delay;
+      return delay === null || isOld ? "failed" : deps.now() + delay;
     },
     describe: ({ id, webhookId }) => `delivery ${id} to webhook ${webhookId}`,
     notify({ webhookId: id }, { result, error }) {
