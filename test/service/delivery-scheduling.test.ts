@@ -63,12 +63,5 @@ describe("where each delivery has its own receiver", () => {
         expect(scheduler.openMs("web one")).toBe(0);
       }
     });
-
-    test("after the first missing answer, where neither the service nor the registration ever accepted a message", () => {
-      const { scheduler } = open();
-      expect(record(scheduler, silent, { untrustedTimeoutMs: 1 })).toBe("opened");
-      record(scheduler, accepted);
-      expect(record(scheduler, silent, { untrustedTimeoutMs: 1 })).toBeNull();
-    });
   });
 });

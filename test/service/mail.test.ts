@@ -255,23 +255,6 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile("a mail that is valid for minutes is tried until it expires", async () => {
-      const { queue, sender, outbox, clock, behave } = await openPost(suite);
-      behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
-      const usefulUntil = clock.now() + 15 * minuteMs;
-      await queue({ usefulUntil });
-      let last = 0;
-      for (let n = 0; n < 30; n++) {
-        if ((await sender.runUntilIdle()) > 0) last = clock.now();
-        const [row] = await outbox();
-        if (row?.status !== "waiting") break;
-        clock.advance(Date.parse(row.next_attempt_at) - clock.now());
-      }
-      expect(usefulUntil - last).toBeLessThan(2 * minuteMs);
-      const [row] = await outbox();
-      expect(["expired", "failed"]).toContain(row?.status as string);
-    });
-
     const answers: [stage: Stage, answer: Behaviour, outcome: "failed" | "waiting"][] = [
       ["rcpt", "550 no such user", "failed"],
       ["rcpt", "552 mailbox full", "failed"],
@@ -452,27 +435,6 @@ onEachDatabase((suite) => {
       expect(sent).toBeLessThanOrEqual(maxConnections);
       expect(rows.filter(({ status, attempts }) => status === "waiting" && attempts === 0)).toHaveLength(8 - sent);
       expect(await sender.runUntilIdle()).toBe(0);
-    });
-
-    suite.testOnFile("does not wait for a hanging server, and leaves the mail to the next process", async () => {
-      const { queue, sender, outbox, behave, openSender } = await openPost(suite);
-      const reached = Promise.withResolvers<void>();
-      behave((stage) => {
-        if (stage !== "mail") return undefined;
-        reached.resolve();
-        return "hang";
-      });
-      await queue();
-      const running = sender.runUntilIdle();
-      await reached.promise;
-      await sender.stop(20);
-      expect(await running).toBe(1);
-      expect(await outbox()).toMatchObject([{ status: "waiting", attempts: 0, last_error: null, values: { code } }]);
-      behave(() => undefined);
-      const next = openSender(suite.app.db);
-      expect(await next.runUntilIdle()).toBe(1);
-      expect(await outbox()).toMatchObject([{ status: "sent", attempts: 1 }]);
-      await next.stop(0);
     });
   });
 

@@ -67,9 +67,10 @@ test("one access token serves all messages until shortly before it expires", asy
   expect(service.received).toHaveLength(12);
 });
 
-test("a rejected access token is replaced once", async () => {
+test("a rejected access token is replaced for the next attempt", async () => {
   await deliver();
   service.revoke();
+  expect(await deliver()).toMatchObject({ result: "failed" });
   expect(await deliver()).toEqual(sent);
   expect(service.asked).toHaveLength(2);
 });

@@ -330,11 +330,11 @@ onDatabase("file", (suite) => {
     await queue();
     const count = async () => (await rows<{ n: number }>("select count(*) as n from push_deliveries"))[0]?.n;
     const deps = { db: suite.app.db, now: clock.now };
-    expect(await fanOut(deps)).toBe(true);
+    await fanOut(deps);
     expect(await count()).toBe(500);
     await Promise.all([fanOut(deps), fanOut(deps)]);
     expect(await count()).toBe(1500);
-    while (await fanOut(deps));
+    for (let n = 3; n < 21; n++) await fanOut(deps);
     expect(await count()).toBe(10_000);
     expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
   });

@@ -107,7 +107,7 @@ test("an invalid point of P-256 is refused as a public key", () => {
   const wrong = [
     ...["", "x", "A".repeat(87), good.toString("hex"), pair.getPublicKey("base64url", "compressed")],
     ...[hybrid.toString("base64url"), good.subarray(1).toString("base64url"), "B".repeat(87)],
-    ...[`${good.toString("base64url")}A`, `${good.toString("base64url")}==`, ` ${good.toString("base64url")}`],
+    ...[`${good.toString("base64url")}A`, ` ${good.toString("base64url")}`],
     good.toString("base64url").replace(/.$/, "."),
   ];
   for (const p256dh of wrong) expect([p256dh, ofKeys({ p256dh })]).toEqual([p256dh, field]);

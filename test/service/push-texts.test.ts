@@ -46,7 +46,6 @@ test("payloads fit a push service, with any title of the store", () => {
   const task = { kind: "order", content: JSON.stringify(content), messageId: "msg_1", language: "ar" } as const;
   for (const lang of Object.keys(orderTexts)) {
     const payload = composePayload({ ...task, lang, store: "✨".repeat(200) });
-    expect([...payload.title]).toHaveLength(100);
     expect(Buffer.byteLength(JSON.stringify(payload))).toBeLessThan(1500);
   }
 });

@@ -1,6 +1,5 @@
 import type { InStatement } from "@libsql/core/api";
 import type { SystemCtx } from "../context.ts";
-import type { Params } from "../db/statement.ts";
 import type { DeadEnd, Queue } from "./claim.ts";
 
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
@@ -23,8 +22,6 @@ export interface Attempt {
   receiver: string;
   target: string;
   timeoutMs: number;
-  /** A shorter timeout for a receiver that is not trusted. One missing answer then opens its circuit. */
-  untrustedTimeoutMs?: number | undefined;
   /** Makes the attempt. An error means that the receiver failed. */
   send(signal: AbortSignal): Promise<Answer>;
 }
@@ -41,16 +38,12 @@ export interface Channel<Task> {
   queue: Queue<Task>;
   /** How many attempts a delivery gets; any number unless given. Those that were interrupted count. */
   maxAttempts?: number;
-  /** Creates deliveries of new messages, a batch of each. Resolves to whether more are left to create. */
-  createDeliveries?(): Promise<boolean>;
+  /** Creates deliveries of new messages, a batch of each. */
+  createDeliveries?(): Promise<void>;
   listReady(): Promise<Source[]>;
-  /** The parameters of a claim. The most urgent deliveries come first, then those that are due the longest. */
-  claimParams(source: Source, max: number): Params;
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;
-  /** When to try again, in epoch milliseconds; null when it should not be tried again. */
-  nextAttemptAt(task: Task, answer: Answer): number | null;
-  /** The final state of a delivery that is not retried; failed by default. */
-  outcomeOf?(answer: Answer): DeadEnd["outcome"];
+  /** When to try again, in epoch milliseconds; the final state when it should not be tried again. */
+  nextAttemptAt(task: Task, answer: Answer): number | DeadEnd["outcome"];
   alsoRecord?(task: Task, answer: Answer): InStatement[];
   /** Names a delivery in the notice of its failure. Without this function, there is no notice. */
   describe?(task: Task): string;

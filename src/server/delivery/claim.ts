@@ -38,8 +38,9 @@ export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
 
 /**
  * Creates the functions that claim deliveries of a table, and that bind the end of a claim for `batch`.
- * @param options which: a query of the ids to claim; deliveries of suspended stores stay. read: selects the tasks whose id is
- * in `ids`, a JSON array. onDelivered, onEnded: further assignments.
+ * @param options which: a query of at most `max` ids to claim of the source `key`, the most urgent first; deliveries of
+ * suspended stores stay. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded: further
+ * assignments.
  */
 export function createQueue<Task extends { id: string }>(
   table: SQLiteTable,
@@ -69,9 +70,9 @@ export function createQueue<Task extends { id: string }>(
   const postpone = ofClaim(sql`next_attempt_at = ${param("next")}, ${result}`);
   const release = ofClaim(sql`next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1`);
   return {
-    async claim({ db, now }: WorkCtx, params: Params = {}): Promise<(Task & Claim)[]> {
+    async claim({ db, now }: WorkCtx, source: Params = {}): Promise<(Task & Claim)[]> {
       const until = toTimestamp(now() + leaseMs);
-      const claims = await all(db, lease, { ...params, now: toTimestamp(now()), lease: until });
+      const claims = await all(db, lease, { ...source, now: toTimestamp(now()), lease: until });
       if (claims.length === 0) return [];
       const attempts = new Map(claims.map((claim) => [claim.id, claim.attempts]));
       const tasks = await all(db, read, { ids: JSON.stringify([...attempts.keys()]) });

@@ -3,7 +3,7 @@ import { withSignal, withTimeout } from "../concurrency/with-timeout.ts";
 import type { Database } from "../db/session.ts";
 import type { Answer, Attempt, Channel, ChannelDeps, Source } from "./channel.ts";
 import type { Claim, DeadEnd } from "./claim.ts";
-import { DeliveryFailure, describeFailure } from "./outbound.ts";
+import { describeFailure } from "./outbound.ts";
 import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
@@ -12,7 +12,6 @@ const failurePauseMs = 5000;
 /** Between two polls, about this many deliveries to receivers without a permit are skipped to find some for others. */
 const maxSkipped = 200;
 const graceMs = 5000;
-const releaseMs = 1000;
 
 /**
  * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work, because a
@@ -25,12 +24,10 @@ export class DeliveryEngine<Task extends Claim> {
   readonly #scheduler: Scheduler;
   readonly #deps: ChannelDeps;
   readonly #work = new Set<Promise<unknown>>();
-  readonly #sending = new Set<AbortController>();
-  #polling: Promise<boolean> | undefined;
+  #polling: Promise<void> | undefined;
   #isClaiming = false;
   #skipped = 0;
   #isStopping = false;
-  #isHalted = false;
   #timer: Timer | undefined;
   #databaseFailure: { error: unknown } | undefined;
 
@@ -58,16 +55,11 @@ export class DeliveryEngine<Task extends Claim> {
     return { stop: () => this.stop(graceMs) };
   }
 
-  /** Stops claiming and waits for running attempts. After `graceMs`, interrupts them and releases their claims. */
+  /** Stops claiming, and waits for running attempts up to `graceMs`. The others are repeated when their leases end. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
-    const halting = setTimeout(() => {
-      this.#isHalted = true;
-      for (const controller of this.#sending) controller.abort();
-    }, graceMs);
-    await withTimeout(this.idle(), graceMs + releaseMs).catch(() => {});
-    clearTimeout(halting);
+    await withTimeout(this.idle(), graceMs).catch(() => {});
     await this.#channel.close?.();
   }
 
@@ -78,35 +70,33 @@ export class DeliveryEngine<Task extends Claim> {
   }
 
   /**
-   * Creates new deliveries and starts to send those that are due. Returns whether there are more to create.
+   * Creates new deliveries and starts to send those that are due.
    * @throws unavailable when the database does not answer, or has not since the last poll; claims are retried later.
    */
-  poll(): Promise<boolean> {
+  poll(): Promise<void> {
     this.#polling = this.#pollOnce();
     return this.#polling;
   }
 
-  async #pollOnce(): Promise<boolean> {
+  async #pollOnce(): Promise<void> {
     const failure = this.#databaseFailure;
     this.#databaseFailure = undefined;
     if (failure) throw failure.error;
-    if (this.#isStopping) return false;
-    const isMore = (await this.#channel.createDeliveries?.()) ?? false;
+    if (this.#isStopping) return;
+    await this.#channel.createDeliveries?.();
     this.#skipped = 0;
     this.#scheduler.ask(...(await this.#channel.listReady()));
     this.#follow(this.#claimAll());
-    return isMore;
   }
 
   /** Claims for one source at a time, so that the permits counted before a claim are still free after it. */
   async #claimAll(): Promise<void> {
     if (this.#isClaiming) return;
     this.#isClaiming = true;
-    const { queue, claimParams } = this.#channel;
     try {
       for (let next = this.#scheduler.next(); next && !this.#isStopping; next = this.#scheduler.next()) {
         const { source, max } = next;
-        const tasks = await queue.claim(this.#deps, claimParams(source, max));
+        const tasks = await this.#channel.queue.claim(this.#deps, { key: source.key, max });
         for (const task of tasks) await this.#begin(source, task);
         // The source may have more.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
@@ -155,40 +145,27 @@ export class DeliveryEngine<Task extends Claim> {
   }
 
   async #attempt(task: Task, attempt: Attempt): Promise<void> {
-    const { queue, outcomeOf } = this.#channel;
+    const { queue } = this.#channel;
     const { now } = this.#deps;
+    this.attempts += 1;
+    const signal = AbortSignal.timeout(attempt.timeoutMs);
     const began = performance.now();
     let answer: Answer;
     try {
-      answer = await this.#send(attempt);
+      // A name resolver that hangs ignores the signal.
+      answer = await withSignal(attempt.send(signal), signal);
     } catch (error) {
       // The message may have arrived nevertheless; receivers recognise it by its id.
-      if (this.#isHalted) return this.#write(queue.released(task, now()));
-      answer = { result: "failed", status: null, error: describeFailure(error), retryAfterMs: 0 };
+      const text = signal.aborted ? `no answer within ${attempt.timeoutMs / 1000} s` : describeFailure(error);
+      answer = { result: "failed", status: null, error: text, retryAfterMs: 0 };
     }
     const circuit = this.#scheduler.record(attempt, answer, performance.now() - began);
     this.#channel.notify?.(task, answer, circuit, attempt.receiver);
     const also = this.#channel.alsoRecord?.(task, answer) ?? [];
     if (answer.result === "accepted") return this.#write(queue.delivered(task, answer, now()), ...also);
-    const next = answer.isFinal ? null : this.#channel.nextAttemptAt(task, answer);
-    if (next !== null) return this.#write(queue.postponed(task, answer, next), ...also);
-    return this.#end(task, { ...answer, outcome: outcomeOf?.(answer) ?? "failed" }, also);
-  }
-
-  async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {
-    const ms = this.#scheduler.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
-    const controller = new AbortController();
-    const giveUp = () => controller.abort(new DeliveryFailure(`no answer within ${ms / 1000} s`));
-    const timer = setTimeout(giveUp, ms);
-    this.#sending.add(controller);
-    try {
-      if (this.#isHalted) throw new DOMException("", "AbortError");
-      this.attempts += 1;
-      // A name resolver that hangs ignores the signal.
-      return await withSignal(send(controller.signal), controller.signal);
-    } finally {
-      clearTimeout(timer);
-      this.#sending.delete(controller);
-    }
+    const outcome = answer.isGone ? "dropped" : "failed";
+    const next = answer.isFinal ? outcome : this.#channel.nextAttemptAt(task, answer);
+    if (typeof next === "number") return this.#write(queue.postponed(task, answer, next), ...also);
+    return this.#end(task, { ...answer, outcome: next }, also);
   }
 }

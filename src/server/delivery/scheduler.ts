@@ -18,12 +18,10 @@ export interface SchedulerPolicy {
 
 /** The minimum wait of a delivery that was claimed although its receiver had no permit. */
 const skippedMs = 2000;
-/** A slower answer counts as none. */
+/** A receiver that answers more slowly is not trusted. */
 const slowMs = 2000;
 /** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };
-/** A circuit that seems to be open for longer was opened before the clock was set back. */
-const maxOpenMs = 3_600_000;
 /** Strangers can name receivers, so the number is limited; those not used recently are forgotten. */
 const minReceivers = 5000;
 
@@ -92,31 +90,21 @@ export class Scheduler {
   }
 
   openMs(receiver: string): number {
-    const openMs = (this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now();
-    return openMs > maxOpenMs ? 0 : Math.max(openMs, 0);
-  }
-
-  isTrusted(receiver: string): boolean {
-    const { isWellKnown } = this.#policy.circuits;
-    return isWellKnown?.(receiver) === true || this.#circuits.get(receiver)?.isTrusted === true;
+    return Math.max((this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now(), 0);
   }
 
   /** Records an answer. @returns whether it opened or closed the circuit of the receiver; null for neither. */
-  record(attempt: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
-    const { receiver } = attempt;
+  record({ receiver, target }: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
     const policy = this.#policy.circuits;
     const circuit = this.#circuits.getOrMake(receiver, createCircuit);
     const isClosed = circuit.openings === 0;
-    const isSlow = tookMs >= slowMs;
     if (answer.result !== "failed") {
-      const isTrusted = !isSlow && (answer.result === "accepted" || circuit.isTrusted);
+      const isTrusted = tookMs < slowMs && (answer.result === "accepted" || circuit.isTrusted);
       this.#circuits.set(receiver, { ...createCircuit(), isTrusted });
       return isClosed ? null : "closed";
     }
-    const isUnknown = attempt.untrustedTimeoutMs !== undefined && !this.isTrusted(receiver);
-    const opensAfter = isUnknown && (answer.status === null || isSlow) ? 1 : policy.opensAfter;
     circuit.isTrusted = false;
-    if (isClosed && circuit.failed.add(attempt.target).size < opensAfter) return null;
+    if (isClosed && circuit.failed.add(target).size < policy.opensAfter) return null;
     const now = this.#now();
     // Concurrent failed attempts count once.
     if (this.openMs(receiver) === 0) {
@@ -138,8 +126,9 @@ export class Scheduler {
       [`store ${tenantId}`, permits.tenant],
     ];
     if (receiver === undefined) return limits;
-    const isTrusted = this.isTrusted(receiver);
-    const isClosed = (this.#circuits.get(receiver)?.openings ?? 0) === 0;
+    const circuit = this.#circuits.get(receiver);
+    const isTrusted = this.#policy.circuits.isWellKnown?.(receiver) || circuit?.isTrusted;
+    const isClosed = (circuit?.openings ?? 0) === 0;
     const whileOpen = this.openMs(receiver) > 0 ? 0 : 1;
     limits.push([`to ${receiver}`, isClosed ? (isTrusted ? permits : untrusted).receiver : whileOpen]);
     if (!isTrusted) limits.push(["untrusted", untrusted.total]);

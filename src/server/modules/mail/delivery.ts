@@ -56,14 +56,10 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     queue: mailQueue,
     maxAttempts: delaysMs.length + 1,
     listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
-    claimParams: () => ({}),
     prepare,
-    nextAttemptAt({ attempts, usefulUntil }) {
+    nextAttemptAt({ attempts }) {
       const delay = delaysMs[attempts - 1];
-      if (delay === undefined) return null;
-      const left = usefulUntil === null ? Number.POSITIVE_INFINITY : Date.parse(usefulUntil) - deps.now();
-      // Mail that expires soon is retried sooner, so that the last attempt is in time.
-      return deps.now() + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));
+      return delay === undefined ? "failed" : deps.now() + delay;
     },
     describe: ({ id }) => id,
     notify(_mail, { error }, circuit) {

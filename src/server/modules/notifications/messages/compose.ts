@@ -28,17 +28,13 @@ export function orderText(type: NotifiableEvent, number: number, wanted: readonl
   return texts[type].replace("{number}", String(number));
 }
 
-const maxTitle = 100;
-
 export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "messageId" | "lang" | "store" | "language">,
 ): PushPayload {
   if (task.kind === "order") {
     const data: { type: NotifiableEvent; order_id: string; number: number } = JSON.parse(task.content);
     const body = orderText(data.type, data.number, [task.lang, task.language]);
-    const letters = [...task.store];
-    const title = letters.length > maxTitle ? `${letters.slice(0, maxTitle - 1).join("")}…` : task.store;
-    return { title, body, tag: data.order_id, data: { ...data } };
+    return { title: task.store, body, tag: data.order_id, data: { ...data } };
   }
   const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
   // A device shows only one message with the same tag.

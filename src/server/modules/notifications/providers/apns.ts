@@ -3,8 +3,8 @@ import { createDeviceProvider, createPost, type DeviceProviderDeps, readObject, 
 import type { PushProvider } from "./provider.ts";
 
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
-/** Apple accepts a token for an hour, and a new token at most every twenty minutes. */
-const tokenMs = { used: 50 * 60_000, min: 20 * 60_000 };
+/** Apple accepts a token for an hour. */
+const tokenMs = 50 * 60_000;
 /** Reasons about the account or its options: every message fails until they are corrected. */
 const aboutAccount = new Set([
   "BadCertificate",
@@ -28,8 +28,6 @@ export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDep
   return createDeviceProvider({
     now,
     issueToken: () => signToken(account, now()),
-    minTokenMs: tokenMs.min,
-    isTokenRejected: ({ status, text }) => status !== 200 && readReason(text) === "ExpiredProviderToken",
     async post(device, payload, options) {
       const headers = {
         authorization: `bearer ${options.token}`,
@@ -63,7 +61,7 @@ async function signToken({ keyId, teamId, key }: ApnsAccount, now: number) {
     .setIssuer(teamId)
     .setIssuedAt(Math.floor(now / 1000))
     .sign(await importPKCS8(key, "ES256"));
-  return { text, issuedAt: now, expiresAt: now + tokenMs.used };
+  return { text, expiresAt: now + tokenMs };
 }
 
 const readReason = (text: string) => readWord(readObject(text).reason);

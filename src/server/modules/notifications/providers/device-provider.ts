@@ -4,8 +4,8 @@ import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound.ts";
 import { attempt } from "../../../values/attempt.ts";
 import { explainPush, type PushOptions, type PushPayload, type PushProvider } from "./provider.ts";
 
-/** An access token of the account. Times are epoch milliseconds. */
-type AccessToken = { text: string; issuedAt: number; expiresAt: number };
+/** An access token of the account. `expiresAt` is in epoch milliseconds. */
+type AccessToken = { text: string; expiresAt: number };
 
 export interface DeviceProviderDeps {
   now: () => number;
@@ -22,9 +22,6 @@ export interface DeviceAnswer {
 interface DeviceService {
   now: () => number;
   issueToken(): Promise<AccessToken>;
-  /** A rejected token is replaced only if it is older than this. */
-  minTokenMs: number;
-  isTokenRejected(answer: DeviceAnswer): boolean;
   post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<DeviceAnswer>;
   /** Explains an unsuccessful answer. `reason` is the service's own code, empty without one. */
   explain(answer: DeviceAnswer): { reason: string; isGone: boolean; isAboutAccount: boolean };
@@ -66,18 +63,6 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
     return withSignal(issuing, signal);
   }
 
-  async function attempt(device: string, payload: PushPayload, options: PushOptions): Promise<DeviceAnswer> {
-    const token = await authorize(options.signal);
-    const answer = await service.post(device, payload, { ...options, token: token.text });
-    if (!service.isTokenRejected(answer)) return answer;
-    if (current === token) {
-      if (now() - token.issuedAt < service.minTokenMs) return answer;
-      current = undefined;
-    }
-    const next = await authorize(options.signal);
-    return service.post(device, payload, { ...options, token: next.text });
-  }
-
   function readAnswer(answer: DeviceAnswer): Answer {
     const { status } = answer;
     if (status === 200) return explainPush({ status, retryAfterMs: 0, isGone: false, error: null });
@@ -91,7 +76,11 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
   return {
     async deliver(target, payload, options) {
       if (!("token" in target)) throw new TypeError("A device has a token.");
-      return readAnswer(await attempt(target.token, payload, options));
+      const token = await authorize(options.signal);
+      const answer = await service.post(target.token, payload, { ...options, token: token.text });
+      // Google rejects the token, so the next attempt gets another. Apple never answers 401, and limits new tokens.
+      if (answer.status === 401 && current === token) current = undefined;
+      return readAnswer(answer);
     },
   };
 }

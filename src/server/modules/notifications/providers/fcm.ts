@@ -25,15 +25,12 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
   return createDeviceProvider({
     now,
     async issueToken() {
-      const at = now();
       const body = new URLSearchParams({
         grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-        assertion: await signAssertion(account, Math.floor(at / 1000)),
+        assertion: await signAssertion(account, Math.floor(now() / 1000)),
       });
-      return readToken(await post(account.tokenUri, { body, signal: AbortSignal.timeout(tokenAnswerMs) }), at);
+      return readToken(await post(account.tokenUri, { body, signal: AbortSignal.timeout(tokenAnswerMs) }), now());
     },
-    minTokenMs: 0,
-    isTokenRejected: ({ status }) => status === 401,
     post: (device, payload, { token, ...options }) =>
       post(url, {
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
@@ -76,7 +73,7 @@ function readToken({ status, text: body }: DeviceAnswer, issuedAt: number) {
     throw new DeliveryFailure("Google answered without an access token: check token_uri in BODEGA_FCM_CREDENTIALS");
   }
   const seconds = typeof given === "number" && given > 0 ? Math.min(given, tokenSeconds) : tokenSeconds;
-  return { text, issuedAt, expiresAt: issuedAt + seconds * 1000 - marginMs };
+  return { text, expiresAt: issuedAt + seconds * 1000 - marginMs };
 }
 
 function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayload, options: PushOptions): string {

@@ -68,8 +68,7 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
 }
 
 function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buffer {
-  const [, digits = "", padding = ""] = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text) ?? [];
-  const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);
-  if (!isWhole) throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
-  return Buffer.from(digits, "base64");
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === length && /^[\w+/-]+={0,2}$/.test(text)) return bytes;
+  throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
 }

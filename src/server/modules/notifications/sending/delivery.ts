@@ -36,7 +36,6 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     queue: pushQueue,
     createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
-    claimParams: ({ tenantId }, max) => ({ tenantId, max }),
     prepare(task) {
       const error = noProvider[task.platform];
       if (!deps.providers[task.platform] && !missing.has(error)) {
@@ -47,9 +46,8 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     },
     nextAttemptAt({ attempts, expiresAt }, { retryAfterMs }) {
       const next = deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length), retryAfterMs) as number);
-      return next < Date.parse(expiresAt) ? next : null;
+      return next < Date.parse(expiresAt) ? next : "expired";
     },
-    outcomeOf: ({ isGone, isFinal }) => (isGone ? "dropped" : isFinal ? "failed" : "expired"),
     alsoRecord: (task, answer) => bindRegistration(deps, task, answer),
     notify(task, { error }, circuit, service) {
       if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
@@ -83,8 +81,6 @@ export function startPushDelivery(
 }
 
 const attemptMs = 10_000;
-/** The first attempt gets this part of the timeout if neither registration nor service has ever accepted anything. */
-const hurried = 0.4;
 export interface PushDeps extends ChannelDeps {
   providers: Partial<Record<PushPlatform, PushProvider>>;
   timeoutMs?: number;
@@ -97,17 +93,14 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
   if (task.expiresAt <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
   if (id === null || task.target === null) return drop("the registration was removed");
   if (!task.isTheirs) return drop("the device no longer belongs to the user");
-  if (!task.isWelcome) return drop("the device's user is disabled");
   const provider = deps.providers[platform];
   if (!provider) return { outcome: "failed", error: noProvider[platform] };
   const target = openTarget(deps.vault, id, task.target);
   if (!target) return drop("the registration was encrypted with another key");
-  const { timeoutMs = attemptMs } = deps;
   return {
     receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
     target: id,
-    timeoutMs,
-    untrustedTimeoutMs: !task.isProven && task.attempts === 1 ? timeoutMs * hurried : undefined,
+    timeoutMs: deps.timeoutMs ?? attemptMs,
     async send(signal) {
       const payload = composePayload(task);
       const isOrder = task.kind === "order";

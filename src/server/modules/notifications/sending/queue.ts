@@ -2,12 +2,11 @@ import type { InStatement } from "@libsql/core/api";
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
 import { pick } from "../../../db/selection.ts";
-import { all, bind, createPurge, param, rowsOf, statement } from "../../../db/statement.ts";
+import { all, bind, createPurge, param, statement } from "../../../db/statement.ts";
 import type { Answer, Source } from "../../../delivery/channel.ts";
 import { createQueue, deliveryId, isDue } from "../../../delivery/claim.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { tenants } from "../../tenants/table.ts";
-import { users } from "../../users/table.ts";
 import { forAudiences, isMeant } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 
@@ -38,44 +37,33 @@ const fanOutStatements = forAudiences(({ from, id, where }) => {
         next_attempt_at, created_at)
       select ${deliveryId}, tenant_id, message_id, id, platform, priority, 'waiting', ${param("now")}, ${param("now")}
       from ${batch} where is_meant on conflict (message_id, registration_id) do nothing`),
-    movePosition: statement<{ position: string | null }>(sql`
+    movePosition: statement(sql`
       update ${pushMessages}
       set position = (select iif(count(*) = ${sql.raw(String(batchSize))}, max(id), null) from ${batch})
-      where id = ${param("id")} and position is not null returning position`),
+      where id = ${param("id")} and position is not null`),
   };
 });
 
 /**
  * Creates deliveries of queued messages, a batch of each. The transaction also moves the message's position, so that no
- * process skips a device or sends to it twice. Returns whether more are left.
+ * process skips a device or sends to it twice.
  */
-export async function fanOut(ctx: WorkCtx): Promise<boolean> {
-  const messages = await all(ctx.db, selectUnfinished);
-  let isMore = messages.length === maxMessages;
+export async function fanOut(ctx: WorkCtx): Promise<void> {
   // Creates one batch of each message at a time, so that one to many devices does not delay the others.
-  for (const { id, ...recipients } of messages) {
+  for (const { id, ...recipients } of await all(ctx.db, selectUnfinished)) {
     const { insert, movePosition } = fanOutStatements(recipients);
     const values = { id, deliveryId: newId("psh"), now: toTimestamp(ctx.now()) };
-    const [, moved] = await ctx.db.batch([bind(insert, values), bind(movePosition, values)]);
-    if (rowsOf(movePosition, moved)[0]?.position != null) isMore = true;
+    await ctx.db.batch([bind(insert, values), bind(movePosition, values)]);
   }
-  return isMore;
 }
 
-// Jumps from one store with waiting deliveries to the next. SQLite itself would read all waiting deliveries.
-const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
-const stores = sql`(with recursive stores(id) as (
-    select min(tenant_id) from ${waiting}
-    union all
-    select (select min(tenant_id) from ${waiting} and tenant_id > stores.id)
-    from stores where stores.id is not null
-  ) select id from stores) s`;
-const isReady = sql`t.status = 'active' and exists(select 1 from ${pushDeliveries}
-  where tenant_id = t.id and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`;
-const readyStores = sql`${stores} join ${tenants} t on t.id = s.id`;
-const selectReady = statement((q) => q.select({ tenantId: sql<string>`t.id` }).from(readyStores).where(isReady));
+// The first condition is false, at the cost of one look, while nothing waits.
+const isReady = sql`exists(select 1 from ${pushDeliveries} where status = 'waiting') and ${tenants.status} = 'active'
+  and exists(select 1 from ${pushDeliveries}
+    where tenant_id = ${tenants.id} and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`;
+const selectReady = statement((q) => q.select({ tenantId: tenants.id }).from(tenants).where(isReady));
 const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
-  where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
+  where tenant_id = ${param("key")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
 const which = sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`;
 const isTheirs = sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`;
@@ -87,16 +75,13 @@ const claimed = {
   ...pick(pushRegistrations, "target", "lang"),
   ...{ store: tenants.title, language: tenants.language, isTheirs: isTheirs.mapWith(Boolean) },
   isProven: sql`coalesce(${pushRegistrations.isProven}, 0)`.mapWith(Boolean),
-  isWelcome: sql`coalesce(${users.status}, 'active') = 'active'`.mapWith(Boolean),
 };
-const isUser = and(eq(users.id, pushRegistrations.userId), eq(users.tenantId, pushDeliveries.tenantId));
 const isClaimed = sql`${pushDeliveries.id} in (select value from json_each(${param("ids")}))`;
 const read = statement((q) => {
   const deliveries = q.select(claimed).from(pushDeliveries).where(isClaimed).orderBy(pushDeliveries.priority);
   const known = deliveries.innerJoin(pushMessages, eq(pushMessages.id, pushDeliveries.messageId));
   const stored = known.innerJoin(tenants, eq(tenants.id, pushDeliveries.tenantId));
-  const isRegistration = eq(pushRegistrations.id, pushDeliveries.registrationId);
-  return stored.leftJoin(pushRegistrations, isRegistration).leftJoin(users, isUser);
+  return stored.leftJoin(pushRegistrations, eq(pushRegistrations.id, pushDeliveries.registrationId));
 });
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = ${param("isProven")},
