@@ -8,6 +8,8 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
 import { changeOrder, countSent, countUnsent, dryRunArg, findLine, order } from "./order.ts";
 
+const lineArg = (description: string) => valueArg("id|SKU[:quantity]", description, { multiple: true, field: "lines" });
+
 export const payCommand = defineCommand({
   description: "Book a payment of an order",
   args: {
@@ -44,10 +46,7 @@ export const fulfillCommand = defineCommand({
   description: "Record that a paid order, or some of it, was sent",
   args: {
     ...order.args,
-    line: valueArg("id|SKU[:quantity]", "Line of the parcel (default: all that is left)", {
-      multiple: true,
-      field: "lines",
-    }),
+    line: lineArg("Line of the parcel (default: all that is left)"),
     carrier: valueArg("name", "Carrier of the parcel, such as DHL", { field: "tracking.carrier" }),
     tracking: valueArg("number", "Tracking number of the parcel", { field: "tracking.number" }),
     "tracking-url": valueArg("url", "Page that shows the parcel (default: that of the carrier, if it is known)"),
@@ -126,10 +125,7 @@ export const refundCommand = defineCommand({
   description: "Record the refund of a paid order, or of some of it",
   args: {
     ...order.args,
-    line: valueArg("id|SKU[:quantity]", "Line to refund; all that is left of it without a quantity", {
-      multiple: true,
-      field: "lines",
-    }),
+    line: lineArg("Line to refund; all that is left of it without a quantity"),
     returned: { type: "boolean", description: "The pieces of --line were sent and came back" },
     shipping: valueArg("amount", "Part of the shipping costs to refund, with its tax", { parse: parseDecimal }),
     amount: valueArg("amount", "Further amount to refund, for goodwill or surplus money", { parse: parseDecimal }),

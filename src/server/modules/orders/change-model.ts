@@ -1,11 +1,22 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { input, line, lines, nullable, oneOf, patch, textUpTo, whole } from "../../values/schema.ts";
 import { phone } from "../users/model.ts";
 import { attentionKind, email, metadata, orderNumber, ShippingAddress } from "./model.ts";
 
 const reference = line(200, "Id of the payment, unique in the store. Repeating it does not book the payment again.");
+const amount = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
+/** Pieces of lines. */
+const pieces = <More extends TProperties = Record<never, never>>(
+  $id: string,
+  description?: string,
+  more = {} as More,
+) => {
+  const piece = input($id, { line_id: textUpTo(100), quantity: whole(1, 1_000_000), ...more });
+  return Type.Optional(Type.Array(piece, { minItems: 1, maxItems: 100, ...(description && { description }) }));
+};
+
 export const PaymentInput = input("PaymentInput", {
-  amount: Type.Optional(Type.Number({ minimum: 0, description: "Default: what is due." })),
+  amount: amount("Default: what is due."),
   reference: Type.Optional(reference),
   payment_reference: Type.Optional(Type.String({ ...reference, description: "The old name of `reference`." })),
   received_at: Type.Optional(textUpTo(40, "When the money came: a time or a day. Default: now.")),
@@ -13,25 +24,13 @@ export const PaymentInput = input("PaymentInput", {
 export type PaymentInput = Static<typeof PaymentInput>;
 
 export const RefundInput = input("RefundInput", {
-  lines: Type.Optional(
-    Type.Array(
-      input("RefundLineInput", {
-        line_id: textUpTo(100),
-        quantity: whole(1, 1_000_000),
-        returned: Type.Optional(
-          Type.Boolean({ description: "Whether these pieces were sent and came back. Default: they were not sent." }),
-        ),
-      }),
-      { minItems: 1, maxItems: 100 },
+  lines: pieces("RefundLineInput", undefined, {
+    returned: Type.Optional(
+      Type.Boolean({ description: "Whether these pieces were sent and came back. Default: they were not sent." }),
     ),
-  ),
-  shipping: Type.Optional(Type.Number({ minimum: 0, description: "The part of shipping to give back, with its tax." })),
-  amount: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      description: "A further amount. Without any of the three, all that is left is refunded.",
-    }),
-  ),
+  }),
+  shipping: amount("The part of shipping to give back, with its tax."),
+  amount: amount("A further amount. Without any of the three, all that is left is refunded."),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
   reason: Type.Optional(nullable(lines(500))),
 });
@@ -48,15 +47,8 @@ const Tracking = input("Tracking", {
 });
 export type Tracking = Static<typeof Tracking>;
 
-const piece = { line_id: textUpTo(100), quantity: whole(1, 1_000_000) };
 export const FulfillmentInput = input("FulfillmentInput", {
-  lines: Type.Optional(
-    Type.Array(input("FulfillmentLineInput", piece), {
-      minItems: 1,
-      maxItems: 100,
-      description: "Default: all that is left.",
-    }),
-  ),
+  lines: pieces("FulfillmentLineInput", "Default: all that is left."),
   tracking: Type.Optional(nullable(Tracking)),
 });
 export type FulfillmentInput = Static<typeof FulfillmentInput>;
@@ -89,13 +81,7 @@ export const WithdrawalInput = input("WithdrawalInput", {
   number: orderNumber,
   email,
   name: line(200),
-  lines: Type.Optional(
-    Type.Array(input("WithdrawalLineInput", piece), {
-      minItems: 1,
-      maxItems: 100,
-      description: "Default: the whole order.",
-    }),
-  ),
+  lines: pieces("WithdrawalLineInput", "Default: the whole order."),
   text: Type.Optional(nullable(lines(2000))),
 });
 export type WithdrawalInput = Static<typeof WithdrawalInput>;

@@ -19,35 +19,36 @@ export interface RefundedLine {
   restocked: number;
 }
 
-type Pieces = Pick<RefundedLine, "quantity" | "cancelled">;
-
 /**
  * Plans the lines of a refund: the asked ones, or with `isAll` all that is left.
  * @throws validationFailed; wrongState for more pieces than are left.
  */
 export function planLines(lines: readonly PaidLine[], { lines: asked, restock = false }: RefundInput, isAll: boolean) {
-  const pieces = asked
-    ? askedPieces(lines, asked)
-    : new Map(isAll ? lines.map((line) => [line.id, allPieces(line)]) : []);
-  const planned = lines
-    .filter((line) => (pieces.get(line.id)?.quantity ?? 0) > 0)
-    .map((line): RefundedLine => {
-      const { id: lineId, productId, variantId } = line;
-      const { quantity, cancelled } = pieces.get(lineId) as Pieces;
-      const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
-      const restocked = restock && line.isCounted ? quantity : 0;
-      return { lineId, item: { productId, variantId }, quantity, cancelled, amount, restocked };
-    });
-  const after = (line: PaidLine) => line.refundedQuantity + (pieces.get(line.id)?.quantity ?? 0);
+  requirePieces(lines, asked ?? [], (line, { returned }) => {
+    if (returned) return [sentOf(line), "that were sent can be refunded"];
+    const more = sentOf(line) === 0 ? "" : `. For pieces that came back, set "returned"`;
+    return [unsentOf(line), `that were not sent can be refunded${more}`];
+  });
+  const planned = lines.map((line): RefundedLine => {
+    const { id: lineId, productId, variantId } = line;
+    const piece = asked?.find(({ line_id }) => line_id === lineId);
+    const left = isAll ? line.quantity - line.refundedQuantity : 0;
+    const quantity = asked ? (piece?.quantity ?? 0) : left;
+    const cancelled = piece?.returned ? 0 : Math.min(quantity, unsentOf(line));
+    const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
+    const restocked = restock && line.isCounted ? quantity : 0;
+    return { lineId, item: { productId, variantId }, quantity, cancelled, amount, restocked };
+  });
+  const after = (line: PaidLine, index: number) => line.refundedQuantity + (planned[index]?.quantity ?? 0);
   return {
-    lines: planned,
-    isWhole: lines.every((line) => after(line) === line.quantity),
-    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotalMinor, after(line), line.quantity), 0),
+    lines: planned.filter(({ quantity }) => quantity > 0),
+    isWhole: lines.every((line, index) => after(line, index) === line.quantity),
+    /** The goods that were refunded up to now, before discount and tax. */
+    refundedGoods: lines.reduce(
+      (sum, line, at) => sum + shareOf(line.subtotalMinor, after(line, at), line.quantity),
+      0,
+    ),
   };
-}
-
-function allPieces(line: PaidLine): Pieces {
-  return { quantity: line.quantity - line.refundedQuantity, cancelled: unsentOf(line) };
 }
 
 /** Pieces that were neither sent nor cancelled. */
@@ -58,17 +59,6 @@ export function unsentOf({ quantity, fulfilledQuantity, cancelledQuantity }: Pai
 /** Sent pieces that were not refunded. */
 export function sentOf(line: PaidLine): number {
   return line.fulfilledQuantity - (line.refundedQuantity - line.cancelledQuantity);
-}
-
-function askedPieces(lines: readonly PaidLine[], asked: NonNullable<RefundInput["lines"]>): Map<string, Pieces> {
-  requirePieces(lines, asked, (line, { returned }) => {
-    if (returned) return [sentOf(line), "that were sent can be refunded"];
-    const more = sentOf(line) === 0 ? "" : `. For pieces that came back, set "returned"`;
-    return [unsentOf(line), `that were not sent can be refunded${more}`];
-  });
-  return new Map(
-    asked.map(({ line_id: id, quantity, returned }) => [id, { quantity, cancelled: returned ? 0 : quantity }]),
-  );
 }
 
 /**

@@ -17,7 +17,7 @@ import { changeOrder, returnSpentPoints } from "./commit-transition.ts";
 import { computeFulfillment } from "./fulfillments/fulfillments.ts";
 import { dueOf, paymentStatusOf } from "./payments.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
-import { planLines, type RefundedLine } from "./refund-lines.ts";
+import { planLines } from "./refund-lines.ts";
 import { orderStateError } from "./statements.ts";
 import { orderLines, orderRefunds, orders, payments } from "./table.ts";
 
@@ -60,17 +60,9 @@ const updateOrder = statement((q) =>
     .where(byId(orders)),
 );
 
-/** The parts of a refund, in minor units. */
-interface Plan {
-  lines: RefundedLine[];
-  shipping: number;
-  amount: number;
-  /** The amount by which it reduces the claim: all but surplus and late money. */
-  credited: number;
-  /** Whether nothing of the goods is left. */
-  isWhole: boolean;
-  refundedGoods: number;
-}
+type Plan = Awaited<ReturnType<typeof planRefund>>;
+type Points = Pick<OrderRow, "pointsReturned" | "pointsReversed">;
+const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
 
 /**
  * Refunds lines, shipping, an amount, or by default everything that is left.
@@ -93,31 +85,25 @@ export function refundOrder(
     }
     const refundId = newId("ref");
     const points = await movePoints(tx, refundId, order, plan);
-    const parts = await splitOverPayments(tx, values, plan.amount);
-    const inserts = parts.map((part, index) =>
-      bind(insertRefund, {
-        ...values,
-        ...part,
-        refundId: index === 0 ? refundId : newId("ref"),
-        ...(index === 0
-          ? { ...points, shippingMinor: plan.shipping, creditedMinor: plan.credited, lines: linesText(order, plan) }
-          : { pointsReturned: 0, pointsReversed: 0, shippingMinor: 0, creditedMinor: 0, lines: "[]" }),
-        reason,
-      }),
-    );
+    const whole = { ...points, refundId, shippingMinor: plan.shipping, creditedMinor: plan.credited };
+    const none = { ...noPoints, shippingMinor: 0, creditedMinor: 0 };
+    const inserts = (await splitOverPayments(tx, values, plan.amount)).map((part, index) => {
+      const rest = index === 0 ? { ...whole, lines: linesText(order, plan) } : { ...none, lines: "[]" };
+      return bind(insertRefund, { refundId: newId("ref"), ...values, ...part, ...rest, reason });
+    });
     const restocked = plan.lines.filter((line) => line.restocked > 0);
     const items = restocked.map(({ item, restocked: quantity }) => ({ ...item, quantity }));
-    const { change, isSurplus } = changeOf(order, plan, points, values.now);
-    if (!isSurplus) await endAttention(tx, id, ["overpaid"]);
-    if (change.refundedMinor === order.receivedMinor) await endAttention(tx, id, ["late_payment", "partial_payment"]);
+    const after = rowAfter(order, plan, points, values.now);
+    if (dueOf(after) >= 0) await endAttention(tx, id, ["overpaid"]);
+    if (after.refundedMinor === order.receivedMinor) await endAttention(tx, id, ["late_payment", "partial_payment"]);
     return {
       event: "order.refunded",
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
         ...inserts,
-        bind(updateOrder, { ...values, ...change }),
-        ...(change.status === "paid" ? [bind(computeFulfillment, values)] : []),
-        ...(change.cancelledAt === values.now ? releaseDiscount(tx, id) : []),
+        bind(updateOrder, { ...after, ...values }),
+        ...(after.status === "paid" ? [bind(computeFulfillment, values)] : []),
+        ...(after.status === order.status ? [] : releaseDiscount(tx, id)),
         ...moveStock(tx, "restock", items, "restock"),
       ],
     };
@@ -130,7 +116,8 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput): Promise<Plan> {
+/** Returns the parts of a refund, in minor units. `credited` reduces the claim: all but surplus and late money. */
+async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
   const isAll = input.lines === undefined && input.shipping === undefined && input.amount === undefined;
@@ -191,34 +178,25 @@ function linesText({ currencyDigits }: OrderRow, { lines }: Plan): string {
   );
 }
 
-function changeOf(
-  order: OrderRow,
-  plan: Plan,
-  points: { pointsReturned: number; pointsReversed: number },
-  now: string,
-) {
-  const sums = {
-    ...{ totalMinor: order.totalMinor, receivedMinor: order.receivedMinor },
+/** The order after its refund. A full one cancels it, unless something was sent. */
+function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): OrderRow {
+  const after = {
+    ...order,
     refundedMinor: order.refundedMinor + plan.amount,
     creditedMinor: order.creditedMinor + plan.credited,
-  };
-  const ofFree = plan.isWhole ? "refunded" : "partially_refunded";
-  const paymentStatus = order.totalMinor === 0 ? ofFree : paymentStatusOf(sums);
-  const isCancelled = plan.isWhole && order.status === "paid" && order.fulfillmentStatus === "unfulfilled";
-  const change = {
-    ...{ refundedMinor: sums.refundedMinor, creditedMinor: sums.creditedMinor, paymentStatus },
     pointsReturned: order.pointsReturned + points.pointsReturned,
     pointsReversed: order.pointsReversed + points.pointsReversed,
-    status: isCancelled ? "cancelled" : order.status,
-    cancelledAt: isCancelled ? now : order.cancelledAt,
   };
-  return { change, isSurplus: dueOf(sums) < 0 };
+  const ofFree = plan.isWhole ? "refunded" : "partially_refunded";
+  const paymentStatus = order.totalMinor === 0 ? ofFree : paymentStatusOf(after);
+  const isCancelled = plan.isWhole && order.status === "paid" && order.fulfillmentStatus === "unfulfilled";
+  return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
 /** Reverses earned points that the customer still has. A later refund or return reverses spent ones. */
-async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan) {
+async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
-  if (userId === null) return { pointsReturned: 0, pointsReversed: 0 };
+  if (userId === null) return noPoints;
   // Points can pay for goods only, but all that is paid earns points.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
   const reversible = shareOf(order.pointsEarned, order.creditedMinor + plan.credited, order.totalMinor);

@@ -36,16 +36,14 @@ export async function needAttention(tx: OrderCtx, orderId: string, kind: Attenti
   await run(tx.db, open, { id: newId("att"), tenantId: tx.tenant.id, orderId, kind, now: toTimestamp(tx.now()) });
 }
 
-/** Ends questions whose reason is gone. */
-export async function endAttention(tx: OrderCtx, orderId: string, kinds: AttentionKind[]): Promise<void> {
-  await endOpen(tx, orderId, kinds, { action: null, endedBy: null, note: null });
-}
+const reasonGone = { action: null, endedBy: null, note: null };
 
-function endOpen(
+/** Ends open questions, by default because their reason is gone. Returns how many these were. */
+export function endAttention(
   tx: OrderCtx,
   orderId: string,
   kinds: readonly AttentionKind[],
-  by: { action: string | null; endedBy: string | null; note: string | null },
+  by: Record<keyof typeof reasonGone, string | null> = reasonGone,
 ): Promise<number> {
   const now = toTimestamp(tx.now());
   return run(tx.db, end, { ...by, tenantId: tx.tenant.id, orderId, kinds: JSON.stringify(kinds), now });
@@ -56,7 +54,7 @@ export async function resolveAttention(ctx: Ctx, id: string, input: AttentionInp
   const { kind, action } = input;
   const note = checkNote("note", input.note ?? null, 2000);
   return changeOrder(ctx, id, ifMatch, async (tx) => {
-    if ((await endOpen(tx, id, [kind], { action, endedBy: actorId(tx.actor), note })) === 0) {
+    if ((await endAttention(tx, id, [kind], { action, endedBy: actorId(tx.actor), note })) === 0) {
       throw wrongState(`Order ${id} does not need attention for ${kind}.`);
     }
     return { event: "order.updated" };

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../../context.ts";
 import { all, bind, createPurge, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -49,33 +49,23 @@ const erasures = [
   sql`update ${discountUses} set email_key = null where ${ofOrders}`,
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-const eraseAllOf = (condition: SQL) =>
-  statement(sql`
-  update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
-    phone = null, shipping_address = null, billing_address = null, note = null, staff_note = null, metadata = '{}',
-    access_version = access_version + 1, version = version + 1, updated_at = ${param("now")}
-  where id in ${listed} and ${condition}`);
-const eraseOld = eraseAllOf(sql`true`);
-const eraseUnpaid = eraseAllOf(sql`paid_at is null`);
-const withoutPhone = (column: string) => sql.raw(`${column} = json_remove(${column}, '$.phone')`);
 // Tax law asks for name and address, counted from the last change of the order, which this is not.
-const eraseContact = statement(sql`
-  update ${orders} set user_id = null, buyer = null, email = null, email_key = null, phone = null, note = null,
-    staff_note = null, metadata = '{}', ${withoutPhone("shipping_address")}, ${withoutPhone("billing_address")},
-    access_version = access_version + 1, version = version + 1
-  where id in ${listed} and paid_at is not null`);
+const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
+const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
+const erasePerson = statement(sql`
+  update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
+    phone = null, shipping_address = ${withoutPhone("shipping_address")},
+    billing_address = ${withoutPhone("billing_address")}, note = null, staff_note = null, metadata = '{}',
+    access_version = access_version + 1, version = version + 1, updated_at = iif(${isInvoice}, updated_at, ${param("now")})
+  where id in ${listed}`);
 
 /**
  * Removes the person from orders; numbers, items and amounts stay, and name and addresses of orders that were paid,
- * until `purgePersons` finds that tax law no longer asks for them.
+ * until `purgePersons` finds with `isOld` that tax law no longer asks for them.
  */
-export function eraseFromOrders(tx: Pick<Ctx, "db" | "now">, ids: string[]): Promise<void> {
-  return eraseOrders(tx, ids, [eraseUnpaid, eraseContact]);
-}
-
-async function eraseOrders({ db, now }: Pick<Ctx, "db" | "now">, ids: string[], own: typeof erasures): Promise<void> {
-  const values = { ids: JSON.stringify(ids), isOld: own.includes(eraseOld) ? 1 : 0, now: toTimestamp(now()) };
-  await db.batch([...erasures, ...own].map((erasure) => bind(erasure, values)));
+export async function eraseFromOrders(tx: Pick<Ctx, "db" | "now">, ids: string[], isOld = false): Promise<void> {
+  const values = { ids: JSON.stringify(ids), isOld: isOld ? 1 : 0, now: toTimestamp(tx.now()) };
+  await tx.db.batch([...erasures, erasePerson].map((erasure) => bind(erasure, values)));
 }
 
 const unpaidKeptMs = 30 * 86_400_000;
@@ -94,7 +84,7 @@ export async function purgePersons(ctx: WorkCtx): Promise<number> {
   if ((await findOld(ctx)).length === 0) return 0;
   return inTransaction(ctx, async (tx) => {
     const ids = await findOld(tx);
-    await eraseOrders(tx, ids, [eraseOld]);
+    await eraseFromOrders(tx, ids, true);
     return ids.length;
   });
 }
