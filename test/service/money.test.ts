@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { all, statement } from "../../src/server/db/statement.ts";
 import {
   largestMinor,
+  moneyDivisor,
   moneyJson,
   multiplyDivide,
   parseMoney,
@@ -11,13 +12,13 @@ import {
 } from "../../src/server/values/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
-/** The largest amount, in minor units, whose neighbours are distinct JSON numbers. */
+/** The largest amount in minor units by decimals. */
 const largest: Record<number, number> = {
   0: 2 ** 53 - 1,
-  1: 2 ** 49 * 10 - 1,
-  2: 2 ** 46 * 100 - 1,
-  3: 2 ** 43 * 1000 - 1,
-  4: 2 ** 39 * 10_000 - 1,
+  1: 10 ** 15 - 1,
+  2: 10 ** 15 - 1,
+  3: 10 ** 15 - 1,
+  4: 10 ** 15 - 1,
 };
 
 let database: TestDatabase;
@@ -27,12 +28,14 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 // How replies write an amount, for many of them at once.
-const rendered = statement<{ written: string }>(sql`
-  select cast(${sql.raw(moneyJson("value", "digits"))} as text) as written
+const rendered = statement<{ written: string; divided: string }>(sql`
+  select cast(${sql.raw(moneyJson("value", "digits"))} as text) as written,
+    json_array(value / ${sql.raw(moneyDivisor("digits"))}) as divided
   from json_each(${sql.placeholder("amounts")}), (select cast(${sql.placeholder("digits")} as integer) as digits)`);
 
 async function render(amounts: number[], digits: number): Promise<string[]> {
   const rows = await all(database.db, rendered, { amounts: JSON.stringify(amounts), digits });
+  for (const { written, divided } of rows) expect(JSON.parse(divided)).toEqual([Number(written)]);
   return rows.map(({ written }) => written);
 }
 

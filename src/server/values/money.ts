@@ -1,8 +1,11 @@
 import { invalidField } from "../errors.ts";
 
-/** Below this power of two, amounts with `digits` decimals are distinct doubles. */
-function exactBelow(digits: number): number {
-  return 2 ** Math.floor(53 - digits * Math.log2(10));
+/**
+ * The largest amount in minor units that is exact in JSON as well. SQLite writes a number with decimals in fifteen
+ * digits.
+ */
+export function largestMinor(digits: number): number {
+  return digits === 0 ? Number.MAX_SAFE_INTEGER : 10 ** 15 - 1;
 }
 
 /**
@@ -12,8 +15,7 @@ function exactBelow(digits: number): number {
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
   if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number of at least 0");
-  // Above this, two amounts that differ by one minor unit would become the same double.
-  if (amount >= exactBelow(digits)) throw invalidField(field, "is too large to be exact");
+  if (amount > toAmount(largestMinor(digits), digits)) throw invalidField(field, "is too large to be exact");
   // A number that prints with an exponent has more decimals than any currency.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
   const [, whole = "", decimals = ""] = match ?? [];
@@ -42,16 +44,16 @@ export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);
 }
 
-/** The largest sum of minor units that is exact in JSON as well. */
-export function largestMinor(digits: number): number {
-  return Math.ceil(exactBelow(digits)) * 10 ** digits - 1;
-}
-
-/** SQL that converts minor units to an exact JSON number, by integer arithmetic only; null stays null. */
+/** SQL that converts minor units to a JSON number with the currency's decimals; null stays null. */
 export function moneyJson(minor: string, digits: string): string {
   const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
   return `case when ${minor} is null or ${digits} = 0 then ${minor}
     else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`;
+}
+
+/** SQL for the number of minor units in one unit of a currency. A quotient is exact up to `largestMinor`. */
+export function moneyDivisor(digits: string): string {
+  return `(case ${digits} when 2 then 100.0 when 0 then 1 when 3 then 1000.0 when 1 then 10.0 else 10000.0 end)`;
 }
 
 /** Returns `amount × by ÷ to`, rounded down, and its remainder. Only large products need whole numbers of any size. */

@@ -2,6 +2,7 @@ import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { byId, param, type Statement, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
+import { moneyDivisor } from "../../values/money.ts";
 import { isId } from "../../values/stamps.ts";
 import { type Audience, forEachAudience, type Rendered } from "../catalogue/products/rendering.ts";
 import { compileEvent } from "../events/service.ts";
@@ -19,14 +20,8 @@ export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
 
-// The form of all amounts is computed once, because a libSQL server parses the statement for each order, and a short
-// one is faster.
-const amountForm = `(select currency_digits as digits, iif(currency_digits = 0, '%d', '%d.%0*d') as form,
-  cast('1' || substr('0000', 1, currency_digits) as integer) as scale)`;
-
-function amount(minor: string): string {
-  return `json(printf(form, (${minor}) / scale, digits, (${minor}) % scale))`;
-}
+// Computed once for all amounts, because a libSQL server parses the statement for each order, and a short one is faster.
+const divisor = `(select ${moneyDivisor("currency_digits")} as divisor)`;
 
 /** `'total', 19.99, 'total_minor', 1999` for each amount. */
 function amounts(...names: string[]): string {
@@ -34,7 +29,7 @@ function amounts(...names: string[]): string {
 }
 
 function amountOf(name: string, minor: string): string {
-  return `'${name}', ${amount(minor)}, '${name}_minor', ${minor}`;
+  return `'${name}', (${minor}) / divisor, '${name}_minor', ${minor}`;
 }
 
 /** The amount that is still to be paid; below zero if too much was received. */
@@ -45,7 +40,7 @@ export const insertEvent = compileEvent({
   subject: sql`id`,
   data: sql.raw(`(select json_object('number', number, 'status', status,
     'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
-    'total', ${amount("total_minor")}, 'currency', currency) from ${amountForm})`),
+    'total', total_minor / divisor, 'currency', currency) from ${divisor})`),
   from: sql`${orders} where ${byId(orders)}`,
 });
 
@@ -95,7 +90,7 @@ export const orderJson = forEachAudience((audience) =>
   'fulfillments', ${fulfillments}, 'version', version, 'created_at', created_at, 'updated_at', updated_at,
   'expires_at', expires_at, 'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at${
     audience === "staff" ? forStaff : ""
-  }) from ${amountForm})`),
+  }) from ${divisor})`),
 );
 
 const selectOrder = forEachAudience((audience) =>
