@@ -24,18 +24,6 @@ const preparation: CittyPlugin = {
   },
 };
 
-/** Fills in the store of the environment or of bodega.env, or the only one. Of several, an error names them. */
-async function findStore(run: ReadyRun): Promise<void> {
-  const { command, values, terminal } = run;
-  const { namespace: arg } = command.args;
-  if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
-  const { openOptions } = await import("../server/config/environment.ts");
-  // The command itself reports wrong settings.
-  const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
-  values.namespace = env.BODEGA_NAMESPACE || undefined;
-  if (arg.required && values.namespace === undefined) await chooseOnlyStore(run);
-}
-
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./completion/complete.ts");
@@ -66,12 +54,19 @@ async function printHelp(path: string[], target: Load | CommandGroup, { json, te
   return 0;
 }
 
-async function chooseOnlyStore({ command, console, values }: ReadyRun): Promise<void> {
+/** Fills in the store of the environment or of bodega.env, or the only one. Of several, an error names them. */
+async function findStore({ command, console, values, terminal }: ReadyRun): Promise<void> {
+  const { namespace: arg } = command.args;
+  if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
+  const { openOptions } = await import("../server/config/environment.ts");
+  // The command itself reports wrong settings.
+  const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
+  values.namespace = env.BODEGA_NAMESPACE || undefined;
+  if (!arg.required || values.namespace !== undefined) return;
   const names = (await findNames("namespace", values, console).catch(() => [])).map(({ value }) => value);
-  const [only] = names;
-  if (only !== undefined && names.length === 1) {
-    values.namespace = only;
-    return info(console, `Using store ${only}.`);
+  if (names.length === 1) {
+    values.namespace = names[0];
+    return info(console, `Using store ${names[0]}.`);
   }
   if (console.canAsk || findMissing(command.args, values).length > 1) return;
   const { requireDatabase } = await import("./context/context.ts");

@@ -80,7 +80,6 @@ function toLine(args: CommandArgs, values: GivenValues): string[] {
   const flags = flagsOf(args).flatMap(([name, arg]) => {
     const value = values[name];
     if (value === undefined) return [];
-    if (typeof value === "boolean" && arg.negatable) return [`--${value ? "" : "no-"}${name}`];
     if (value === (arg.default ?? false)) return [];
     if (typeof value === "boolean") return [formatArg(name, arg)];
     return [value].flat().map((text) => `--${name}=${text}`);

@@ -59,7 +59,7 @@ test("send queues a message, show and list print its state, and the audit log ha
   const shown = await json<Sent>("notify", "show", "-n", "demo", sent.message_id);
   expect(shown).toEqual({ ...parts, is_complete: false, deliveries: none } as never);
   const sheet = (await run(["notify", "show", "-n", "demo", sent.message_id])).stdout;
-  expect(sheet).toMatch(/^All deliveries queued +no\nDeliveries +none$/m);
+  expect(sheet).toMatch(/^Is complete +no\nDeliveries +waiting 0, sent 0, failed 0, dropped 0, expired 0$/m);
   expect(Object.keys(shown)).toEqual([...Object.keys(parts), "is_complete", "deliveries"]);
   expect(await json<unknown[]>("notify", "list", "-n", "demo")).toEqual([shown]);
   const table = (await run(["notify", "list", "-n", "demo"])).stdout;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
 import { databaseFile } from "../../server/config/data-dir.ts";
 import { type DatabaseFlags, readDatabaseFlags, withDatabase } from "../context/context.ts";
-import { type Arg, type CommandArgs, flagForms, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
+import { type Arg, type CommandArgs, flagsOf, leadingArgs, positionalsOf } from "../framework/args.ts";
 import type { CommandGroup } from "../framework/command.ts";
 import { findCommand } from "../framework/find-command.ts";
 import { tokenize } from "../framework/read-args.ts";
@@ -83,7 +83,7 @@ async function complete(line: Line, current: string, find: FindByPrefix): Promis
     if (offered.length > 0) return offered;
   }
   const flags = flagsOf(args).flatMap(([name, arg]) => {
-    const forms = [...flagForms(name, arg), ...(arg.alias ? [`-${arg.alias}`] : [])];
+    const forms = [`--${name}`, ...(arg.alias ? [`-${arg.alias}`] : [])];
     return forms.map((value) => ({ value, description: arg.description }));
   });
   return flags.filter(startsLike);

@@ -1,4 +1,4 @@
-import { parseCount, parseDuration, parsePastTime, parseWhole } from "./parse-values.ts";
+import { parseDuration, parseWhole } from "./parse-values.ts";
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
@@ -15,8 +15,6 @@ export interface Arg {
   /** A flag that can be repeated, or the last word if it takes all that remain. */
   multiple?: boolean;
   default?: string;
-  /** A switch with three values: `--name`, `--no-<name>`, and not given. */
-  negatable?: boolean;
   /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
   allowEmpty?: boolean;
   /** The environment variable that is read instead if the argument is not given; help names it. */
@@ -35,9 +33,7 @@ export type CommandArgs = Record<string, Arg>;
 export type GivenValues = Record<string, string | boolean | string[] | undefined>;
 
 type ArgValue<A> = A extends { type: "boolean" }
-  ? A extends { negatable: true }
-    ? boolean | undefined
-    : boolean
+  ? boolean
   : A extends { multiple: true }
     ? TextValue<A>[]
     : A extends { required: true } | { default: string }
@@ -54,14 +50,6 @@ type TextValue<A> = A extends { parse: (flag: string, text: string) => infer Val
 
 /** The values that a command's `run` receives. A switch is a boolean; a list is an array, empty if not given. */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
-
-/** Names the variable from which the configuration reads each flag: `BODEGA_LOG_LEVEL` for `log-level`. */
-export function withVariables<const T extends CommandArgs>(flags: T): T {
-  const entries = Object.entries(flags).map(([name, arg]) => {
-    return [name, { env: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
-  });
-  return Object.fromEntries(entries) as T;
-}
 
 export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
@@ -109,16 +97,6 @@ export function fileArg<const M extends More>(description: string, more?: M) {
   return { type: "string", valueHint: "file", description, completes: "file", ...(more as M) } as const;
 }
 
-export const fileFormatArg = choiceArg(
-  ["csv", "ndjson"],
-  "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
-);
-
-export const exportArgs = {
-  output: fileArg("File to write; - is standard output", { alias: "o", default: "-" }),
-  format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
-} as const;
-
 export const namespaceArg = valueArg("namespace", "Namespace of the store", {
   alias: "n",
   env: "BODEGA_NAMESPACE",
@@ -127,36 +105,11 @@ export const namespaceArg = valueArg("namespace", "Namespace of the store", {
 
 export const requiredNamespaceArg = { ...namespaceArg, required: true } as const;
 
-export const namespaceFilterArg = { ...namespaceArg, description: "Filter by store (default: all)" } as const;
-
-export const userFilterArg = valueArg("id|email", "Filter by user", { completes: "user" });
-
-export const sinceArg = valueArg(
-  "duration|time",
-  "Created at or after: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z",
-  { parse: parsePastTime },
-);
-
-export const untilArg = {
-  ...sinceArg,
-  description: "Created before: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z",
-};
-
-export function limitArg(defaultLimit: string, max?: number) {
-  const description = `Maximum number of rows${max === undefined ? "" : `, up to ${max}`}`;
-  return valueArg("number", description, { default: defaultLimit, parse: parseCount });
-}
-
 /** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: CommandArgs = { ...sharedArgs, namespace: namespaceArg };
 
-/** How a flag is typed: `--name`, and also `--no-name` for a switch with three values. */
-export function flagForms(name: string, { negatable }: Arg): string[] {
-  return [`--${name}`, ...(negatable ? [`--no-${name}`] : [])];
-}
-
 export function formatArg(name: string, arg: Arg): string {
-  if (arg.type !== "positional") return flagForms(name, arg)[0] as string;
+  if (arg.type !== "positional") return `--${name}`;
   return `<${arg.valueHint ?? name}${arg.multiple ? "..." : ""}>`;
 }
 

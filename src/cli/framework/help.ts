@@ -1,6 +1,6 @@
 import type { Console } from "../terminal/console.ts";
 import { bold, renderFields, wrapWords } from "../terminal/text.ts";
-import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
+import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command, CommandGroup, Load } from "./command.ts";
 
 type Entry = [label: string, text: string];
@@ -74,7 +74,7 @@ export function labelArg(name: string, arg: Arg): string {
   if (arg.type === "positional") return formatArg(name, arg);
   const short = arg.alias === undefined ? "    " : `-${arg.alias}, `;
   const hint = arg.options?.join("|") ?? arg.valueHint ?? name;
-  return `${short}${flagForms(name, arg).join(", ")}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
+  return `${short}--${name}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
 /** The description of an argument, its default, whether it is required or repeatable, and its variable. */

@@ -55,13 +55,6 @@ export function parsePair(flag: string, text: string, needs: string): [name: str
   throw invalidFlag(flag, `must be ${needs}`);
 }
 
-/** A size such as `500MiB` or `1.5 GiB` in bytes. */
-export function parseSize(flag: string, text: string): number {
-  const [, amount, unit = ""] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT])iB$/i.exec(text) ?? [];
-  if (amount !== undefined) return Math.round(Number(amount) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) + 1));
-  throw invalidFlag(flag, "must be a size such as 500MiB or 20GiB");
-}
-
 export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { malformedRequest } from "../../server/errors.ts";
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { invalidFlag } from "../terminal/console.ts";
-import { type Arg, type CommandArgs, flagForms, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
+import { type Arg, type CommandArgs, flagsOf, formatArg, type GivenValues, positionalsOf } from "./args.ts";
 import type { Command } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
@@ -24,9 +24,8 @@ export function readArgs(rawArgs: string[], args: CommandArgs): GivenValues {
     if (token.kind === "positional") words.push(token.value);
     else if (token.kind === "option") readFlag(token, args, values);
   }
-  for (const [name, { type, multiple, negatable, default: preset }] of flagsOf(args)) {
-    const isSwitch = type === "boolean" && !negatable;
-    values[name] ??= multiple ? [] : isSwitch ? false : preset;
+  for (const [name, { type, multiple, default: preset }] of flagsOf(args)) {
+    values[name] ??= multiple ? [] : type === "boolean" ? false : preset;
   }
   readWords(words, args, values);
   return values;
@@ -41,7 +40,7 @@ function readFlag(token: Extract<Token, { kind: "option" }>, args: CommandArgs, 
   if (before !== undefined && !arg.multiple) throw invalidFlag(flag, "was given more than once");
   if (arg.type === "boolean") {
     if (value !== undefined) throw invalidFlag(flag, "takes no value");
-    values[name] = token.name === name;
+    values[name] = true;
     return;
   }
   if (value === undefined) throw invalidFlag(flag, "needs a value");
@@ -95,17 +94,13 @@ function excessError(word: string, args: CommandArgs) {
 
 const numberMark = "\0";
 
-/** A piece of a command line. `rawName` is a flag as typed, `flag` its name: `input` for `--no-input`. */
+/** A piece of a command line. `rawName` is a flag as typed, `flag` its name if it is known. */
 export type Token = ReturnType<typeof tokenize>[number];
 
 export function tokenize(argv: string[], args: CommandArgs) {
   const options: NonNullable<ParseArgsConfig["options"]> = {};
-  const names = new Map<string, string>();
-  for (const [name, arg] of flagsOf(args)) {
-    for (const form of flagForms(name, arg)) {
-      names.set(form, name);
-      options[form.slice(2)] = { type: arg.type as "string" | "boolean", ...(arg.alias && { short: arg.alias }) };
-    }
+  for (const [name, { type, alias }] of flagsOf(args)) {
+    options[name] = { type: type as "string" | "boolean", ...(alias && { short: alias }) };
   }
   // A number such as -2 is a word, because no flag is a digit. Without the mark, the parser treats each digit as a flag.
   const words = argv.map((word) => word.replace(/^-\d+$/, `${numberMark}$&`));
@@ -113,7 +108,8 @@ export function tokenize(argv: string[], args: CommandArgs) {
   return tokens.map((token) => {
     if (token.kind === "option-terminator") return token;
     if (token.kind === "positional") return { ...token, value: token.value.replace(numberMark, "") };
-    return { ...token, value: token.value?.replace(numberMark, ""), flag: names.get(`--${token.name}`) };
+    const flag = Object.hasOwn(options, token.name) ? token.name : undefined;
+    return { ...token, value: token.value?.replace(numberMark, ""), flag };
   });
 }
 
@@ -123,7 +119,7 @@ export function asksForHelp(argv: string[], args: CommandArgs): boolean {
 }
 
 export function unknownFlagError(flag: string, args: CommandArgs, hint?: string) {
-  const known = flagsOf(args).flatMap(([name, arg]) => flagForms(name, arg).map((form) => form.slice(2)));
+  const known = flagsOf(args).map(([name]) => name);
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
   return malformedRequest(`Unknown flag ${flag}.`, { remedy: meant ? `Did you mean --${meant}?` : hint });
 }

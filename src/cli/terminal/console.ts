@@ -140,8 +140,8 @@ export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatValue).join(", ");
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return text === "{}" ? "none" : escapeControls(text);
+  if (typeof value !== "object") return escapeControls(String(value));
+  return formatValue(Object.entries(value).map(([name, one]) => `${name} ${formatValue(one)}`));
 }
 
 /** Formats a time relative to now, in its largest unit: `3 hours ago`, `in 12 days`, `now`; `never` for null. */

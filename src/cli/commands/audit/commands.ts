@@ -1,6 +1,7 @@
 import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
-import { choiceArg, limitArg, namespaceFilterArg, sinceArg, untilArg, valueArg } from "../../framework/args.ts";
+import { limitArg, namespaceFilterArg, sinceArg, untilArg } from "../../context/list-args.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { info, printList, printRecord } from "../../terminal/console.ts";
@@ -55,12 +56,11 @@ function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string
   return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
 }
 
-const formatSubject = ({ subject, subject_email, actor_id }: AuditRecord): string =>
-  subject !== null && subject === actor_id ? "the actor" : nameBeside(subject ?? "-", subject_email);
-
-function nameBeside(id: string, email: string | null): string {
-  return email === null ? id : `${id} (${email})`;
+function formatSubject({ subject, subject_email, actor_id }: AuditRecord): string {
+  return subject !== null && subject === actor_id ? "the actor" : nameBeside(subject ?? "-", subject_email);
 }
+
+const nameBeside = (id: string, email: string | null) => (email === null ? id : `${id} (${email})`);
 
 export const verifyCommand = defineCommand({
   description: "Verify that no audit log entry was changed or removed",

@@ -71,9 +71,8 @@ export const updateCommand = defineCommand({
   done: "Updated category {title}.",
   anyOf: Object.keys(fieldArgs),
   async run(args, console) {
-    const patch = readFields(args);
     const { updateCategory } = await service();
-    const update = (ctx: Ctx) => updateCategory(ctx, args.category, patch, { ifMatch: null });
+    const update = (ctx: Ctx) => updateCategory(ctx, args.category, readFields(args), { ifMatch: null });
     await printCategory(console, await withTenant(args, console, update));
   },
 });
@@ -84,11 +83,10 @@ export const deleteCommand = defineCommand({
   examples: ["bodega category delete -n demo desk-lamps"],
   done: "Deleted category {title}.",
   async run(args, console) {
-    const { deleteCategory } = await service();
-    const { json } = await category.withRecord(args, console, async (_ctx, found) => found);
+    const { json } = await withTenant(args, console, (ctx) => category.find(ctx, args.category));
     const { id, title, slug } = JSON.parse(json) as Category;
     await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
-    await withTenant(args, console, (ctx) => deleteCategory(ctx, id, null));
+    await withTenant(args, console, async (ctx) => (await service()).deleteCategory(ctx, id, null));
     await printRecord(console, { category_id: id, slug, title, deleted: true });
   },
 });

@@ -1,14 +1,8 @@
 import type { Discount } from "../../../server/modules/discounts/model.ts";
 import { recordArgs, withTenant } from "../../context/context.ts";
+import { limitArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
-import {
-  type CommandArgs,
-  limitArg,
-  numberArg,
-  requiredNamespaceArg,
-  valueArg,
-  wordArg,
-} from "../../framework/args.ts";
+import { type CommandArgs, numberArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal } from "../../framework/parse-values.ts";
 import { type Console, printRecord } from "../../terminal/console.ts";

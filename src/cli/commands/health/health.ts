@@ -1,10 +1,11 @@
 import { addressOf } from "../../../server/runtime/port.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/context.ts";
-import { durationArg, valueArg, withVariables } from "../../framework/args.ts";
+import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, fitLines, invalidFlag, printJson } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
+import { withVariables } from "../serve/serve.ts";
 
 export default defineCommand({
   description: "Check whether a running server is ready",

@@ -21,11 +21,10 @@ import {
   type SharedValues,
   sharedArgs,
   valueArg,
-  withVariables,
 } from "../../framework/args.ts";
 import { missingError } from "../../framework/questions.ts";
 import type { Console } from "../../terminal/console.ts";
-import { addressFlags, replicateFlag, serverFlags } from "../serve/serve.ts";
+import { addressFlags, replicateFlag, serverFlags, withVariables } from "../serve/serve.ts";
 
 export const initFlags = {
   namespace: { ...namespaceArg, description: "Namespace of the store in every request (default: made from --title)" },
@@ -51,7 +50,8 @@ export const initFlags = {
   "key-name": valueArg("text", "Name of the first app key (default: backend, or storefront with --origin)", {
     field: "key_name",
   }),
-  publish: { type: "boolean", negatable: true, description: "Publish the key now, or leave it unpublished" },
+  publish: { type: "boolean", description: "Publish the key now" },
+  "no-publish": { type: "boolean", description: "Leave the key unpublished" },
   origin: valueArg(
     "host",
     "Site whose pages may use the key, which is then a storefront key: shop.example.com or *.example.com",
@@ -62,7 +62,8 @@ export const initFlags = {
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
   ...withVariables({ "mail-from": valueArg("address", "Sender address of all mail") }),
   "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
-  serve: { type: "boolean", negatable: true, description: "Start the server when done, or not" },
+  serve: { type: "boolean", description: "Start the server when done" },
+  "no-serve": { type: "boolean", description: "Do not start the server when done" },
   ...serverFlags,
   ...addressFlags,
   ...replicateFlag,

@@ -27,6 +27,8 @@ export default defineCommand({
     ["owner-password-stdin", "owner-password-file", "save-password-to"],
     ["no-owner", "owner-email"],
     ["no-origins", "origin"],
+    ["publish", "no-publish"],
+    ["serve", "no-serve"],
   ],
   async run(args, console) {
     if (args["print-unit"]) return (await import("./print.ts")).printUnit(args, console);

@@ -80,8 +80,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config, b
       : { store: null, owner: null, key: null };
   // The running server's flags may differ from the settings.
   const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
-  if (console.canAsk)
-    await greet(console, config, { isNew, mayServe: args.serve !== false && runningUrl === undefined });
+  if (console.canAsk) await greet(console, config, { isNew, mayServe: !args["no-serve"] && runningUrl === undefined });
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   const named = console.canAsk
@@ -93,8 +92,8 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config, b
   const owner = shop.owner === null && !args["no-owner"] ? await resolveOwner(args, console, before) : null;
   const key = shop.key === null ? await resolveKey(args, console, namespace, before) : null;
   const publicUrl = await resolvePublicUrl(args, console, config, before);
-  const asksServe = console.canAsk && runningUrl === undefined && args.serve === undefined;
-  const serve = asksServe ? await askYesNo("Start the server in this terminal when done?", true) : args.serve === true;
+  const asksServe = console.canAsk && runningUrl === undefined && !args.serve && !args["no-serve"];
+  const serve = asksServe ? await askYesNo("Start the server in this terminal when done?", true) : args.serve;
   return { namespace, store, owner, key, publicUrl, serve, runningUrl };
 }
 
@@ -173,7 +172,8 @@ function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: C
   const saleFlags = args.country ?? args["prices-include-tax"];
   const storeFlags = args.title ?? args.currency ?? args.language ?? saleFlags;
   const ownerFlags = args["owner-email"] ?? args["owner-name"] ?? passwordSource(args);
-  const keyFlags = args["key-name"] ?? args.publish ?? args["save-secret-to"] ?? args.origin[0];
+  const keyFlags =
+    args["key-name"] ?? args["save-secret-to"] ?? args.origin[0] ?? (args.publish || args["no-publish"] || undefined);
   const keep = (part: string, words: string) => `${part} exists and stays as it is; to change it: ${command(words)}`;
   return [
     ...(made.store || storeFlags === undefined ? [] : [keep(`Store ${namespace}`, `tenant update ${namespace} -h`)]),

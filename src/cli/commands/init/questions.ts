@@ -109,7 +109,7 @@ const pages = "Sites whose pages may use the key, such as shop.example.com (opti
 
 /** Returns the first app key. `secretFile` is undefined if its secret is printed. */
 export async function resolveKey(args: InitArgs, console: Console, namespace: string, { key: before }: Answers) {
-  const { publish: givenPublish, origin, "save-secret-to": secretFile } = args;
+  const { origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);
   const isAsked = console.canAsk && !args["no-origins"] && origin.length === 0;
   const origins = isAsked ? await askOrigins(pages, true, before?.origins.join(", ")) : origin;
@@ -117,9 +117,10 @@ export async function resolveKey(args: InitArgs, console: Console, namespace: st
   // The name given before may be of a key for the other purpose.
   const suggestion = before && before.origins.length > 0 === origins.length > 0 ? before.name : purpose;
   const name = await asker(args, console)("key-name", "Name of the first app key", { suggestion });
-  if (!console.canAsk) return { name, publish: givenPublish ?? false, origins, secretFile };
+  if (!console.canAsk) return { name, publish: args.publish, origins, secretFile };
   const question = "Publish the key now? Requests with an unpublished key fail.";
-  const publish = givenPublish ?? (await askYesNo(question, before?.publish ?? true));
+  const isGiven = args.publish || args["no-publish"];
+  const publish = isGiven ? args.publish : await askYesNo(question, before?.publish ?? true);
   const file = `${namespace}-${slugFrom(name) || "key"}.secret`;
   if (secretFile !== undefined || !attempt(() => planSecretFile(file))) return { name, publish, origins, secretFile };
   const chosen = await askChoice<string | undefined>("Where should the key's secret go?", [

@@ -1,7 +1,8 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
-import { choiceArg, limitArg, namespaceFilterArg, sinceArg, valueArg, wordArg } from "../../framework/args.ts";
+import { limitArg, namespaceFilterArg, sinceArg } from "../../context/list-args.ts";
+import { choiceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printList, printRecord } from "../../terminal/console.ts";
 

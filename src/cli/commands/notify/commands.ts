@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../server/context.ts";
 import { countOf } from "../../../server/health/finding.ts";
 import type {
   AcceptedMessage,
@@ -5,17 +6,9 @@ import type {
 } from "../../../server/modules/notifications/messages/message-model.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
+import { limitArg, sinceArg, userFilterArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
-import {
-  choiceArg,
-  durationArg,
-  limitArg,
-  requiredNamespaceArg,
-  sinceArg,
-  userFilterArg,
-  valueArg,
-  wordArg,
-} from "../../framework/args.ts";
+import { choiceArg, durationArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePair } from "../../framework/parse-values.ts";
 import { type Console, formatValue, info, printRecord, warn } from "../../terminal/console.ts";
@@ -25,18 +18,8 @@ import { findUser } from "../user/user.ts";
 const service = () => import("../../../server/modules/notifications/messages/messages.ts");
 const registrations = () => import("../../../server/modules/notifications/registrations/registrations.ts");
 
-async function printMessage(console: Console, message: AcceptedMessage | MessageWithDeliveries): Promise<void> {
-  const { id, ...rest } = message;
-  const record = { message_id: id, ...rest };
-  if (console.quiet && id === null) return;
-  if (console.json) return printRecord(console, record);
-  const shown = Object.entries<unknown>(record).map(([name, value]) => {
-    if (name === "recipients" || name === "deliveries") return [name, formatCounts(value as Record<string, number>)];
-    if (name === "undeliverable") return [name, (value as AcceptedMessage["undeliverable"]).map((one) => one.platform)];
-    // The name says that deliveries were created. They may still wait to be sent.
-    return [name === "is_complete" ? "all_deliveries_queued" : name, value];
-  });
-  return printRecord(console, Object.fromEntries(shown));
+async function printMessage(console: Console, { id, ...rest }: AcceptedMessage | MessageWithDeliveries): Promise<void> {
+  if (!console.quiet || id !== null) await printRecord(console, { message_id: id, ...rest });
 }
 
 function formatCounts(counts: Readonly<Record<string, number>>): string {
@@ -84,9 +67,8 @@ export const showCommand = defineCommand({
       "expired: not delivered within --ttl. Notifications are kept for 30 days.",
   ],
   async run(args, console) {
-    const { getMessage } = await service();
-    const { json } = await withTenant(args, console, (ctx) => getMessage(ctx, args.message_id));
-    await printMessage(console, JSON.parse(json) as MessageWithDeliveries);
+    const get = async (ctx: Ctx) => (await service()).getMessage(ctx, args.message_id);
+    await printMessage(console, JSON.parse((await withTenant(args, console, get)).json));
   },
 });
 
@@ -120,8 +102,8 @@ export const removeCommand = defineCommand({
   async run(args, console) {
     const { registration_id: id } = args;
     await confirmAction(console, `Remove device ${id}? It gets no more notifications.`);
-    const { removeRegistration } = await registrations();
-    await printRecord(console, await withTenant(args, console, (ctx) => removeRegistration(ctx, id)));
+    const remove = async (ctx: Ctx) => (await registrations()).removeRegistration(ctx, id);
+    await printRecord(console, await withTenant(args, console, remove));
   },
 });
 

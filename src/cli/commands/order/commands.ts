@@ -3,17 +3,8 @@ import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import { paymentStatuses } from "../../../server/modules/orders/states.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
-import {
-  type ArgValues,
-  type CommandArgs,
-  choiceArg,
-  exportArgs,
-  limitArg,
-  requiredNamespaceArg,
-  sinceArg,
-  untilArg,
-  userFilterArg,
-} from "../../framework/args.ts";
+import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../context/list-args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, invalidFlag, printJson, printList } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";

@@ -1,7 +1,8 @@
 import { wrongState } from "../../../server/errors.ts";
 import { attentionKinds } from "../../../server/modules/orders/states.ts";
 import { withTenant } from "../../context/context.ts";
-import { choiceArg, limitArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
+import { limitArg } from "../../context/list-args.ts";
+import { choiceArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { invalidFlag, printList } from "../../terminal/console.ts";
 import { changeAtOnce, changeOrder, type Order, order } from "./order.ts";

@@ -1,8 +1,9 @@
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
 import { formatPrice } from "../../../server/modules/tenants/input.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
+import { exportArgs, limitArg, sinceArg } from "../../context/list-args.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
-import { choiceArg, exportArgs, limitArg, requiredNamespaceArg, sinceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePair } from "../../framework/parse-values.ts";
 import { type Console, invalidFlag, printList, printRecord } from "../../terminal/console.ts";

@@ -2,11 +2,19 @@ import { backupDestination } from "../../../server/config/config.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
 import { logLevels } from "../../../server/config/server-config.ts";
 import { readCliConfig } from "../../context/context.ts";
-import { choiceArg, fileArg, valueArg, withVariables, wordArg } from "../../framework/args.ts";
+import { type CommandArgs, choiceArg, fileArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, invalidFlag, printJson } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
+
+/** Names the variable from which the configuration reads each flag: `BODEGA_LOG_LEVEL` for `log-level`. */
+export function withVariables<const T extends CommandArgs>(flags: T): T {
+  const entries = Object.entries(flags).map(([name, arg]) => {
+    return [name, { env: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
+  });
+  return Object.fromEntries(entries) as T;
+}
 
 export const serverFlags = withVariables({
   host: valueArg("address", "Address to listen on (default: 127.0.0.1)"),

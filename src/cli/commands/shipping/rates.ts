@@ -2,8 +2,9 @@ import type { Ctx } from "../../../server/context.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { requiredNamespaceArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, type ListView, printList, warn } from "../../terminal/console.ts";
-import { readSmallFile } from "../../terminal/small-file.ts";
+import { type Console, invalidFlag, type ListView, printList, warn } from "../../terminal/console.ts";
+
+const maxBytes = 1024 * 1024;
 
 interface Rates<Rate> {
   noun: "shipping" | "tax";
@@ -47,4 +48,17 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
     run: (args, console) => printRates(args, console, list),
   });
   return { setCommand, showCommand };
+}
+
+/** Reads a text file of at most 1 MiB, or standard input for `-`. Errors: malformedRequest. */
+async function readSmallFile(console: Console, path: string): Promise<string> {
+  if (path === "-") return new Response(console.streamInput(new AbortController().signal)).text();
+  const file = Bun.file(path);
+  if (file.size > maxBytes) throw invalidFlag("<file>", `is larger than 1 MiB: ${path}`);
+  try {
+    return await file.text();
+  } catch (error) {
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    throw invalidFlag("<file>", code === "ENOENT" ? `does not exist: ${path}` : `cannot be read (${code}): ${path}`);
+  }
 }

@@ -70,7 +70,6 @@ function toFields(tenant: TenantDetails): object {
     media_quota: formatBytes(tenant.media_quota),
     hold: formatDuration(tenant.hold * 1000, true),
     transfer_hold: formatDuration(tenant.transfer_hold * 1000, true),
-    legal_urls: Object.entries(tenant.legal_urls).map(([name, url]) => `${name} ${url}`),
   };
 }
 

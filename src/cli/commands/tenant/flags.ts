@@ -1,6 +1,14 @@
 import type { TenantInput } from "../../../server/modules/tenants/input.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
-import { parseDecimal, parseDuration, parsePair, parseSize, parseWhole } from "../../framework/parse-values.ts";
+import { parseDecimal, parseDuration, parsePair, parseWhole } from "../../framework/parse-values.ts";
+import { invalidFlag } from "../../terminal/console.ts";
+
+/** A size such as `500MiB` or `1.5 GiB` in bytes. */
+function parseSize(flag: string, text: string): number {
+  const [, amount, unit = ""] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT])iB$/i.exec(text) ?? [];
+  if (amount !== undefined) return Math.round(Number(amount) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) + 1));
+  throw invalidFlag(flag, "must be a size such as 500MiB or 20GiB");
+}
 
 const parsePercent = (flag: string, text: string) => parseWhole(flag, text, "percent");
 const secondsArg = (description: string) =>

@@ -1,6 +1,7 @@
 import { withTenant } from "../../context/context.ts";
+import { limitArg, userFilterArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
-import { limitArg, requiredNamespaceArg, userFilterArg, valueArg } from "../../framework/args.ts";
+import { requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";

@@ -1,15 +1,9 @@
 import type { UserFields } from "../../../server/modules/users/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { collectPages, withTenant } from "../../context/context.ts";
+import { limitArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
-import {
-  type ArgValues,
-  type CommandArgs,
-  choiceArg,
-  limitArg,
-  requiredNamespaceArg,
-  valueArg,
-} from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { passwordFlags, passwordGroups, passwordNote, readSecretLine } from "../../secrets/secrets.ts";
 import { type Console, formatValue } from "../../terminal/console.ts";

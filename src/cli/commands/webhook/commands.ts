@@ -1,7 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import { limitArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
-import { choiceArg, limitArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
 import { type Console, info, printRecord } from "../../terminal/console.ts";
