@@ -58,7 +58,7 @@ export function secretsOf(url: string): string[] {
  * @throws wrongState if it rejects the message or the credentials, unavailable. Messages name host and port, but no
  * secret.
  */
-export async function askServer<T>(server: SmtpServer, work: (transport: Transporter) => Promise<T>): Promise<T> {
+export async function withTransport<T>(server: SmtpServer, work: (transport: Transporter) => Promise<T>): Promise<T> {
   const options = smtpOptions(server);
   try {
     return await work(createTransport(options));
@@ -69,9 +69,9 @@ export async function askServer<T>(server: SmtpServer, work: (transport: Transpo
   }
 }
 
-/** Connects and signs in. Returns whether it is over TLS with a verified certificate. Errors: as `askServer`. */
+/** Connects and signs in. Returns whether it is over TLS with a verified certificate. Errors: as `withTransport`. */
 export async function checkServer(server: SmtpServer): Promise<boolean> {
-  await askServer(server, (transport) => transport.verify());
+  await withTransport(server, (transport) => transport.verify());
   const strict = createTransport({ ...smtpOptions(server), requireTLS: true });
   return strict.verify().catch(() => false);
 }

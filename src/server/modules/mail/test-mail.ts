@@ -5,7 +5,7 @@ import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { renderMail } from "./render.ts";
-import { askServer, checkServer, type SmtpServer, smtpOptions } from "./smtp.ts";
+import { checkServer, type SmtpServer, smtpOptions, withTransport } from "./smtp.ts";
 
 export type TestMail = Awaited<ReturnType<typeof testMail>>;
 
@@ -35,7 +35,7 @@ export async function testMail(
   const details = { host };
   try {
     const encrypted = await checkServer(smtp);
-    const { response: answer } = await askServer(smtp, (transport) => transport.sendMail(message));
+    const { response: answer } = await withTransport(smtp, (transport) => transport.sendMail(message));
     await recordAudit(ctx, { event: "mail.tested", details });
     return { to, from: from.address, host, port, encrypted, message_id: message.messageId as string, answer };
   } catch (error) {
