@@ -184,7 +184,7 @@ describe("mail test", () => {
         port: server.port,
         message_id: expect.any(String),
         encrypted: true,
-          answer: expect.stringMatching(/^250 /),
+        answer: expect.stringMatching(/^250 /),
       },
     });
     expect(server.received).toMatchObject([{ to: ["ada@example.org"], secure: true, user: "u" }]);

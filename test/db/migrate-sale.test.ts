@@ -85,7 +85,7 @@ const readable = replies.filter(({ request }) => request !== "GET /events/");
 describe.each(hasSqld ? (["file", "server"] as const) : (["file"] as const))("a store of before on a %s", (kind) => {
   test("comes through with the same replies, and doctor finds nothing wrong", async () => {
     const { db, report } = await restore(kind);
-    expect(report).toMatchObject({ restored: true, missing_migrations: [migrations[1]?.name] });
+    expect(report).toMatchObject({ restored: true, missing_migrations: migrations.slice(1).map(({ name }) => name) });
     await migrate(db);
     expect((await migrationStatus(db)).every(({ appliedAt }) => appliedAt !== null)).toBe(true);
     expect(await rowsOf(db, "select * from pragma_foreign_key_check")).toEqual([]);

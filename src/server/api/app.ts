@@ -3,7 +3,6 @@ import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { createCredentialLookup, createUsageRecorder } from "../modules/app-keys/lookup.ts";
-import { createRejectionRecorder } from "../modules/app-keys/origins.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/process-monitor.ts";
 import { MiB } from "../values/units.ts";
@@ -44,7 +43,6 @@ export function createApp(deps: AppDeps) {
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, vault, now),
     recordUse: createUsageRecorder(db),
-    recordRejection: createRejectionRecorder(db),
     bodyMemory: { left: 64 * MiB },
     uploadMemory: { left: 128 * MiB },
     clientIpOf: (request) => {

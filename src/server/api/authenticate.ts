@@ -51,7 +51,6 @@ export interface AuthDeps {
   db: Session;
   countAttempt: CountAttempt;
   recordUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
-  recordRejection: (appId: string, origin: string | null, now: number) => void;
   now: () => number;
   clientIpOf: (request: Request) => string | null;
 }
@@ -188,10 +187,7 @@ function verifyApp(deps: AuthDeps, { appSecret }: { appSecret: string }, { key, 
   // All of these get the same reply, so that it does not reveal which part was right.
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
-  if (!verdict.allowed) {
-    deps.recordRejection(key.appId, origin, now);
-    throw appAuthFailed(verdict.reason, { remedy: originRemedy });
-  }
+  if (!verdict.allowed) throw appAuthFailed(verdict.reason, { remedy: originRemedy });
   deps.recordUse(secret, now);
   const isWeb = origin !== null || (key.enforceOrigins && key.patterns.length > 0);
   return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb } as const;

@@ -4,7 +4,6 @@ import type { Database } from "../db/session.ts";
 import { get } from "../db/statement.ts";
 import { selectNewest } from "../health/environment/server.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { purgeRejections } from "../modules/app-keys/origins.ts";
 import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
@@ -54,7 +53,6 @@ const purgeJobs: PurgeJob[] = [
   purgeRegistrations,
   purgeEvents,
   purgeViewDedupKeys,
-  purgeRejections,
   purgePersons,
   purgeWithdrawals,
 ];

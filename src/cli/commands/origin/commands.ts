@@ -69,24 +69,10 @@ export const removeCommand = defineChange(
 );
 
 export const listCommand = defineCommand({
-  description: "List the origins that may use a key, or that were rejected",
-  args: aboutKey({
-    rejected: { type: "boolean", description: "List origins that were rejected in the last 30 days" },
-  }),
-  examples: ["bodega origin list -n demo web --rejected"],
-  notes: [
-    "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a request " +
-      "without an Origin header.",
-  ],
+  description: "List the origins that may use a key",
+  args: aboutKey({}),
+  examples: ["bodega origin list -n demo web"],
   async run(args, console) {
-    if (args.rejected) {
-      const { listRejections } = await service();
-      const rejected = await withKey(args, console, listRejections);
-      return printList(console, rejected, {
-        empty: "No rejected origins found.",
-        columns: [{ header: "ORIGIN", value: ({ origin }) => origin || "(none)" }, "last_at"],
-      });
-    }
     const key = await loadKey(args, console);
     if (console.json) return printJson(console, key.origins);
     await printList(console, key.origins, {
@@ -132,8 +118,8 @@ export const checkCommand = defineCommand({
   oneOf: ["origin", "none"],
   examples: ["bodega origin check -n demo web https://shop.example.com"],
   notes: [
-    "The exit code is 0 when the request is allowed, otherwise 1. Also says what to do. Origins that were rejected: " +
-      "bodega origin list -h",
+    "The exit code is 0 when the request is allowed, otherwise 1. Also says what to do. The server's log shows the " +
+      "origins that it rejected.",
   ],
   async run(args, console) {
     const { explainOrigin } = await service();

@@ -1,16 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import type { Database } from "../../db/session.ts";
-import { all, bind, createPurge, param, params, run, statement } from "../../db/statement.ts";
+import { param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
-import { LruCache } from "../../values/lru-cache.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { type AppKeyDetails, getKey, issueKey, keyRevoked, requireKey, withSecret } from "./service.ts";
-import { appKeyOrigins, appKeys, rejectedOrigins } from "./table.ts";
+import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
 
@@ -123,11 +121,7 @@ export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: 
   const patterns = key.origins.map(parseOriginPattern);
   const rule = { enforceOrigins: key.enforce_origins, allowNoOrigin: key.allow_no_origin, patterns };
   const verdict = verifyOrigin(rule, origin);
-  return {
-    ...verdict,
-    advice: verdict.allowed ? null : advise(appId, key.origins, origin),
-    rejected: await listRejections(ctx, appId),
-  };
+  return { ...verdict, advice: verdict.allowed ? null : advise(appId, key.origins, origin) };
 }
 
 function advise(appId: string, entries: readonly string[], origin: string | null): string {
@@ -138,39 +132,3 @@ function advise(appId: string, entries: readonly string[], origin: string | null
   if (parseOrigin(origin) !== null) return `To allow it: bodega origin add ${appId} ${quoteWord(origin)}`;
   return "No entry can match it. A browser sends scheme, host and port, such as https://shop.example.com, or null from a file or a sandboxed frame.";
 }
-
-const everyMs = 1000;
-const maxPerKey = 50;
-const maxCharacters = 200;
-const keptMs = 30 * 86_400_000;
-
-// The key may have been deleted meanwhile.
-const putRow = statement(sql`
-  insert into ${rejectedOrigins} (tenant_id, app_id, origin, last_at)
-  select tenant_id, id, ${param("origin")}, ${param("now")} from ${appKeys} where id = ${param("appId")}
-  on conflict (app_id, origin) do update set last_at = excluded.last_at`);
-const { origin, lastAt } = rejectedOrigins;
-const rejected = { origin, last_at: lastAt };
-const isRejected = eq(rejectedOrigins.appId, param("appId"));
-const newest = sql`${lastAt} desc, ${origin}`;
-const removeBeyond = statement(sql`delete from ${rejectedOrigins} where ${isRejected} and origin not in (
-  select origin from ${rejectedOrigins} where ${isRejected} order by ${newest} limit ${sql.raw(String(maxPerKey))})`);
-const selectRejected = statement((q) => q.select(rejected).from(rejectedOrigins).where(isRejected).orderBy(newest));
-
-/** Creates a function that records refused origins outside the request, at most one a second for each key. */
-export function createRejectionRecorder(db: Database) {
-  const recorded = new LruCache<number>(1000);
-  return (appId: string, sent: string | null, now: number): void => {
-    const origin = (sent ?? "").slice(0, maxCharacters);
-    if (now - (recorded.get(appId) ?? 0) < everyMs) return;
-    recorded.set(appId, now);
-    const values = { appId, origin, now: toTimestamp(now) };
-    db.batch([bind(putRow, values), bind(removeBeyond, values)]).catch(() => recorded.delete(appId));
-  };
-}
-
-export function listRejections(ctx: SystemCtx, appId: string) {
-  return all(ctx.db, selectRejected, { appId });
-}
-
-export const purgeRejections = createPurge(rejectedOrigins, sql`last_at < ${param("before")}`, keptMs);

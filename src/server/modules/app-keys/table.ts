@@ -49,16 +49,3 @@ export const appKeyOrigins = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.appId, t.pattern] })],
 );
-
-/** Origins from which a key was used with the right secret but refused. The newest of each key are kept. */
-export const rejectedOrigins = sqliteTable(
-  "rejected_origins",
-  {
-    tenantId: tenantIdColumn(),
-    appId: ownerColumn("app_id", () => appKeys.id),
-    /** As sent, at most 200 characters; empty without an origin. */
-    origin: text("origin").notNull(),
-    lastAt: text("last_at").notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.appId, t.origin] }), index("rejected_origins_by_time").on(t.lastAt)],
-);
