@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../server/context.ts";
 import { notFound } from "../../../server/errors.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
@@ -102,23 +103,23 @@ async function cancelOfBuyer(
   args: StoreArgs & { buyer: string; "dry-run"?: boolean },
   console: Console,
 ): Promise<void> {
-  const { cancelUnpaid, listUnpaid } = await import("../../../server/modules/orders/buyers.ts");
-  const { buyer, numbers } = await withTenant(args, console, async (ctx) => {
-    const buyer = (args.buyer.includes("@") ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
-    return { buyer, numbers: (await listUnpaid(ctx, buyer)).map(({ number }) => number) };
-  });
-  if (numbers.length === 0 && !args.buyer.includes("@")) {
-    const remedy = `List the buyers: bodega order list -n ${args.namespace} --unpaid --by buyer`;
-    throw notFound("buyer", args.buyer, { in: "the unpaid orders", remedy });
+  const { cancelUnpaid } = await import("../../../server/modules/orders/buyers.ts");
+  const { inDryRun } = await import("../../../server/db/transaction.ts");
+  const { buyer, namespace, "dry-run": isDryRun } = args;
+  const isEmail = buyer.includes("@");
+  const cancel = async (ctx: Ctx) => cancelUnpaid(ctx, (isEmail && (await findUser(ctx, buyer))) || buyer);
+  let cancelled = await withTenant(args, console, (ctx) => inDryRun(ctx, cancel));
+  if (cancelled.length === 0 && !isEmail) {
+    const remedy = `List the buyers: bodega order list -n ${namespace} --unpaid --by buyer`;
+    throw notFound("buyer", buyer, { in: "the unpaid orders", remedy });
   }
-  let cancelled = numbers;
-  if (numbers.length > 0 && !args["dry-run"]) {
-    await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
-    cancelled = await withTenant(args, console, (ctx) => cancelUnpaid(ctx, buyer));
+  if (cancelled.length > 0 && !isDryRun) {
+    await confirmAction(console, `Cancel the unpaid orders of ${buyer} (${cancelled.join(", ")})?`);
+    cancelled = await withTenant(args, console, cancel);
   }
-  const done = args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}.";
-  await printRecord({ ...console, done }, { buyer: args.buyer, cancelled });
-  if (args["dry-run"]) await info(console, "Dry run: nothing was saved.");
+  const done = isDryRun ? undefined : "Cancelled the unpaid orders of {buyer}.";
+  await printRecord({ ...console, done }, { buyer, cancelled });
+  if (isDryRun) await info(console, "Dry run: nothing was saved.");
 }
 
 export const refundCommand = defineCommand({

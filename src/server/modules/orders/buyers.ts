@@ -1,5 +1,6 @@
 import { and, countDistinct, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
 import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { users } from "../users/table.ts";
@@ -29,7 +30,7 @@ const selectBuyers = statement((q) =>
 );
 const selectOfBuyer = statement((q) =>
   q
-    .select({ id: orders.id, number: orders.number })
+    .select(pick(orders, "id", "number"))
     .from(orders)
     .where(and(isUnpaid, eq(buyer, param("buyer")), sql`received_minor = refunded_minor`))
     .orderBy(orders.number),
@@ -40,13 +41,10 @@ export function listBuyers(ctx: Ctx, limit: number) {
   return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
 }
 
-export function listUnpaid(ctx: Ctx, buyer: string) {
-  return all(ctx.db, selectOfBuyer, { tenantId: ctx.tenant.id, buyer });
-}
-
+/** Cancels the unpaid orders of a buyer for which no money came. Returns their numbers. */
 export function cancelUnpaid(ctx: Ctx, buyer: string): Promise<number[]> {
   return inTransaction(ctx, async (tx) => {
-    const unpaid = await listUnpaid(tx, buyer);
+    const unpaid = await all(tx.db, selectOfBuyer, { tenantId: tx.tenant.id, buyer });
     for (const { id } of unpaid) await cancelOrder(tx, id);
     return unpaid.map(({ number }) => number);
   });

@@ -1,10 +1,9 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { input, line, lines, nullable, oneOf, patch, textUpTo, whole } from "../../values/schema.ts";
 import { phone } from "../users/model.ts";
-import { attentionKind, email, metadata, orderNumber, ShippingAddress } from "./model.ts";
+import { attentionKind, email, givenAmount, metadata, orderNumber, ShippingAddress } from "./model.ts";
 
 const reference = line(200, "Id of the payment, unique in the store. Repeating it does not book the payment again.");
-const amount = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 /** Pieces of lines. */
 const pieces = <More extends TProperties = Record<never, never>>(
   $id: string,
@@ -16,7 +15,7 @@ const pieces = <More extends TProperties = Record<never, never>>(
 };
 
 export const PaymentInput = input("PaymentInput", {
-  amount: amount("Default: what is due."),
+  amount: givenAmount("Default: what is due."),
   reference: Type.Optional(reference),
   payment_reference: Type.Optional(Type.String({ ...reference, description: "The old name of `reference`." })),
   received_at: Type.Optional(textUpTo(40, "When the money came: a time or a day. Default: now.")),
@@ -29,8 +28,8 @@ export const RefundInput = input("RefundInput", {
       Type.Boolean({ description: "Whether these pieces were sent and came back. Default: they were not sent." }),
     ),
   }),
-  shipping: amount("The part of shipping to give back, with its tax."),
-  amount: amount("A further amount. Without any of the three, all that is left is refunded."),
+  shipping: givenAmount("The part of shipping to give back, with its tax."),
+  amount: givenAmount("A further amount. Without any of the three, all that is left is refunded."),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
   reason: Type.Optional(nullable(lines(500))),
 });

@@ -20,6 +20,7 @@ export const email = textUpTo(254, undefined, { form: { format: "email" } });
 export const metadata = Type.Record(textUpTo(100), Type.Unknown(), {
   description: "Any JSON object of at most 16 KiB.",
 });
+export const givenAmount = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 const paymentMethod = oneOf(["manual", "stripe"], {
   description: "`manual` is a bank transfer, for which the order reserves stock longer.",
 });
@@ -45,15 +46,13 @@ export const OrderInput = input("OrderInput", {
   ),
   discount_code: Type.Optional(nullable(textUpTo(100))),
   payment_method: Type.Optional(nullable(paymentMethod)),
-  expected_total: Type.Optional(
-    Type.Number({ minimum: 0, description: "The total that the buyer saw. If it differs, nothing is ordered." }),
-  ),
+  expected_total: givenAmount("The total that the buyer saw. If it differs, nothing is ordered."),
   expires_in: Type.Optional(
     whole(60, 2_592_000, "Seconds for which the unpaid order reserves stock. App keys and staff only."),
   ),
   use_points: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER, "Reward points to pay with.")),
-  shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
-  tax: Type.Optional(Type.Number({ minimum: 0, description: "Divided among the lines. App keys and staff only." })),
+  shipping: givenAmount("Shipping costs. App keys and staff only."),
+  tax: givenAmount("Divided among the lines. App keys and staff only."),
   customer_id: Type.Optional(textUpTo(100, "Id of the customer, for app keys and staff. Default: a guest.")),
   guest_ip: Type.Optional(
     textUpTo(45, "IP address of the guest, to which the limits of unpaid orders apply. For app keys of backends."),

@@ -17,7 +17,7 @@ import { endAttention, needAttention } from "./attention/attention.ts";
 import type { PaymentInput } from "./change-model.ts";
 import { commitTransition, selectCounted } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
-import { type OrderRow, readOrder, requireRow } from "./read.ts";
+import { getOrder, type OrderRow, requireRow } from "./read.ts";
 import { requireOrderId } from "./statements.ts";
 import { orders, payments } from "./table.ts";
 
@@ -51,7 +51,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   const reference = given === undefined ? null : requireText(field, given, 200);
   return inTransaction(ctx, async (tx) => {
     const order = await requireRow(tx, id);
-    if (reference !== null && (await isBooked(tx, order, reference, field))) return readOrder(tx, id);
+    if (reference !== null && (await isBooked(tx, order, reference, field))) return getOrder(tx, id);
     if (ifMatch !== null && order.version !== ifMatch) throw preconditionFailed();
     const amountMinor = amountOf(order, input.amount);
     if (amountMinor === 0) return settle(tx, id);

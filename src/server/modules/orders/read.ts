@@ -32,10 +32,3 @@ export async function requireRow(tx: OrderCtx, id: string, ifMatch: number | nul
   if (ifMatch !== null && order.version !== ifMatch) throw preconditionFailed();
   return order;
 }
-
-/** Reads an order again, as the caller sees it. */
-export async function readOrder(tx: OrderCtx, id: string): Promise<Rendered> {
-  const order = await get(tx.db, selectOrderFor(tx), { tenantId: tx.tenant.id, id, own: null });
-  if (!order) throw notFound("order", id);
-  return order;
-}

@@ -37,20 +37,16 @@ const readPages = forEachAudience((audience) =>
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   // A malformed id finds nothing, but NUL must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");
-  const hasIds = query.ids !== undefined;
-  const isByCreation = query.sort === undefined || query.sort.endsWith("created_at");
+  const { status, payment_status, number, attention, ids, sort = "created_at" } = query;
+  const hasIds = ids !== undefined;
   const filters = {
-    user_id: userId,
-    status: query.status,
-    payment_status: query.payment_status,
-    number: query.number,
-    attention: query.attention,
+    ...{ user_id: userId, status, payment_status, number, attention },
     ...timeFilters(query, "created_at"),
     ...timeFilters(query, "updated_at"),
-    ids: query.ids === undefined ? undefined : JSON.stringify(parseIds(query.ids)),
+    ids: hasIds ? JSON.stringify(parseIds(ids)) : undefined,
   };
   // There is an index of a customer's orders by creation.
-  const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !isByCreation) };
+  const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !sort.endsWith("created_at")) };
   return readPages[orderAudience(ctx)](ctx, query, { filters, unindexed });
 }
 

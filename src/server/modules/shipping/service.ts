@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../context.ts";
-import { jsonOf } from "../../db/selection.ts";
+import { jsonOf, pick } from "../../db/selection.ts";
 import { all, bind, ofStore, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
@@ -15,12 +15,11 @@ import { listTaxRates } from "../taxes/service.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import type { ShippingOffer, ShippingQuery, ShippingRate, ShippingRateInput } from "./model.ts";
 import { shippingRates } from "./table.ts";
-import { fitsGoods, type Goods, normalizePostcode, priceOfRate, ratesOfZone } from "./zones.ts";
+import { normalizePostcode, zoneOf } from "./zones.ts";
 
-const { id, zone, name, priceMinor, freeFromMinor, minValueMinor, maxValueMinor, minWeight, maxWeight, taxClass } =
-  shippingRates;
 const columns = {
-  ...{ id, zone, name, priceMinor, freeFromMinor, minValueMinor, maxValueMinor, minWeight, maxWeight, taxClass },
+  ...pick(shippingRates, "id", "zone", "name", "priceMinor", "freeFromMinor", "minValueMinor", "maxValueMinor"),
+  ...pick(shippingRates, "minWeight", "maxWeight", "taxClass"),
   countries: jsonOf<string[]>(shippingRates.countries),
   postcodes: jsonOf<string[]>(shippingRates.postcodes),
   names: jsonOf<Record<string, string>>(shippingRates.names),
@@ -103,12 +102,12 @@ function rateColumns(ctx: Ctx, field: string, rate: ShippingRateInput) {
   });
   const [minValueMinor, maxValueMinor] = [money("min_value", rate.min_value), money("max_value", rate.max_value)];
   const [minWeight, maxWeight] = [weight("min_weight_g", rate.min_weight_g), weight("max_weight_g", rate.max_weight_g)];
-  if ((minValueMinor ?? 0) > (maxValueMinor ?? Number.MAX_SAFE_INTEGER)) {
-    throw invalidField(`${field}.max_value`, "is below min_value");
-  }
-  if ((minWeight ?? 0) > (maxWeight ?? Number.MAX_SAFE_INTEGER)) {
-    throw invalidField(`${field}.max_weight_g`, "is below min_weight_g");
-  }
+  const requireOrder = (unit: string, min: number | null, max: number | null) => {
+    if ((min ?? 0) > (max ?? Number.MAX_SAFE_INTEGER))
+      throw invalidField(`${field}.max_${unit}`, `is below min_${unit}`);
+  };
+  requireOrder("value", minValueMinor, maxValueMinor);
+  requireOrder("weight_g", minWeight, maxWeight);
   return {
     ...{ zone: requireText(`${field}.zone`, rate.zone, 100), name: requireText(`${field}.name`, rate.name, 100) },
     ...{ countries: JSON.stringify(countries), postcodes: JSON.stringify(postcodes) },
@@ -119,21 +118,27 @@ function rateColumns(ctx: Ctx, field: string, rate: ShippingRateInput) {
   };
 }
 
-export interface Destination {
-  country: string;
-  postcode: string;
-}
-
 /** A rate that applies, with its price for the goods in minor units. */
 export interface Offer {
   rate: StoredRate;
   priceMinor: number;
 }
 
-/** Returns the rates that apply to goods for an address. */
-export function offersFor(rates: readonly StoredRate[], { country, postcode }: Destination, goods: Goods): Offer[] {
-  const fitting = ratesOfZone(rates, country, postcode).filter((rate) => fitsGoods(rate, goods));
-  return fitting.map((rate) => ({ rate, priceMinor: priceOfRate(rate, goods) }));
+/** Returns the rates that apply to an address and goods: their value after discount in minor units, weight in grams. */
+export function offersFor(
+  rates: readonly StoredRate[],
+  { country, postcode }: Record<"country" | "postcode", string>,
+  { value, weight }: Record<"value" | "weight", number>,
+): Offer[] {
+  const zone = zoneOf(rates, country, postcode);
+  const isWithin = (amount: number, min: number | null, max: number | null) =>
+    amount >= (min ?? 0) && amount <= (max ?? amount);
+  return rates.flatMap((rate) => {
+    const fits =
+      isWithin(value, rate.minValueMinor, rate.maxValueMinor) && isWithin(weight, rate.minWeight, rate.maxWeight);
+    const isFree = rate.freeFromMinor !== null && value >= rate.freeFromMinor;
+    return rate.zone === zone && fits ? [{ rate, priceMinor: isFree ? 0 : rate.priceMinor }] : [];
+  });
 }
 
 /** The rates that apply to an address and goods, as replies show them. Errors: validationFailed. */

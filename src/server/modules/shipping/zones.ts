@@ -1,22 +1,10 @@
-/** The part of a shipping rate that decides whether it applies. Amounts are in minor units; null is no bound. */
+/** The part of a shipping rate that decides for which addresses it is. */
 export interface ZoneRate {
   zone: string;
   /** ISO 3166-1 alpha-2; `*` is everywhere else. */
   countries: readonly string[];
   /** Beginnings of postcodes in the form of `normalizePostcode`; none is the whole country. */
   postcodes: readonly string[];
-  priceMinor: number;
-  freeFromMinor: number | null;
-  minValueMinor: number | null;
-  maxValueMinor: number | null;
-  minWeight: number | null;
-  maxWeight: number | null;
-}
-
-/** The goods that are shipped: their value after discount in minor units, and their weight in grams. */
-export interface Goods {
-  value: number;
-  weight: number;
 }
 
 /** The form in which postcodes are compared: `sw1a 1aa` and `ＳＷ１Ａ-1AA` are the same. */
@@ -31,11 +19,6 @@ export function normalizePostcode(postcode: string): string {
 export function lacksPostcode(rates: readonly ZoneRate[], country: string, postcode: string): boolean {
   const isDivided = rates.some((rate) => rate.postcodes.length > 0 && rate.countries.includes(country));
   return isDivided && !/^[A-Z0-9]+$/.test(normalizePostcode(postcode));
-}
-
-export function ratesOfZone<Rate extends ZoneRate>(rates: readonly Rate[], country: string, postcode: string): Rate[] {
-  const zone = zoneOf(rates, country, postcode);
-  return rates.filter((rate) => rate.zone === zone);
 }
 
 /**
@@ -65,15 +48,4 @@ function depthOf({ countries, postcodes }: ZoneRate, country: string, postcode: 
   const isOf = (start: string) => postcode.startsWith(start) || digits.startsWith(start);
   const lengths = postcodes.filter(isOf).map((start) => start.length);
   return lengths.length === 0 ? -1 : 1 + Math.max(...lengths);
-}
-
-export function fitsGoods(rate: ZoneRate, { value, weight }: Goods): boolean {
-  const { minValueMinor, maxValueMinor, minWeight, maxWeight } = rate;
-  const isWithin = (amount: number, min: number | null, max: number | null) =>
-    amount >= (min ?? 0) && amount <= (max ?? amount);
-  return isWithin(value, minValueMinor, maxValueMinor) && isWithin(weight, minWeight, maxWeight);
-}
-
-export function priceOfRate({ priceMinor, freeFromMinor }: ZoneRate, { value }: Goods): number {
-  return freeFromMinor !== null && value >= freeFromMinor ? 0 : priceMinor;
 }

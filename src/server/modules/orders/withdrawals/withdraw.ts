@@ -1,6 +1,6 @@
 import { and, desc, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { pick } from "../../../db/selection.ts";
+import { jsonOf, pick, pickStored } from "../../../db/selection.ts";
 import { all, equals, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { emailKey, parseEmail } from "../../../values/email.ts";
@@ -38,7 +38,10 @@ const selectItems = statement(sql`
 
 const selectNewest = statement((q) =>
   q
-    .select(pick(withdrawals, "id", "number", "orderId", "email", "name", "lines", "text", "createdAt"))
+    .select({
+      ...{ withdrawal_id: withdrawals.id, ...pickStored(withdrawals, "number", "orderId", "email", "name") },
+      ...{ lines: jsonOf<object[]>(withdrawals.lines), ...pickStored(withdrawals, "text", "createdAt") },
+    })
     .from(withdrawals)
     .where(ofStore(withdrawals))
     .orderBy(desc(withdrawals.createdAt), desc(withdrawals.id))
@@ -109,10 +112,6 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
 }
 
 /** The newest withdrawals, with those that match no order, which `order_id` shows as null. */
-export async function listWithdrawals(ctx: Ctx, limit: number) {
-  const rows = await all(ctx.db, selectNewest, { tenantId: ctx.tenant.id, limit });
-  return rows.map(({ id, number, orderId: order_id, email, name, lines, text, createdAt: created_at }) => ({
-    ...{ withdrawal_id: id, number, order_id, email, name },
-    ...{ lines: lines === null ? null : (JSON.parse(lines) as object[]), text, created_at },
-  }));
+export function listWithdrawals(ctx: Ctx, limit: number) {
+  return all(ctx.db, selectNewest, { tenantId: ctx.tenant.id, limit });
 }
