@@ -3,7 +3,7 @@ import { type CommandArgs, valueArg, wordArg } from "../../src/cli/framework/arg
 import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { openCli } from "./run-bodega.ts";
 
-const { run, failure, json } = openCli();
+const { here: run, failure, json } = openCli();
 
 beforeAll(() => json("db", "migrate"));
 

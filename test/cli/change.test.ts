@@ -6,7 +6,7 @@ import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { vault } from "../support/app.ts";
 import { openCli } from "./run-bodega.ts";
 
-const { dataDir, json, failure, run } = openCli();
+const { dataDir, json, failure, here: run } = openCli();
 const demo = ["-n", "demo"];
 
 interface Product {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run } = openCli();
 const demo = ["-n", "demo"];
 
 interface Discount {

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run } = openCli();
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const unknownId = "app_00000000000000000000000000";
 

@@ -3,7 +3,7 @@ import { closePushServices } from "../support/pushes.ts";
 import type { Serving } from "../support/serving.ts";
 import { openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run } = openCli();
 const running: Serving[] = [];
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const msgId = expect.stringMatching(/^msg_[0-9a-z]{26}$/);
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 
 test("send queues a message, show and list print its state, and the audit log has none of its text", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const sent = await json<Sent>(
     ...["notify", "send", "-n", "demo", ...text, "--topic", "sale", "--url", "/sale"],

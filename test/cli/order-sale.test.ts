@@ -5,7 +5,7 @@ import { transferReference } from "../../src/server/modules/orders/transfer-refe
 import type { OrderReply } from "../support/orders.ts";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run } = openCli();
 const demo = ["-n", "demo"];
 const berlin = ["--name", "Ada Lovelace", "--line1", "1 Street", "--city", "Berlin", "--postal-code", "10115"];
 const toBerlin = [...berlin, "--shipping-rate", "standard"];

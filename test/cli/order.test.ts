@@ -18,7 +18,7 @@ import { command, makeDir, openCli, runAtTerminal, runProgram, stripEscapes } fr
 
 type OrderRecord = Omit<OrderReply, "id"> & { order_id: string; customer_email: string | null };
 
-const { dataDir, environment, json, failure, run } = openCli();
+const { dataDir, environment, json, failure, here: run } = openCli();
 const start = Date.UTC(2030, 0, 1);
 const hour = 3_600_000;
 const many = 1000;

@@ -5,7 +5,7 @@ import { param, run as runStatement, statement } from "../../src/server/db/state
 import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { openCli, runAtTerminal, type Step } from "./run-bodega.ts";
 
-const { dataDir, environment, json, failure, run } = openCli();
+const { dataDir, environment, json, failure, here: run } = openCli();
 /** The key of one test. */
 let id = "";
 

@@ -5,7 +5,7 @@ import { findReason } from "../../src/cli/framework/report-error.ts";
 import { escapeControls, escapeJson, layOutTable, truncateText } from "../../src/cli/terminal/text.ts";
 import { makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
-const { json, run, environment } = openCli();
+const { json, here: run, environment } = openCli();
 const title = "Крамниця 商店 👩‍👩‍👧 with a title that is much too long for the terminal it is shown on";
 
 beforeAll(async () => {

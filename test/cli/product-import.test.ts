@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run, run: runAlone } = openCli();
 const dir = makeDir();
 
 /** A file with these bytes, and its path. */
@@ -136,14 +136,14 @@ test("the whole file is checked before anything is saved, also from a pipe, and 
   const path = fileOf("whole.csv", lines);
   const args = ["product", "import", "-n", "demo"];
   for (const [more, input] of [[[path]], [["-", "--format", "csv"], lines], [[path, "--dry-run"]]] as const) {
-    const { code, stderr } = await run([...args, ...more], input === undefined ? {} : { input });
+    const { code, stderr } = await runAlone([...args, ...more], input === undefined ? {} : { input });
     const place = input === undefined ? `${path}, ` : "";
     expect(code).toBe(1);
     for (const line of [3, 5]) expect(stderr).toContain(`${place}line ${line}: price: must be a number`);
     expect(stderr).toContain(more.at(-1) === "--dry-run" ? "Dry run: nothing was saved." : "Nothing was saved.");
     expect(await failure("product", "show", "-n", "demo", "W1")).toMatchObject({ code: 3 });
   }
-  const good = await run([...args, "-", "--format", "csv", "--json"], { input: "sku,title,price\nW1,One,1\n" });
+  const good = await runAlone([...args, "-", "--format", "csv", "--json"], { input: "sku,title,price\nW1,One,1\n" });
   expect(JSON.parse(good.stdout)).toMatchObject({ created: 1 });
 });
 

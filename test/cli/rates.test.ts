@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run } = openCli();
 const demo = ["-n", "demo"];
 const dir = makeDir();
 const header =

@@ -72,11 +72,15 @@ export function openCli(dataDir = join(makeDir(), "data"), program = command) {
   const run = (args: string[], { env, ...options }: RunOptions = {}) =>
     runProgram([...program, ...args], { env: environment(env), ...options });
 
+  /** As `run`, within this process, where only the output is checked. */
+  const here = (args: string[], { env, input = "" }: Omit<RunOptions, "cwd"> = {}) =>
+    runHere(args, { env: environment(env), input });
+
   // Only the answer is checked, so the program runs within this process, unless it is another version or starts itself
   // again, as a backup does.
   const answer = (args: string[]): Promise<Outcome> => {
     const line = [...args, "--json"];
-    return program === command && args[0] !== "db" ? runHere(line, { env: environment() }) : run(line);
+    return program === command && args[0] !== "db" ? here(line) : run(line);
   };
 
   /** Runs a command that must succeed, and returns its one JSON value. */
@@ -93,7 +97,7 @@ export function openCli(dataDir = join(makeDir(), "data"), program = command) {
     return { code, error: (JSON.parse(stderr) as { error: CliError }).error };
   }
 
-  return { dataDir, environment, run, json, failure };
+  return { dataDir, environment, run, here, json, failure };
 }
 
 interface CliError {

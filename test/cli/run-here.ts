@@ -14,13 +14,18 @@ interface HereOptions {
   columns?: number;
   /** Whether prompts are possible, if the flags allow them. */
   canAsk?: boolean;
+  /** Standard input; empty unless given. */
+  input?: string | Uint8Array;
 }
 
 /**
  * Runs one command line as the program does, but within this process, for tests of many command lines that check only
  * the output. Other effects of a process need `runAtTerminal` or `openCli`.
  */
-export async function runHere(args: string[], { env, columns, canAsk = false }: HereOptions): Promise<Outcome> {
+export async function runHere(
+  args: string[],
+  { env, columns, canAsk = false, input = "" }: HereOptions,
+): Promise<Outcome> {
   let stdout = "";
   let stderr = "";
   const terminal: Terminal = {
@@ -36,8 +41,10 @@ export async function runHere(args: string[], { env, columns, canAsk = false }: 
     async writeError(text) {
       stderr += text;
     },
-    readInput: async () => "",
-    async *streamInput() {},
+    readInput: async () => Buffer.from(input).toString(),
+    async *streamInput() {
+      yield Buffer.from(input);
+    },
     screen: undefined,
     onInterrupt() {},
     holdSignals: () => () => undefined,

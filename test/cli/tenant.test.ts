@@ -13,7 +13,7 @@ const defaults = {
 };
 
 test("the first tenant creates the database, and has the documented defaults", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   const created = await json("tenant", "create", "demo");
   const shown = await json("tenant", "show", "demo");
   expect(shown).toMatchObject({ ...created, ...defaults, namespace: "demo", title: "demo" });
@@ -23,7 +23,7 @@ test("the first tenant creates the database, and has the documented defaults", a
 });
 
 test("an empty list is an empty array, and a note for people", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   await json("db", "migrate");
   expect(await json<unknown[]>("tenant", "list")).toEqual([]);
   const { code, stdout, stderr } = await run(["tenant", "list"]);
@@ -32,7 +32,7 @@ test("an empty list is an empty array, and a note for people", async () => {
 });
 
 test("a tenant can be updated, suspended, resumed and deleted", async () => {
-  const { json, failure, run } = openCli();
+  const { json, failure, here: run } = openCli();
   await json("tenant", "create", "demo", "--domain", "shop.example.com");
   const updated = await json("tenant", "update", "demo", "--title", "New", "--currency", "USD", "--domain=");
   expect(updated).toMatchObject({ title: "New", currency: "USD", currency_sign: "$", domain: null });
@@ -103,7 +103,7 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
 });
 
 test("the lifetime of user tokens is set and shown as a duration, in JSON as seconds", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   await json("tenant", "create", "demo", "--token-lifetime", "12h");
   expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 43_200 });
   await json("tenant", "update", "demo", "--title", "Demo");
@@ -129,7 +129,7 @@ test("points rate, point value and expiry are set and shown in readable units, b
 });
 
 test("resource types are declared and removed, and shown in order", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const types = async (...flags: string[]) => (await json("tenant", "update", "demo", ...flags)).resource_types;
   expect(await types("--resource-type", "page", "--resource-type", "article")).toEqual(["article", "page"]);
@@ -150,7 +150,7 @@ test("limits of public writes and unpaid orders are set and shown, but not by cr
 });
 
 test("settings of sales are set, shown in readable units, and cleared by an empty value", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   const pages = [
     "--legal-url",
     "imprint=https://shop.example/imprint",

@@ -3,7 +3,7 @@ import type { Serving } from "../support/serving.ts";
 import { openCli, runAtTerminal, useServers } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
-const { environment, json, failure, run } = openCli();
+const { environment, json, failure, here: run } = openCli();
 const serve = useServers();
 const unknownId = "tok_00000000000000000000000000";
 

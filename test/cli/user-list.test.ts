@@ -11,7 +11,7 @@ interface User {
   email: string;
 }
 
-const { dataDir, json, failure, run } = openCli();
+const { dataDir, json, failure, here: run } = openCli();
 const count = 205;
 const emails = Array.from({ length: count }, (_, index) => `user-${String(index).padStart(3, "0")}@example.com`);
 const list = async (...flags: string[]) =>

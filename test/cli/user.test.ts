@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run, run: runAlone } = openCli();
 const unknownId = "usr_00000000000000000000000000";
 const password = "Marmalade-Teapot-73";
 const bcrypt = "$2b$04$abcdefghijklmnopqrstuuSlUS6dRyk8RREKm7t5BW/DxJz/1NT8W";
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 test("a user is created from one line of standard input, and found by any spelling of the email", async () => {
   const line = ["user", "create", "-n", "demo", "--email", "Ada@Example.com", "--name", "Ada", "--password-stdin"];
-  const { code, stdout, stderr } = await run([...line, "--json"], { input: `${password}\n` });
+  const { code, stdout, stderr } = await runAlone([...line, "--json"], { input: `${password}\n` });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const created = JSON.parse(stdout);
   expect(created).toMatchObject({ email: "Ada@Example.com", name: "Ada", role: "customer", email_verified: false });
@@ -86,7 +86,7 @@ describe("a new password", () => {
     ["far too much", "x".repeat(10_000), "Standard input"],
   ])("of %s is exit code 2 and is never shown", async (_what, input, says) => {
     for (const flags of [[], ["--json"]]) {
-      const { code, stdout, stderr } = await run(line("--password-stdin", ...flags), { input });
+      const { code, stdout, stderr } = await runAlone(line("--password-stdin", ...flags), { input });
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
       expect(stderr).toContain(says);
       for (const part of [password, "Short-1", "xxxx"]) expect(stderr).not.toContain(part);

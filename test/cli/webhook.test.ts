@@ -6,7 +6,7 @@ import { until } from "../support/until.ts";
 import { closeReceivers, openReceiver } from "../support/webhooks.ts";
 import { makeDir, openCli, useServers } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { json, failure, here: run } = openCli();
 const serve = useServers(afterEach);
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const whkId = expect.stringMatching(/^whk_[0-9a-z]{26}$/);

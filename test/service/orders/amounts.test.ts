@@ -128,7 +128,10 @@ test(`${rounds} random orders add up with tax, code, points and shipping, and re
   const pickClass = () => classes[pick(4)] as string;
   // The same goods, once at prices with tax and once at prices without it, are two orders.
   for (let round = 0; round < rounds; round += 2) {
-    const items = Array.from({ length: 1 + pick(1 + pick(5)) }, () => ({ priceMinor: pick(5000), quantity: 1 + pick(5) }));
+    const items = Array.from({ length: 1 + pick(1 + pick(5)) }, () => ({
+      priceMinor: pick(5000),
+      quantity: 1 + pick(5),
+    }));
     const subtotals = subtotalsOf(items, 2);
     const eligible = items.map(() => pick(3) > 0);
     const reduction = pick(2) ? { percent: 1 + pick(100_000) } : { amount: pick(9000) };
