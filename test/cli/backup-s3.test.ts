@@ -7,13 +7,19 @@ import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { copyWithFiller } from "./large-database.ts";
-import { command, makeDir, openCli, runProgram } from "./run-bodega.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
 
 const s3 = startS3Server();
-const { dataDir, environment, json } = openCli();
+const { dataDir, environment, json, here, run: runAlone } = openCli();
 const at = `s3://${s3.bucket}/shops/one`;
 
-beforeAll(() => json("tenant", "create", "demo"));
+/** A copy of the database whose backup is uploaded in parts. */
+let large: string;
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  large = await copyWithFiller(dataDir, 18);
+});
 afterAll(() => s3.close());
 afterEach(() => {
   Object.assign(s3, { fail: undefined, hold: undefined });
@@ -21,8 +27,9 @@ afterEach(() => {
   s3.calls.length = 0;
 });
 
+// A restore keeps other commands from the database until its process ends.
 const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
-  runProgram([...command, "db", ...args], { env: environment({ BODEGA_DATA_DIR: from, ...s3.env, ...env }) });
+  (args[0] === "restore" ? runAlone : here)(["db", ...args], { env: { BODEGA_DATA_DIR: from, ...s3.env, ...env } });
 
 test("a backup becomes one object, --keep removes older ones of this database, and it is restored from there", async () => {
   s3.objects.set("shops/one/notes.txt", Buffer.from("mine"));
@@ -100,7 +107,6 @@ test("SIGINT ends a backup or restore with a service that never answers", async 
 }, 30_000);
 
 test("a large backup that fails or is interrupted leaves neither object nor parts", async () => {
-  const large = await copyWithFiller(dataDir, 18);
   s3.fail = { when: /partNumber=2/, code: "InternalError" };
   expect((await run(["backup", "--to", at], {}, large)).code).toBe(4);
   expect({ objects: s3.objects.size, uploads: s3.uploads.size }).toEqual({ objects: 0, uploads: 0 });
@@ -128,7 +134,6 @@ test("a large backup that fails or is interrupted leaves neither object nor part
 });
 
 test("a large backup is uploaded in parts, and restored", async () => {
-  const large = await copyWithFiller(dataDir, 18);
   expect((await run(["backup", "--to", `${at}/whole.tar.gz`], {}, large)).code).toBe(0);
   expect(s3.calls.filter((call) => call.includes("partNumber="))).not.toEqual([]);
   const target = join(makeDir(), "data");

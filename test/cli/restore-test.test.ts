@@ -15,7 +15,7 @@ import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { command, makeDir, nextVersion, openCli } from "./run-bodega.ts";
 
-const { dataDir, environment, run, json, failure } = openCli();
+const { dataDir, environment, here, json, failure } = openCli();
 const whole = join(makeDir(), "replica");
 const record = join(dataDir, "backups", "restore-test.json");
 /** The replica of a test; it may be damaged. */
@@ -59,12 +59,12 @@ function copyReplica(): string {
 }
 
 const env = () => ({ BODEGA_REPLICATE_TO: place });
-const testRestore = (...words: string[]) => run(["db", "test-restore", ...words], { env: env() });
+const testRestore = (...words: string[]) => here(["db", "test-restore", ...words], { env: env() });
 const readRecord = () => JSON.parse(readFileSync(record, "utf8"));
 const leftovers = () => readdirSync(dataDir).filter((name) => name.startsWith(".restore-"));
 
 async function doctor() {
-  const { stdout } = await run(["doctor", "--json"], { env: env() });
+  const { stdout } = await here(["doctor", "--json"], { env: env() });
   return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === "restore");
 }
 
@@ -118,13 +118,13 @@ test("a replica of another shop fails the test", async () => {
   const other = openCli(join(makeDir(), "data"));
   await other.json("tenant", "create", "other");
   cpSync(join(dataDir, "secret.key"), join(other.dataDir, "secret.key"));
-  const { code, stderr } = await other.run(["db", "test-restore"], { env: env() });
+  const { code, stderr } = await other.here(["db", "test-restore"], { env: env() });
   expect({ code, stderr }).toMatchObject({
     code: 4,
     stderr: expect.stringContaining("has another database, created at"),
   });
   // A place that is not this server's may be anyone's.
-  expect((await other.run(["db", "test-restore", whole])).code).toBe(0);
+  expect((await other.here(["db", "test-restore", whole])).code).toBe(0);
 });
 
 test("a replica whose key is lost is restored without its signatures, once the store is named, and says what was not checked", async () => {
@@ -147,7 +147,7 @@ test("a replica whose key is lost is restored without its signatures, once the s
   });
   const done = await restore("--without-signature", "--confirm", "demo");
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`signatures in ${whole} were not checked`) });
-  const { stdout } = await lost.run(["tenant", "list"]);
+  const { stdout } = await lost.here(["tenant", "list"]);
   for (const namespace of ["demo", "second"]) expect(stdout).toContain(namespace);
   const { code, stderr } = await lost.run(["db", "restore", join(dataDir, "bodega.db"), "--without-signature"]);
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("needs the place of a replica") });
@@ -172,7 +172,7 @@ test("too little space on the disk is told before anything is restored", async (
   mkdirSync(small.dataDir, { mode: 0o700 });
   writeFileSync(join(small.dataDir, "bodega.db"), "");
   truncateSync(join(small.dataDir, "bodega.db"), 2 ** 43);
-  const { code, stderr } = await small.run(["db", "test-restore"], { env: env() });
+  const { code, stderr } = await small.here(["db", "test-restore"], { env: env() });
   expect({ code, stderr }).toMatchObject({
     code: 4,
     stderr: expect.stringContaining("A restore test needs 8 TiB"),
@@ -184,7 +184,7 @@ test("a replica in S3 is tested, also by an account that may only read", async (
   const s3 = startS3Server();
   for (const name of readdirSync(place)) s3.objects.set(`shop/${name}`, readFileSync(join(place, name)));
   s3.fail = { when: /^(PUT|DELETE)/, code: "AccessDenied" };
-  expect((await run(["db", "test-restore", `s3://${s3.bucket}/shop`], { env: s3.env })).code).toBe(0);
+  expect((await here(["db", "test-restore", `s3://${s3.bucket}/shop`], { env: s3.env })).code).toBe(0);
   await s3.close();
 });
 

@@ -76,11 +76,11 @@ export function openCli(dataDir = join(makeDir(), "data"), program = command) {
   const here = (args: string[], { env, input = "" }: Omit<RunOptions, "cwd"> = {}) =>
     runHere(args, { env: environment(env), input });
 
-  // Only the answer is checked, so the program runs within this process, unless it is another version or starts itself
-  // again, as a backup does.
+  // Only the answer is checked, so the program runs within this process, unless it is another version, or restores, which
+  // keeps other commands from the database until the process ends.
   const answer = (args: string[]): Promise<Outcome> => {
     const line = [...args, "--json"];
-    return program === command && args[0] !== "db" ? here(line) : run(line);
+    return program === command && args[1] !== "restore" ? here(line) : run(line);
   };
 
   /** Runs a command that must succeed, and returns its one JSON value. */

@@ -1,11 +1,11 @@
-const timeoutMs = 10_000;
+const timeoutMs = 15_000;
 const everyMs = 5;
 
 /**
  * Polls until something happens.
  * @param what its description, for the error.
  * @returns the first value that is not false, undefined or null.
- * @throws Error when it has not come within ten seconds.
+ * @throws Error when it has not come within fifteen seconds.
  */
 export async function until<T>(
   what: string,
