@@ -57,16 +57,6 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a list names the languages of its products, also where nothing is translated", async () => {
-    const { call } = await suite.shop({ tenant: { language: "fr" } });
-    const languages = async () => (await call("GET /products/")).headers.get("content-language");
-    expect(await languages()).toBeNull();
-    await call("POST /products/", { body: { title: "Lampe", price: 1 }, query: { lang: "de" } });
-    for (const _ of ["first", "again"]) expect(await languages()).toBe("de");
-    await call("POST /products/", { body: { title: "Lampe", price: 1 } });
-    expect((await languages())?.split(", ").sort()).toEqual(["de", "fr"]);
-  });
-
   suite.testOnFile(
     "a reply has the texts in all other languages, including the product's own if another is shown",
     async (shop) => {

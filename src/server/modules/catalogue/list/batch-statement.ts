@@ -6,12 +6,12 @@ import {
   afterPosition,
   directionOf,
   type FilterColumn,
+  foundPage,
   indexes,
-  joinedFound,
   type ListPlan,
   otherConditions,
   type PageRow,
-  passedEnd,
+  passedBounds,
   rangeConditions,
   searchHasOrder,
   sortColumns,
@@ -88,17 +88,12 @@ function compileBatch(plan: ListPlan): Statement<BatchRow> {
       : sql`(select json_array(near.value, id) from (${rows}) as near ${joinedProducts}
           where status = 'published' order by near.value ${reverse}, id ${reverse} limit 1)`;
   const isFull = sql`(select count(*) from found) > ${param("limit")}`;
-  return statement(sql`with found as materialized (
-      select near.number as number, id, near.value as value from (${rows}) as near ${joinedProducts}
-      where ${and(others)} limit ${param("more")})
-    select page.*,
-      (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
-      ${isFull} as has_more,
-      (select count(*) from found) as found,
-      case when ${isFull} then null else ${scanCursor} end as scanCursor,
-      case when ${isFull} then null else ${lastVisibleCursor} end as lastVisibleCursor,
-      null as total
-    from ${joinedFound(plan)}`);
+  const found = sql`select near.number as number, id, near.value as value from (${rows}) as near ${joinedProducts}
+    where ${and(others)}`;
+  const more = sql`(select count(*) from found) as found, null as total,
+    case when ${isFull} then null else ${scanCursor} end as scanCursor,
+    case when ${isFull} then null else ${lastVisibleCursor} end as lastVisibleCursor`;
+  return statement(foundPage(plan, found, more));
 }
 
 const joinedProducts = sql`cross join products on products.row_number = near.number`;
@@ -121,7 +116,7 @@ function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]
   const from = sql`from products indexed by ${sql.raw(indexes[isByStatus ? "status" : column] as string)} where ${and([
     ...tenant,
     ...(isByStatus ? rangeConditions(filters, "status") : []),
-    ...rangeConditions(filters, sorted, passedEnd(descending, isContinued)),
+    ...rangeConditions(filters, sorted, passedBounds(descending, isContinued)),
     ...afterPosition(sql.raw(sorted), descending, isContinued),
   ])} order by ${sql.raw(sorted)} ${direction}, id ${direction}`;
   const max = sql.raw(String(size));

@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
 import { isTickOverBudget, nextTurn } from "../../../concurrency/event-loop.ts";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { timeFilters } from "../../../db/keyset-list.ts";
 import { all, param, statement } from "../../../db/statement.ts";
 import { forbidden, invalidField } from "../../../errors.ts";
-import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
+import { parseIds, readRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
-import { toTimestamp } from "../../../values/stamps.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { categories, isVisible } from "../categories/table.ts";
 import { unknownCategory } from "../products/resolve.ts";
@@ -16,14 +16,14 @@ import { optionKey, skuKey } from "./search.ts";
 import { minStem, type SearchWord, searchWords, stemOf, stemToken, type TermKind, termToken } from "./search-words.ts";
 
 type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "words" | "titles" | "terms";
-type TimeEnd = "createdFrom" | "createdTo" | "updatedFrom" | "updatedTo";
-type PriceEnd = "priceFrom" | "priceTo";
+/** A bound of a range, such as `created_at >=`. */
+type Bound = `${"price_minor" | "created_at" | "updated_at"} ${string}`;
 /**
- * Filters of a list, as values of parameters. Ranges include both ends. Filters with several values are JSON arrays.
- * `words`, `titles` (words in titles) and `terms` (other filters of the search index) are FTS5 expressions.
+ * Filters of a list, as values of parameters. Filters with several values are JSON arrays. `words`, `titles` (words in
+ * titles) and `terms` (other filters of the search index) are FTS5 expressions.
  */
 export type ProductFilters = Partial<
-  Record<Texts | TimeEnd, string> & Record<PriceEnd, number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
+  Record<Texts, string> & Record<Bound, string | number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
 >;
 
 /** Returns null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
@@ -109,28 +109,12 @@ const selectBelow = statement<{ id: string }>(sql`
 
 function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   const digits = currencyDigits(ctx.tenant.currency);
-  const price = readRange<number>(query, "price", (field, amount) => parseMoney(field, amount, digits));
+  const prices = readRange<number>(query, "price", (field, amount) => parseMoney(field, amount, digits));
   return {
-    ...ends(price, "priceFrom", "priceTo"),
-    ...ends(readTimeRange(query, "created_at"), "createdFrom", "createdTo"),
-    ...ends(readTimeRange(query, "updated_at"), "updatedFrom", "updatedTo"),
+    ...Object.fromEntries(prices.map(({ operator, value }) => [`price_minor ${operator}`, value])),
+    ...timeFilters(query, "created_at"),
+    ...timeFilters(query, "updated_at"),
   };
-}
-
-/** Intersects all bounds. An exclusive bound becomes the next integer or millisecond. */
-function ends(bounds: RangeBound[], from: TimeEnd | PriceEnd, to: TimeEnd | PriceEnd): ProductFilters {
-  const range: Record<string, string | number> = {};
-  for (const { operator, value } of bounds) {
-    const name = operator.startsWith(">") ? from : to;
-    const end = operator === ">" ? step(value, 1) : operator === "<" ? step(value, -1) : value;
-    const known = range[name];
-    if (known === undefined || (name === from ? end > known : end < known)) range[name] = end;
-  }
-  return range;
-}
-
-function step(value: string | number, by: 1 | -1): string | number {
-  return typeof value === "number" ? value + by : toTimestamp(Date.parse(value) + by);
 }
 
 const alphabets = ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω"];

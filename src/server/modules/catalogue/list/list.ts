@@ -21,7 +21,7 @@ export type ProductDocument = Static<typeof Product>;
 
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
-/** `language` in the reply has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden. */
+/** Errors: malformedRequest, validationFailed, forbidden. */
 export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string) {
   const { q, cursor, limit = defaultLimit, include_total: isTotalAsked = false } = query;
   const fields = parseFields(query.fields, readableFields(ctx));
@@ -55,11 +55,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     await yieldToEventLoop(ctx.tenant.id, ctx);
     list.page.facets = await countFacets(ctx, names as Facet[], { query, words, lang });
   }
-  return {
-    ...list,
-    state: early?.state ?? row?.state ?? "",
-    ...(row?.json != null && { language: languagesOf(row, ctx.tenant.language) }),
-  };
+  return { ...list, state: early?.state ?? row?.state ?? "" };
 }
 
 /** Returns stored rows unchanged, unless the store is known to have translations or the page needs some. */
@@ -81,10 +77,4 @@ function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
   // Sorts by name alone: comparing entries would convert `option` to a string, and it has no prototype.
   return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function languagesOf({ json, first_language: first, last_language: last }: PageRow, ofStore: string): string {
-  if (first === last) return first ?? ofStore;
-  const documents = JSON.parse(`[${json}]`) as { lang: string }[];
-  return [...new Set(documents.map(({ lang }) => lang))].join(", ");
 }

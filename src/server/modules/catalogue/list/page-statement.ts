@@ -3,7 +3,7 @@ import { compiledOnce, param, type Statement, statement } from "../../../db/stat
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
 import { newestEvents } from "../../events/service.ts";
 import { productViews } from "../products/rendering.ts";
-import { localizedJson, localizedLanguage } from "../products/translation.ts";
+import { localizedJson } from "../products/translation.ts";
 import type { ProductFilters } from "./filters.ts";
 import type { ProductSortKey } from "./model.ts";
 
@@ -25,11 +25,7 @@ export interface ListPlan {
   isLocalized: boolean;
 }
 
-export const ranges = [
-  { column: "price_minor", from: "priceFrom", to: "priceTo" },
-  { column: "created_at", from: "createdFrom", to: "createdTo" },
-  { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
-] as const satisfies readonly { column: FilterColumn; from: keyof ProductFilters; to: keyof ProductFilters }[];
+export const rangeColumns = ["price_minor", "created_at", "updated_at"] as const;
 
 /** The columns of sort keys. Relevance sorts by creation, titles first. */
 export const sortColumns: Record<ProductSortKey, string> = {
@@ -67,26 +63,29 @@ export function afterPosition(column: SQL, descending: boolean, isContinued: boo
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
-/** Conditions on a range of a column, or on the status. `passed` is the end that the cursor has passed: it needs no index. */
-export function rangeConditions(filters: ProductFilters, column: string, passed?: "from" | "to" | "both"): SQL[] {
-  if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
-  const name = (end: "from" | "to") => sql.raw((passed === end || passed === "both" ? "+" : "") + column);
-  return ranges
-    .filter((range) => range.column === column)
-    .flatMap(({ from, to }) => [
-      ...(filters[from] === undefined ? [] : [sql`${name("from")} >= ${param(from)}`]),
-      ...(filters[to] === undefined ? [] : [sql`${name("to")} <= ${param(to)}`]),
-    ]);
+/** The bounds of a column that a list has, such as `created_at >=`. */
+export function boundsOf(filters: ProductFilters, column: string): string[] {
+  return Object.keys(filters).filter((name) => name.startsWith(`${column} `));
 }
 
-export function passedEnd(descending: boolean, isContinued: boolean): "from" | "to" | undefined {
-  return isContinued ? (descending ? "to" : "from") : undefined;
+/** Conditions on a range of a column, or on the status. Bounds with an operator in `passed` need no index. */
+export function rangeConditions(filters: ProductFilters, column: string, passed = ""): SQL[] {
+  if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
+  return boundsOf(filters, column).map((name) => {
+    const isPassed = passed.includes(name.charAt(column.length + 1));
+    return sql`${sql.raw(isPassed ? `+${name}` : name)} ${param(name)}`;
+  });
+}
+
+/** The operators of the bounds that the cursor has passed. */
+export function passedBounds(descending: boolean, isContinued: boolean): string {
+  return isContinued ? (descending ? "<" : ">") : "";
 }
 
 /** Conditions on all other columns. If `columns` contains `words`, the rows already match the words. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
-  const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
-  const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
+  const others = ["status", ...rangeColumns].filter((column) => !columns.includes(column));
+  const conditions = others.flatMap((column) => rangeConditions(filters, column, "<>"));
   const given = Object.entries(rowConditions).filter(([name]) => name in filters && !columns.includes(name));
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
@@ -112,9 +111,6 @@ const rowConditions = {
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** The first and last language by name. Missing if rows are returned as stored. */
-  first_language?: string | null;
-  last_language?: string | null;
   /** 1 if rows are returned as stored, but some have translations or are in another language than the store's. */
   needsLocalization: number | null;
   state?: string | null;
@@ -131,13 +127,8 @@ export function pageStatement(plan: ListPlan, source: Source): Statement<PageRow
 /** Sorts the keys first, and reads the wide rows only for the page. */
 function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   const column = sortColumn(plan);
-  return statement<PageRow>(sql`with found as materialized (
-      select row_number as number, id, ${column} as value ${orderedRows(plan, source)} limit ${param("more")})
-    select page.*,
-      (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
-      (select count(*) from found) > ${param("limit")} as has_more,
-      ${total(plan, source)} as total
-    from ${joinedFound(plan)}`);
+  const found = sql`select row_number as number, id, ${column} as value ${orderedRows(plan, source)}`;
+  return statement<PageRow>(foundPage(plan, found, sql`${total(plan, source)} as total`));
 }
 
 /** If one index has the order and all matches, scanning it three times is cheapest. */
@@ -150,30 +141,27 @@ function compileIndexScan(plan: ListPlan): Statement<PageRow> {
     from ${joinedRows(plan, sql`${from} limit ${param("limit")}`)}`);
 }
 
-export function joinedFound(plan: ListPlan): SQL {
-  return joinedRows(
-    plan,
-    sql`from (select number from found limit ${param("limit")}) as listed
-      cross join products on products.row_number = listed.number`,
-  );
+/** A page of rows that `found` selects in order, by their `number`, `id` and sort `value`. */
+export function foundPage(plan: ListPlan, found: SQL, more: SQL): SQL {
+  const listed = sql`from (select number from found limit ${param("limit")}) as listed
+    cross join products on products.row_number = listed.number`;
+  return sql`with found as materialized (${found} limit ${param("more")})
+    select page.*, (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
+      (select count(*) from found) > ${param("limit")} as has_more, ${more}
+    from ${joinedRows(plan, listed)}`;
 }
 
-/** The JSON of rows, and their languages as in `PageRow`. Comparing languages takes a tenth of a page's time. */
+/** The JSON of rows, and whether they need translation. Comparing languages takes a tenth of a page's time. */
 function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
   const json = isLocalized ? localizedJson(document) : document;
-  const [rowLanguage, pageLanguages] = isLocalized
-    ? [
-        sql`${localizedLanguage} as tag`,
-        sql`min(tag) as first_language, max(tag) as last_language, 0 as needsLocalization`,
-      ]
-    : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as needsLocalization`];
+  const other = isLocalized ? sql`0` : sql`lang <> ${param("language")} or translations <> '{}'`;
   // The size comes first, because otherwise SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
-    ${pageLanguages}, (${newestEvents[audience]}) as state
-    from (select ${bounded}, octet_length(rendered) as size, ${rowLanguage} ${rows})) as page`;
+    max(other) as needsLocalization, (${newestEvents[audience]}) as state
+    from (select ${bounded}, octet_length(rendered) as size, ${other} as other ${rows})) as page`;
 }
 
 function total(plan: ListPlan, source: Source): SQL {
@@ -213,8 +201,7 @@ function matching(plan: ListPlan, source: Source): SQL {
   }
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
   const isAfter = isContinued && !searchHasOrder(plan) && column === sortColumns[key];
-  const passed = passedEnd(descending, isAfter);
-  conditions.push(...rangeConditions(filters, column, passed));
+  conditions.push(...rangeConditions(filters, column, passedBounds(descending, isAfter)));
   conditions.push(...otherConditions(filters, source === "numbers" ? "words" : column));
   return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
 }

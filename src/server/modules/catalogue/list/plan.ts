@@ -6,7 +6,7 @@ import { productCounts } from "../products/table.ts";
 import { type BatchRow, batchSize, batchStatement, measureStatement, scanStatement, sizes } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";
 import type { FilterColumn, ListPlan, PageRow, Source } from "./page-statement.ts";
-import { pageStatement, ranges, searchHasOrder, sortColumns } from "./page-statement.ts";
+import { boundsOf, pageStatement, rangeColumns, searchHasOrder, sortColumns } from "./page-statement.ts";
 import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
@@ -103,15 +103,11 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   if (page.json === null) return { ...next, state, lastVisibleCursor };
   const { last, scanCursor, has_more } = next;
   if (next.json === null) return { ...page, last, scanCursor, has_more, lastVisibleCursor };
-  const tags = [page.first_language, page.last_language, next.first_language, next.last_language] as string[];
-  tags.sort();
   return {
     ...next,
     state,
     lastVisibleCursor,
     json: `${page.json},${next.json}`,
-    first_language: tags[0] as string,
-    last_language: tags[3] as string,
     needsLocalization: Math.max(page.needsLocalization ?? 0, next.needsLocalization ?? 0),
     found: page.found + next.found,
   };
@@ -174,9 +170,9 @@ async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief 
 
 /** Columns with filters that neither the sort column's index nor the search index covers. */
 function filteredColumns(filters: ProductFilters, sorted: string | undefined): FilterColumn[] {
-  const columns: FilterColumn[] = ranges
-    .filter(({ column, from, to }) => column !== sorted && (filters[from] !== undefined || filters[to] !== undefined))
-    .map(({ column }) => column);
+  const columns: FilterColumn[] = rangeColumns.filter(
+    (column) => column !== sorted && boundsOf(filters, column).length > 0,
+  );
   if (filters.status !== undefined && sorted !== "created_at" && filters.terms === undefined) columns.push("status");
   return columns;
 }
