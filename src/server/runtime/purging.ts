@@ -14,7 +14,7 @@ import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { purgePersons, purgeWithdrawals } from "../modules/orders/guests/persons.ts";
 import { purgePublicHits } from "../modules/rate-limits/public-writes.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
-import { expireDuePoints } from "../modules/rewards/entries.ts";
+import { expireDuePoints } from "../modules/rewards/ledger.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/view-buffer.ts";

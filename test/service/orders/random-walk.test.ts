@@ -10,8 +10,7 @@ import { createFulfillment } from "../../../src/server/modules/orders/fulfillmen
 import type { OrderInput } from "../../../src/server/modules/orders/model.ts";
 import { payOrder } from "../../../src/server/modules/orders/payments.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
-import { expireDuePoints } from "../../../src/server/modules/rewards/entries.ts";
-import { spendPoints } from "../../../src/server/modules/rewards/ledger.ts";
+import { expireDuePoints, spendPoints } from "../../../src/server/modules/rewards/ledger.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
 import { createShop, type Shop, tenantContext } from "../../support/factories.ts";

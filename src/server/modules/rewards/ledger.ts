@@ -1,9 +1,12 @@
 import { and, eq, gte, sql } from "drizzle-orm";
-import type { Tenant } from "../../context.ts";
-import { bind, get, ofUser, param, params, statement } from "../../db/statement.ts";
+import type { Tenant, WorkCtx } from "../../context.ts";
+import { all, bind, get, ofUser, param, params, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
-import { expireLots, type LedgerCtx, writeEntries } from "./entries.ts";
+import { workThrough } from "../tenants/service.ts";
+import { tenantForWork, tenants } from "../tenants/table.ts";
+import { type LedgerCtx, writeEntries } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./table.ts";
 
 const dayMs = 86_400_000;
@@ -80,6 +83,14 @@ const consumeLots = statement(sql`
   from ${openLots} o
   where ${rewardLots}.sequence = o.sequence and o.earlier < ${param("points")}`);
 
+const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${param("now")}`;
+const selectDue = statement<{ points: number; last: number }>(sql`
+  select coalesce(sum(remaining), 0) as points, max(sequence) as last from ${rewardLots}
+  where ${ofUser(rewardLots)} and ${isDue}`);
+const selectDueUsers = statement<{ userId: string; tenant: string }>(sql`
+  select distinct user_id as userId, ${tenantForWork} as tenant
+  from ${rewardLots} join ${tenants} t on t.id = ${rewardLots.tenantId} where ${isDue} limit 100`);
+
 /** Maximum points of a payment, so that a balance cannot overflow and block payments. */
 const maxEarned = 1_000_000_000_000n;
 
@@ -140,10 +151,35 @@ async function credit(
   return points;
 }
 
-async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", { points, ...booking }: Booking) {
+async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
+  if (booking.points <= 0 || (await isBooked(tx, booking))) return 0;
+  // The background job may be late.
+  await expireLots(tx, booking.userId);
+  return take(tx, kind, booking);
+}
+
+/** Expires due points, in one transaction per user. Returns the number of users; 0 when none is left. */
+export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
+  const users = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()) });
+  return workThrough(ctx, users, async (work, { userId }) => {
+    await inTransaction(work, (tx) => expireLots(tx, userId));
+    return true;
+  });
+}
+
+/** Expires due points, in a transaction. They are taken like spent ones, because these are spent first. */
+async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
+  const found = await get(tx.db, selectDue, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
+  if (!found?.points) return;
+  await take(tx, "expire", { userId, points: found.points, source: `lot:${found.last}:expire` });
+}
+
+async function take(
+  tx: LedgerCtx,
+  kind: "redeem" | "reverse" | "adjust" | "expire",
+  { points, ...booking }: Booking,
+): Promise<number> {
   const { userId, source, orderId } = booking;
-  if (points <= 0 || (await isBooked(tx, booking))) return 0;
-  await expireLots(tx, userId);
   const earned = kind === "reverse" ? `order:${orderId}:earn` : null;
   const values = { tenantId: tx.tenant.id, userId, points, earned, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
