@@ -5158,7 +5158,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Id or slug of a category: only products in it or below it. For an unknown one, the reply is 5102. */
                 category?: string;
-                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. For a value that no product has, the reply is 5102. */
+                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. */
                 option?: {
                     [key: string]: string;
                 };

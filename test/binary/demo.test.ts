@@ -102,19 +102,12 @@ describe("the shop of the demo", () => {
     await server.end();
   }, 30_000);
 
-  test("has the port after that of the API, or says in one line that this is in use and takes another", async () => {
+  test("has the port after that of the API, and refuses one that is in use", async () => {
     const occupier = occupyPort();
     const taken = occupier.port ?? 0;
     const binary = installBinary();
     const command = [binary.path, "demo", "--port", String(taken - 1)];
-    const first = await binary.serveBy(command);
-    const [shop = "", ...others] = first.stdout().trimEnd().split("\n");
-    expect(shop).toMatch(/^Shop: http:\/\/127\.0\.0\.1:\d+$/);
-    expect(shop).not.toEndWith(`:${taken}`);
-    expect(others).toEqual([`API reference: ${first.url}/docs`, "To stop: press Ctrl-C"]);
-    await first.end();
-    expect(first.log()).toContain(`Port ${taken} is in use, so the shop has another one.\n`);
-    const refused = await binary.run(...command.slice(1), "--shop-port", String(taken));
+    const refused = await binary.run(...command.slice(1));
     expect(refused).toMatchObject({ code: 4, stdout: "" });
     expect(refused.stderr).toContain(
       `127.0.0.1:${taken} is in use by another program. Choose another port with --shop-port.`,

@@ -7,7 +7,7 @@ import { readCliConfig } from "../context/context.ts";
 import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { programName } from "../terminal/command-line.ts";
-import { type Console, info, printJson } from "../terminal/console.ts";
+import { type Console, printJson } from "../terminal/console.ts";
 import requests from "./demo-requests.txt" with { type: "text" };
 import { describeServerProcess, serverFlags } from "./serve/serve.ts";
 
@@ -19,11 +19,9 @@ export default defineCommand({
   description: "Serve a demo store with sample data, and an example shop for browsers",
   args: {
     ...serverFlags,
-    "shop-port": valueArg(
-      "number",
-      "Port of the shop; 0 picks a free one (default: the port after --port, or a free one)",
-      { parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535) },
-    ),
+    "shop-port": valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port)", {
+      parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
+    }),
     examples: { type: "boolean", description: "Also print requests to paste into another terminal" },
     "no-open": { type: "boolean", description: "Do not open the shop in a browser" },
   },
@@ -52,7 +50,6 @@ export default defineCommand({
       const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
       shop.present({ api: url, namespace, key: { id: store.pageId, secret: store.pageSecret }, mail });
       const where = { shop_url: shop.url, url, data_dir: config.dataDir, namespace };
-      if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
       // The browser opens before the hint about Ctrl-C, because Ctrl-C may end the demo at once.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       const keys = { app_id, app_secret, ...page, product_id, email, password };

@@ -1,7 +1,6 @@
 import { extname } from "node:path";
 import { fixedPage } from "../api/pages/pages.ts";
 import type { Config } from "../config/config.ts";
-import { AppError } from "../errors.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { addressOf, bindPort } from "./port.ts";
 
@@ -19,35 +18,23 @@ const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
 
 /**
  * Opens the shop, whose pages have another origin than the API. Requests wait until `present` names the API's address.
- * Without `port`, it uses the port after the API's, or any free one.
+ * Without `given`, it uses the port after the API's.
  * @throws unavailable if the port is in use or the host is not an address of this machine.
  */
-export function openDemoShop(config: Config, port: number | undefined) {
+export function openDemoShop(config: Config, given: number | undefined) {
   const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
-  const open = (on: number) =>
-    bindPort({ ...config, port: on, flag: "--shop-port" }, () =>
-      Bun.serve({
-        hostname: config.host,
-        port: on,
-        reusePort: false,
-        development: false,
-        fetch: async (request) => (await ready.promise)(request),
-      }),
-    );
-  const usual = config.port === 0 ? 0 : config.port + 1;
-  const openUsual = () => {
-    try {
-      return open(usual);
-    } catch (error) {
-      if (error instanceof AppError) return open(0);
-      throw error;
-    }
-  };
-  const server = port === undefined ? openUsual() : open(port);
-  const taken = server.port ?? usual;
+  const port = given ?? (config.port === 0 ? 0 : config.port + 1);
+  const server = bindPort({ ...config, port, flag: "--shop-port" }, () =>
+    Bun.serve({
+      hostname: config.host,
+      port,
+      reusePort: false,
+      development: false,
+      fetch: async (request) => (await ready.promise)(request),
+    }),
+  );
   return {
-    url: addressOf({ ...config, tls: undefined, port: taken }),
-    portInUse: port === undefined && usual !== 0 && usual !== taken ? usual : undefined,
+    url: addressOf({ ...config, tls: undefined, port: server.port ?? port }),
     present: (shop: ShopConfig) => ready.resolve(answerShop(shop)),
     stop: () => server.stop(true),
   };

@@ -56,17 +56,8 @@ export function moneyDivisor(digits: string): string {
   return `(case ${digits} when 2 then 100.0 when 0 then 1 when 3 then 1000.0 when 1 then 10.0 else 10000.0 end)`;
 }
 
-/** Returns `amount × by ÷ to`, rounded down, and its remainder. Only large products need whole numbers of any size. */
-export function multiplyDivide(
-  amount: number,
-  by: number,
-  to: number | bigint,
-): { part: number; remainder: number | bigint } {
-  const product = amount * by;
-  if (typeof to === "number" && product < 2 ** 53) {
-    const remainder = product % to;
-    return { part: (product - remainder) / to, remainder };
-  }
+/** Returns `amount × by ÷ to`, rounded down, and its remainder. */
+export function multiplyDivide(amount: number, by: number, to: number | bigint): { part: number; remainder: bigint } {
   const exact = BigInt(amount) * BigInt(by);
   return { part: Number(exact / BigInt(to)), remainder: exact % BigInt(to) };
 }
@@ -76,9 +67,8 @@ export function multiplyDivide(
  * earlier part; without any weight, all of it goes to the first part.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  if (sum === 0) return weights.map((_, index) => (index === 0 ? amount : 0));
-  const total = Number.isSafeInteger(sum) ? sum : weights.reduce((all, weight) => all + BigInt(weight), 0n);
+  const total = weights.reduce((all, weight) => all + BigInt(weight), 0n);
+  if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
   const shares = weights.map((weight, index) => ({ index, ...multiplyDivide(amount, weight, total) }));
   const parts = shares.map(({ part }) => part);
   const left = amount - parts.reduce((given, part) => given + part, 0);

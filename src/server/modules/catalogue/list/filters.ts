@@ -84,20 +84,15 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Throws validationFailed for an option, or a tag with a comma, that no visible product has. */
-export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
-  const asked: [kind: TermKind, value: string, field: string, fault: string][] = [];
-  for (const [index, tag] of tags.entries()) {
-    if (tag.includes(",")) asked.push(["tag", tag, `tag.${index}`, "no product has it. Send several as tag=a&tag=b"]);
-  }
-  for (const pair of Object.entries(option)) {
-    asked.push(["option", optionKey(pair), `option.${pair[0]}`, "no product has this value of the option"]);
-  }
-  if (asked.length === 0) return;
-  const tokens = asked.map(([kind, value]) => `"${termToken(ctx.tenant.id, kind, value)}"`);
+/** Throws validationFailed for a tag with a comma that no visible product has. */
+export async function refuseJoinedTags(ctx: Ctx, { tag: tags = [] }: ProductListQuery): Promise<void> {
+  const joined = tags.filter((tag) => tag.includes(","));
+  if (joined.length === 0) return;
+  const tokens = joined.map((tag) => `"${termToken(ctx.tenant.id, "tag", tag)}"`);
   const [place = -1] = await findPlaces(ctx, tokens, 0, 1);
-  const [, , field, fault] = asked[place] ?? [];
-  if (field !== undefined) throw invalidField(field, fault as string);
+  const tag = joined[place];
+  if (tag !== undefined)
+    throw invalidField(`tag.${tags.indexOf(tag)}`, "no product has it. Send several as tag=a&tag=b");
 }
 
 const selectBelow = statement<{ id: string }>(sql`

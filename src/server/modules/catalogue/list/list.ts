@@ -9,7 +9,7 @@ import { readCatalogueState } from "../../events/service.ts";
 import type { Product } from "../products/model.ts";
 import { languageChain } from "../products/translation.ts";
 import { countFacets, type Facet, facetNames } from "./facets.ts";
-import { correctWords, readFilters, requireKnownTerms } from "./filters.ts";
+import { correctWords, readFilters, refuseJoinedTags } from "./filters.ts";
 import { type ProductListQuery, type ProductSortKey, readableFields } from "./model.ts";
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
@@ -47,7 +47,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     return readWithinBytes(limit, (bounds) => findPage(ctx, plan, { ...values, ...bounds }));
   };
   const row = await findLocalized(ctx, find);
-  if (row?.json == null) await requireKnownTerms(ctx, query);
+  if (row?.json == null) await refuseJoinedTags(ctx, query);
   const counted = isTotalAsked && row?.total == null ? await countMatches(ctx, filters) : undefined;
   const list = toListPage(row, { asked, limit, fields });
   if (counted) list.page[counted.isWhole ? "total" : "total_is_at_least"] = counted.found;

@@ -47,7 +47,7 @@ export const ProductListQuery = closed({
     Type.Record(textUpTo(50), text(100), {
       maxProperties: 10,
       description:
-        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. For a value that no product has, the reply is 5102.',
+        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options.',
     }),
   ),
   sku: Type.Optional(text(100, "Only the product with this SKU, or with a variant that has it, in any case.")),
