@@ -15,9 +15,7 @@ function findCommands(text: string): string[] {
 test("a suggested command names the database that the command was given", async () => {
   const { appId, dataDir } = copyShop();
   const flags = ["--data-dir", dataDir];
-  await runHere(["key", "update", appId, "--expires", "5d", ...flags], { env: {} });
   const suggestions: [line: string[], words: string][] = [
-    [["key", "list", "-n", "demo"], `key update ${appId} --expires 90d`],
     [["key", "rotate", appId, "--overlap", "24h"], `key retire ${appId}`],
     [["origin", "check", appId, "https://b.example"], `origin add ${appId} https://b.example`],
     [["origin", "check", appId, "https://[::1]:8"], `origin add ${appId} 'https://[::1]:8'`],
@@ -47,10 +45,10 @@ test("a command is completed once, and a quoted argument stays one word", () => 
 test("at 40 columns notes, warnings and errors break between words, and a command stays one for a shell", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
-  const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "w", "--expires", "5d");
   const env = { PATH: process.env.PATH };
+  const empty = ["user", "list", "-n", "demo"];
   for (const line of [
-    ["key", "list", "-n", "demo"],
+    empty,
     ["key", "show", "-n", "demo", "nope"],
     ["init", "-n", "demo", "--no-owner", "--no-serve", "--title", "Other", "--no-input"],
   ]) {
@@ -60,11 +58,9 @@ test("at 40 columns notes, warnings and errors break between words, and a comman
     const wide = text.split("\n").filter((one) => Bun.stringWidth(one) > 40 && /\S\s+\S/.test(one));
     expect(wide.filter((one) => !/^ *bodega /.test(one))).toEqual([]);
   }
-  const { screen } = await runAtTerminal(["key", "list", "-n", "demo", "--data-dir", cli.dataDir], [], {
-    env,
-    columns: 40,
-  });
-  expect(stripEscapes(screen)).toContain(`\nbodega key update ${app_id} --expires 90d --data-dir '${cli.dataDir}'\n`);
+  const { screen } = await runAtTerminal([...empty, "--data-dir", cli.dataDir], [], { env, columns: 40 });
+  const create = `bodega user create -n demo --email <address> --data-dir '${cli.dataDir}'`;
+  expect(stripEscapes(screen)).toContain(`\n${create}\n`);
 });
 
 test("with --json help is one JSON value, and the same text as without", async () => {
