@@ -38,8 +38,8 @@ export type Actor =
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
   | { kind: "visitor" }
   | { kind: "server" }
-  /** `account` is the operating system account. `endsOwners`: a person agreed to lose the last active owner. */
-  | { kind: "terminal"; account?: string; endsOwners?: boolean };
+  /** `account` is the operating system account. */
+  | { kind: "terminal"; account?: string };
 
 /**
  * Whether the caller sees only the public catalogue: published records, without exact stock and private data. True for
@@ -63,7 +63,7 @@ export interface ProcessMemory {
     isKnown(dedupKey: string): boolean;
     add(view: Record<"day" | "tenantId" | "resourceType" | "resourceId" | "dedupKey", string>): void;
   };
-  writes: { count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined };
+  writes: { count(tenant: Tenant, address: string | null, actor: string | null): void };
 }
 
 /** The context of every service: database or transaction, store, actor and time. */

@@ -7,7 +7,7 @@ import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valu
 import { defineCommand } from "../../framework/command.ts";
 import { passwordFlags, passwordGroups, passwordNote, readSecretLine } from "../../secrets/secrets.ts";
 import { type Console, formatValue } from "../../terminal/console.ts";
-import { changeUser, deliverPassword, printUser, toUserRecord, type User, user } from "./user.ts";
+import { deliverPassword, printUser, toUserRecord, type User, user } from "./user.ts";
 
 const service = () => import("../../../server/modules/users/service.ts");
 
@@ -109,9 +109,13 @@ export const showCommand = defineCommand({
   run: async (args, console) => printUser(console, await user.withRecord(args, console, (await service()).getUser)),
 });
 
-async function updateUser(args: Parameters<typeof changeUser>[0], console: Console, patch: UserFields): Promise<void> {
+async function updateUser(
+  args: Parameters<typeof user.withRecord>[0],
+  console: Console,
+  patch: UserFields,
+): Promise<void> {
   const { updateUser } = await import("../../../server/modules/users/service.ts");
-  await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
+  await printUser(console, await user.withRecord(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
 }
 
 export const updateCommand = defineCommand({

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import { AppError, malformedRequest } from "../../../server/errors.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
-import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import { recordArgs, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { deliverSecret, resolvePassword } from "../../secrets/secrets.ts";
@@ -24,25 +24,6 @@ export async function findUser(ctx: Ctx, named: string | undefined): Promise<str
 export const toUserRecord = ({ id, ...rest }: User) => ({ user_id: id, ...rest });
 
 export const printUser = (console: Console, user: User) => printRecord(console, toUserRecord(user));
-
-/** Makes a change, and asks first if it would remove the last active owner. */
-export async function changeUser<T>(
-  args: StoreArgs & { user: string },
-  console: Console,
-  change: (ctx: Ctx, id: string) => Promise<T>,
-): Promise<T> {
-  try {
-    return await user.withRecord(args, console, change);
-  } catch (error) {
-    const { isLastOwner } = await import("../../../server/modules/users/guards.ts");
-    if (!isLastOwner(error)) throw error;
-    const question = `${args.user} is the last active owner of store ${args.namespace}. Continue without an owner?`;
-    await confirmAction(console, question);
-    return user.withRecord(args, console, (ctx, id) =>
-      change({ ...ctx, actor: Object.assign({}, ctx.actor, { endsOwners: true }) }, id),
-    );
-  }
-}
 
 /** Sets a new password and prints the user. A generated password is delivered once: to a file, or on standard output. */
 export async function deliverPassword(
@@ -97,7 +78,7 @@ async function removeUser(
   const found = await user.withRecord(args, console, (await users()).getUser);
   const warning = `This permanently deletes user ${found.email} (${found.id}) and ${effect}.`;
   await confirmName(console, warning, found.email, args.confirm);
-  await changeUser(args, console, remove);
+  await user.withRecord(args, console, remove);
   return toUserRecord(found);
 }
 
@@ -106,8 +87,7 @@ export const deleteCommand = defineCommand({
   args: removalArgs,
   examples: ["bodega user delete -n demo ada@example.com --confirm ada@example.com"],
   notes: [
-    "Their orders keep customer and contact; `bodega user erase` removes these too. --yes does not confirm a deletion, but is " +
-      "needed as well for the last active owner.",
+    "Their orders keep customer and contact; `bodega user erase` removes these too. --yes does not confirm a deletion.",
   ],
   done: "Deleted user {email}.",
   async run(args, console) {

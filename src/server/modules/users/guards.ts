@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
 import { byId, get, isVersion, param, statement } from "../../db/statement.ts";
-import { AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import { type AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";
 import type { Role } from "./model.ts";
@@ -22,7 +22,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
     id,
     roles: JSON.stringify(manageableRoles(ctx.actor)),
     ifMatch,
-    endsOwner: endsOwner && !(ctx.actor.kind === "terminal" && ctx.actor.endsOwners) ? 1 : 0,
+    endsOwner: endsOwner ? 1 : 0,
   };
 }
 
@@ -37,13 +37,8 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser
 
 export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
-  return wrongState("This user is the last active owner. A store must have one.", { cause: lastOwner });
-}
-
-const lastOwner = Symbol("last owner");
-
-export function isLastOwner(error: unknown): boolean {
-  return error instanceof AppError && error.cause === lastOwner;
+  const remedy = "Make another user an owner first.";
+  return wrongState("This user is the last active owner. A store must have one.", { remedy });
 }
 
 /** Refuses texts that cannot be an id, for example with NUL, before they reach the database. */
