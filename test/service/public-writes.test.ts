@@ -230,24 +230,6 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("after a pause, and at its first write, a process pulls before it decides, once for concurrent writes", async () => {
-    const clock = createClock();
-    const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
-    const tenant = store({ addressWrites: 5 });
-    const burst = async (limiter: WriteLimiter, address: string) =>
-      Promise.all(Array.from({ length: 50 }, () => ask(limiter, tenant, address)));
-    for (const pauseMs of [0, 1001, 20_000]) {
-      clock.advance(pauseMs);
-      const address = newAddress();
-      expect(await admitted(5, here, tenant, address)).toBe(5);
-      await here.sync();
-      if (pauseMs > 0) clock.advance(1001);
-      const wait = pauseMs > 0 ? 59 : 60;
-      expect(await burst(there, address)).toEqual(Array.from({ length: 50 }, () => wait));
-    }
-    await Promise.all([here.stop(), there.stop()]);
-  });
-
   test("no row is counted twice, nor a process's own, in any number of syncs", async () => {
     const clock = createClock();
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;

@@ -38,7 +38,7 @@ export async function countRefusal(
 ): Promise<unknown> {
   if (!(failure instanceof AppError && uncounted.has(failure.kind) && isPublicWrite(route))) return failure;
   try {
-    await memory.writes.count(tenant, clientIpOf(request), null);
+    memory.writes.count(tenant, clientIpOf(request), null);
     return failure;
   } catch (error) {
     return error;

@@ -8,7 +8,6 @@ import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
-const failurePauseMs = 5000;
 /** Between two polls, about this many deliveries to receivers without a permit are skipped to find some for others. */
 const maxSkipped = 200;
 const graceMs = 5000;
@@ -48,8 +47,7 @@ export class DeliveryEngine<Task extends Claim> {
         if (!isFailing) this.#deps.notice?.("warn", `the database does not answer; ${effect}`);
         isFailing = true;
       }
-      const pause = isFailing ? failurePauseMs : pauseMs[kind] * (1 + Math.random());
-      if (!this.#isStopping) this.#timer = setTimeout(poll, pause);
+      if (!this.#isStopping) this.#timer = setTimeout(poll, pauseMs[kind] * (1 + Math.random()));
     };
     void poll();
     return { stop: () => this.stop(graceMs) };

@@ -33,12 +33,10 @@ export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promi
 
 /**
  * Counts a public write of the caller before its work; does nothing outside a server. A server that writes for visitors
- * sends their addresses.
- * @returns a promise only after a start or an idle time, because it then reads the counts of other processes first.
- * @throws tooManyRequests with `retryAfter`; then nothing is counted.
+ * sends their addresses. Errors: tooManyRequests with `retryAfter`; then nothing is counted.
  */
-export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
-  return ctx.memory?.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
+export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
+  ctx.memory?.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
 }
 
 /** Hits of one second. All of them count until the latest, `at`, expires. */
@@ -94,7 +92,6 @@ export class WriteLimiter {
   readonly #process = randomBytes(9).toString("base64url");
   #unsent: [subject: string, at: number][] = [];
   #pulled = 0;
-  #pulledAt = Number.NEGATIVE_INFINITY;
   #syncing: Promise<void> | undefined;
   #timer: Timer | undefined;
   #isFailing = false;
@@ -104,15 +101,7 @@ export class WriteLimiter {
   }
 
   /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
-  count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
-    const isCurrent = this.#isFailing || Math.abs(this.#deps.now() - this.#pulledAt) <= intervalMs;
-    // While this process was idle or not yet started, other processes may have used up whole limits.
-    if (!isCurrent) return this.#catchUp().then(() => this.#check(tenant, address, actor));
-    this.#check(tenant, address, actor);
-    return undefined;
-  }
-
-  #check(tenant: Tenant, address: string | null, actor: string | null): void {
+  count(tenant: Tenant, address: string | null, actor: string | null): void {
     const { now, vault } = this.#deps;
     const at = now();
     const limits = [
@@ -176,7 +165,6 @@ export class WriteLimiter {
         // The clock of another machine may be ahead.
         for (const [subject, at] of pulled) addHit(this.#counts, subject, Math.min(at, now()));
       }
-      this.#pulledAt = now();
       this.#isFailing = false;
     } catch (error) {
       const recent = unsent.filter(([, at]) => at > now() - windowMs);

@@ -77,7 +77,7 @@ const removeReaction = statement(sql`
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget) {
   const resource = parseResource(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
-  await countPublicWrite(ctx, actor);
+  countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [, selected] = await ctx.db.batch([
     bind(addReaction[resource.kind], { ...values, now: toTimestamp(ctx.now()) }),
@@ -97,7 +97,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   // A new visitor has no reactions.
   if (visitor !== undefined) return getReaction(ctx, kind, { ...input, visitor: undefined });
-  await countPublicWrite(ctx, actor);
+  countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [removed, selected] = await ctx.db.batch([
     bind(removeReaction, values),

@@ -70,23 +70,18 @@ const fields = {
   email_verified: Type.Boolean({ description: "Whether the user has proved that the email address is theirs." }),
 };
 
-export const UserInput = Type.Composite(
-  [
-    Type.Object({ email }),
-    Type.Partial(
-      Type.Object({
-        ...fields,
-        password: newPassword,
-        password_hash: textUpTo(
-          512,
-          "Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login.",
-          { form: { pattern: "^\\$(2[aby]|argon2(id|i|d))\\$" } },
-        ),
-      }),
+const optional = Type.Partial(
+  Type.Object({
+    ...fields,
+    password: newPassword,
+    password_hash: textUpTo(
+      512,
+      "Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login.",
+      { form: { pattern: "^\\$(2[aby]|argon2(id|i|d))\\$" } },
     ),
-  ],
-  { $id: "UserInput", additionalProperties: false },
+  }),
 );
+export const UserInput = input("UserInput", { email, ...optional.properties });
 export type UserInput = Static<typeof UserInput>;
 
 export const UserPatch = patch("UserPatch", { email, ...fields });

@@ -54,7 +54,7 @@ export async function recordView(ctx: Ctx, input: ViewRequest) {
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
   const dedupKey = dedupKeyOf(ctx, resource, day, actorId);
-  await countPublicWrite(ctx, actorId);
+  countPublicWrite(ctx, actorId);
   buffer.add({ tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey });
   return { active: true, count };
 }

@@ -80,8 +80,8 @@ function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) 
 }
 
 /** Counts a write for the address, and for the user or else the device, because one key may write for many. */
-async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
-  await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
+function countDeviceWrite(ctx: Ctx, device: string): void {
+  countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
 
 /** Compares a secret, even an undefined one, with a stored hash in constant time. */
@@ -115,7 +115,7 @@ export async function registerDevice(
   refuseSubject(subject);
   const target = parseTarget(platform, given, (ctx.push ?? defaultPushOptions).allowPrivate);
   const keys = keysOf(ctx, platform, target);
-  await countDeviceWrite(ctx, keys.targetKey);
+  countDeviceWrite(ctx, keys.targetKey);
   const { userId = null, tokenId = null } = ctx.actor.kind === "user" ? ctx.actor : {};
   const secret = newSecret("rsec_");
   return inTransaction(ctx, async (tx) => {
@@ -200,7 +200,7 @@ async function withOwn<T>(
 ): Promise<T> {
   if (secret === undefined) throw invalidField("management_secret", "is required");
   if (!isId("reg", id)) throw notFound("registration");
-  await countDeviceWrite(ctx, id);
+  countDeviceWrite(ctx, id);
   return inTransaction(ctx, async (tx) => {
     const own = await get(tx.db, selectById, { tenantId: tx.tenant.id, id });
     if (!isManagementSecret(secret, own?.secretHash) || !own) throw notFound("registration");
