@@ -38,7 +38,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   for (const [path, read] of Object.entries(clientFiles)) {
     mountPage(server, pipeline, path, fixedPage(path.endsWith(".js") ? script : text, read, anyOrigin));
   }
-  mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, await findUnready()));
+  mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, !(await findUnready())));
   for (const [path, answer] of Object.entries(hasDocs ? referencePages : {})) mountPage(server, pipeline, path, answer);
   mountPage(server, pipeline, "/metrics", async (request) => {
     if (metrics === undefined) return routeNotFound();

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import libraryPath from "../../../../tools/reference/node_modules/dist/browser/standalone.js" with { type: "file" };
-import type { AppError } from "../../errors.ts";
 import { successResponse } from "../../http/envelope.ts";
 import { reply } from "../../http/route.ts";
 import { collectFiles } from "../../values/collect-files.ts" with { type: "macro" };
@@ -60,20 +59,14 @@ export const referencePages: Record<string, typeof reference> = {
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),
 };
 
-export function answerHome(request: Request, version: string, hasDocs: boolean, unready: AppError | undefined): Answer {
-  const isBrowser = request.headers.get("accept")?.includes("text/html");
+/** Browsers are sent to the reference. */
+export function answerHome(request: Request, version: string, hasDocs: boolean, ready: boolean): Answer {
   return (headers, requestId) => {
     headers.Vary = "Accept";
-    if (!isBrowser) {
-      const links = { ...(hasDocs && { docs: "/docs" }), description: "/openapi.json" };
-      return successResponse(requestId, reply({ name: "Bodega", version, ready: !unready, ...links }), 200, headers);
-    }
-    const status = unready ? `It is not ready. ${unready.message}` : "It is ready.";
-    const links = hasDocs ? 'The <a href="docs">reference</a> describes it' : "It is described";
-    const text = textOf("home.html")
-      .replace("{status}", status)
-      .replace("{links}", `<p>${links} (<a href="openapi.json">OpenAPI</a>).</p>`);
-    return new Response(text, { headers: { ...headers, ...safety, "Content-Type": html } });
+    if (hasDocs && request.headers.get("accept")?.includes("text/html"))
+      return new Response(null, { status: 302, headers: { ...headers, Location: "docs" } });
+    const links = { ...(hasDocs && { docs: "/docs" }), description: "/openapi.json" };
+    return successResponse(requestId, reply({ name: "Bodega", version, ready, ...links }), 200, headers);
   };
 }
 
