@@ -82,10 +82,6 @@ const selectByName = statement<{ id: string }>(sql`
   select id from ${products} where ${isProduct} and slug = ${param("name")}
   union select id from ${products} where ${isProduct} and sku = ${param("name")} and not has_variants
   union select product_id from ${productVariants} where ${isVariant} and sku = ${param("name")}`);
-// Reads all products of the store: only for a name that nothing has exactly.
-const selectInAnyCase = statement<{ sku: string }>(sql`
-  select sku from ${products} where ${isProduct} and lower(sku) = lower(${param("name")}) and not has_variants
-  union select sku from ${productVariants} where ${isVariant} and lower(sku) = lower(${param("name")})`);
 const selectBySlug = selectBy(sql`slug = ${param("name")} and (${param("seesDrafts")} or status = 'published')`);
 const ids = { productId: productVariants.productId, variantId: productVariants.id };
 const isNamed = sql`${isVariant} and (id = ${param("name")} or sku = ${param("name")})`;
@@ -123,10 +119,6 @@ export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockIt
   const values = { tenantId: ctx.tenant.id, name: named };
   const variant = await get(ctx.db, selectVariant, values);
   if (variant && isId("var", named)) return variant;
-  if (!isId("prod", named) && !(await get(ctx.db, selectByName, values))) {
-    const [alike, ...others] = await all(ctx.db, selectInAnyCase, values);
-    if (alike && others.length === 0) return resolveStockItem(ctx, alike.sku);
-  }
   // The SKU may also be another product's slug.
   const productId = await resolveProductId(ctx, named);
   return { productId, variantId: variant?.variantId ?? null };
