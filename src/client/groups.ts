@@ -19,7 +19,6 @@ const operations = {
     list: "GET /products/{id}/variants/",
     get: "GET /products/{id}/variants/{variant_id}/",
     add: "POST /products/{id}/variants/",
-    replace: "PUT /products/{id}/variants/{variant_id}/",
     update: "PATCH /products/{id}/variants/{variant_id}/",
     remove: "DELETE /products/{id}/variants/{variant_id}/",
   },

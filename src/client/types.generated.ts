@@ -774,11 +774,6 @@ export interface paths {
          */
         get: operations["getVariant"];
         /**
-         * Replace a variant
-         * @description Allowed callers: app keys with `products:write`, staff and owners.
-         */
-        put: operations["replaceVariant"];
-        /**
          * Delete a variant
          * @description Allowed callers: app keys with `products:write`, staff and owners.
          */
@@ -3055,58 +3050,6 @@ export interface components {
             request_id: string;
             data: components["schemas"]["Variant"];
         };
-        VariantReplacement: {
-            /** @description Read-only: ignored. */
-            id?: unknown;
-            /** @description Default: made from the options, such as `M / Red`. */
-            title?: string;
-            /** @description Unique in the store. */
-            sku?: string | null;
-            /**
-             * Format: int64
-             * @description Null if stock is not counted.
-             */
-            stock?: number | null;
-            /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
-            options?: {
-                [key: string]: string;
-            };
-            /**
-             * Format: double
-             * @description Price of the variant. If it is null or missing at creation, the variant uses the product's price.
-             */
-            price?: number | null;
-            /**
-             * Format: double
-             * @description The former price. It requires the variant's own `price`; without it, both are the product's.
-             */
-            compare_at_price?: number | null;
-            /**
-             * Format: int64
-             * @description Grams of one piece. If null, the product's.
-             */
-            weight_g?: number | null;
-            images?: components["schemas"]["ImageInput"][];
-            /**
-             * Format: int64
-             * @description Place among the variants. Default: last.
-             */
-            position?: number;
-            /** @description Read-only: ignored. */
-            price_minor?: unknown;
-            /** @description Read-only: ignored. */
-            available?: unknown;
-            /** @description Read-only: ignored. */
-            currency?: unknown;
-            /** @description Read-only: ignored. */
-            version?: unknown;
-            /** @description Read-only: ignored. */
-            created_at?: unknown;
-            /** @description Read-only: ignored. */
-            updated_at?: unknown;
-            /** @description Read-only: ignored. */
-            has_own_price?: unknown;
-        };
         DeletedVariant: {
             id: string;
             deleted: boolean;
@@ -4124,7 +4067,6 @@ export interface components {
         id_2: string;
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
         visitor: string;
-        variant_id: string;
         /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
         customer_id: string;
         /** @description The id or the slug of the category. */
@@ -4139,6 +4081,7 @@ export interface components {
         resource_type: string;
         id_4: string;
         id_5: string;
+        variant_id: string;
         /** @description The id or the slug of the product. */
         product_id: string;
         /** @description Comma-separated names of the fields to return. `id` is always included. */
@@ -6723,38 +6666,6 @@ export interface operations {
             200: components["responses"]["VariantReply"];
             404: components["responses"]["notFound"];
             "4XX": components["responses"]["ReadError"];
-            "5XX": components["responses"]["ServerError"];
-        };
-    };
-    replaceVariant: {
-        parameters: {
-            query: {
-                /** @description Namespace of the store. */
-                namespace: components["parameters"]["namespace"];
-                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
-                lang?: components["parameters"]["lang"];
-            };
-            header?: {
-                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
-                "If-Match"?: components["parameters"]["If_Match"];
-            };
-            path: {
-                /** @description The id or the slug of the product. */
-                id: components["parameters"]["id_2"];
-                variant_id: components["parameters"]["variant_id"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["VariantReplacement"];
-            };
-        };
-        responses: {
-            200: components["responses"]["VariantReply"];
-            404: components["responses"]["notFound"];
-            409: components["responses"]["conflict"];
-            412: components["responses"]["preconditionFailed"];
-            "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
     };

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { createProduct, patchProduct, replaceProduct } from "../../src/server/modules/catalogue/products/service.ts";
-import { addVariant, patchVariant, replaceVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
+import { addVariant, patchVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -62,7 +62,6 @@ onDatabase("file", (suite) => {
       for (const [prefix, work] of [
         ["variants.0.", () => createProduct(ctx, { ...lamp, variants: [{ title: "B", ...input } as never] })],
         ["", () => addVariant(ctx, id, { title: "B", ...input } as never)],
-        ["", () => replaceVariant(ctx, { productId: id, variantId }, { title: "B", ...input } as never, null)],
         ["", () => patchVariant(ctx, { productId: id, variantId }, input as never, null)],
       ] as const) {
         expect(await failureOf(work)).toMatchObject({ code: 5102, details: [{ field: `${prefix}${field}` }] });

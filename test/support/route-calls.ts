@@ -316,7 +316,6 @@ export const routeCalls: Record<string, Make> = {
     body: { options: { size: `M${++numbers}` }, price: 2 },
   }),
   getVariant: at("GET ", variantPath),
-  replaceVariant: at("PUT ", variantPath, () => ({ title: "Blue", price: 2 })),
   patchVariant: at("PATCH ", variantPath, () => ({ stock: 3 })),
   deleteVariant: at("DELETE ", variantPath),
   // Pictures

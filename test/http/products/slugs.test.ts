@@ -22,7 +22,6 @@ function callsNaming(name: string, variantId: string) {
     { request: `POST ${product}variants/`, body: { options: { size: "L" } } },
     { request: `GET ${variant}` },
     { request: `PATCH ${variant}`, body: { stock: 3 } },
-    { request: `PUT ${variant}`, body: { options: { size: "M" } } },
     { request: `PUT ${wish}`, body: { note: "Blue" } },
     { request: `GET ${wish}` },
     { request: `DELETE ${wish}` },

@@ -35,14 +35,7 @@ import {
   patchProduct,
   replaceProduct,
 } from "./products/service.ts";
-import {
-  addVariant,
-  deleteVariant,
-  getVariant,
-  listVariants,
-  patchVariant,
-  replaceVariant,
-} from "./variants/variants.ts";
+import { addVariant, deleteVariant, getVariant, listVariants, patchVariant } from "./variants/variants.ts";
 
 const read = { tag: "Products", access: [app("products:read"), app("catalog:read"), token] } as const;
 const write = { tag: "Products", access: [app("products:write"), staff], errors: ["conflict"] } as const;
@@ -176,12 +169,6 @@ export const variantRoutes = [
     reply: { status: 201, data: Variant },
     errors: ["conflict", "wrongState"],
     handle: ({ ctx, params, body }) => addVariant(ctx, params.id, body),
-  }),
-  defineRoute("PUT", "/products/:id/variants/:variant_id/", "replaceVariant", {
-    ...changeVariant,
-    summary: "Replace a variant",
-    body: VariantInput,
-    handle: ({ ctx, params, body, ifMatch }) => replaceVariant(ctx, idsOf(params), body, ifMatch),
   }),
   defineRoute("PATCH", "/products/:id/variants/:variant_id/", "patchVariant", {
     ...changeVariant,

@@ -127,21 +127,6 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   });
 }
 
-/** Replaces a variant; without a price, it follows the product's. Errors: as `patchVariant`. */
-export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
-  const columns = variantColumns(ctx, input);
-  const { has_own_price: isOwn, price_minor: minor }: Record<string, unknown> = input;
-  // A GET of a variant that follows the product shows the product's price.
-  if (isOwn === false && minor === columns.priceMinor)
-    Object.assign(columns, { priceMinor: null, compareAtMinor: null });
-  return update(ctx, ids, completeVariant(columns), ifMatch);
-}
-
-/** New options change a title that was built from the old ones. Errors: as `patchProduct`. */
-export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInput, ifMatch: number | null) {
-  return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
-}
-
 export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number | null): Promise<void> {
   const ids = await findIds(ctx, named);
   return inTransaction(ctx, async (tx) => {
@@ -152,7 +137,9 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
   });
 }
 
-async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMatch: number | null): Promise<Rendered> {
+/** New options change a title that was built from the old ones. Errors: as `patchProduct`. */
+export async function patchVariant(ctx: Ctx, named: VariantIds, patch: VariantInput, ifMatch: number | null) {
+  const columns = variantColumns(ctx, patch);
   const ids = await findIds(ctx, named);
   const names = columnsOf(columns);
   const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
