@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
-import { type ListPage, readWithinBytes } from "../../pagination/list-page.ts";
+import type { ListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { Event, type EventListQuery, type EventType, eventTypes, matchTypes, parsePatterns } from "./model.ts";
@@ -83,14 +83,11 @@ const start = sql<number | null>`(case when ${param("after")} = '' then 0
   else (select sequence from ${events} where ${isEvent("after")}) end)`;
 const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
   and type in (select value from json_each(${param("types")})) order by sequence`;
-const rendered = sql`(select group_concat(rendered) as json, sum(size) as bytes, max(size) as longest from
-  (select case when octet_length(data) <= ${param("maxBytes")} then ${eventJson} end as rendered,
-    octet_length(data) as size ${matching} limit ${param("limit")}))`;
+const rendered = sql`(select group_concat(rendered) as json from
+  (select ${eventJson} as rendered ${matching} limit ${param("limit")}))`;
 const pageColumns = {
   start,
   json: sql<string | null>`json`,
-  bytes: sql<number | null>`bytes`,
-  exceeds_bytes: sql<number | null>`longest > ${param("maxBytes")}`,
   hasMore: sql`exists(select 1 ${matching} limit 1 offset ${param("limit")})`.mapWith(Boolean),
   last: sql<string | null>`(select id ${matching} limit 1 offset ${param("lastIndex")})`,
   newest: sql<string | null>`(select id from ${events} where ${ofTenant} order by sequence desc limit 1)`,
@@ -104,10 +101,8 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
   const fields = parseFields(query.fields, Object.keys(Event.properties));
   const types = query.types === undefined ? eventTypes : matchTypes(parsePatterns("types", query.types.split(",")));
   const isKnown = query.after === undefined || isId("evt", after);
-  const values = { tenantId: ctx.tenant.id, after, types: JSON.stringify(types) };
-  const row = isKnown
-    ? await readWithinBytes(limit, (bounds) => get(ctx.db, selectPage, { ...values, ...bounds }))
-    : undefined;
+  const values = { tenantId: ctx.tenant.id, after, types: JSON.stringify(types), limit, lastIndex: limit - 1 };
+  const row = isKnown ? await get(ctx.db, selectPage, values) : undefined;
   if (!row || row.start === null) {
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
