@@ -2294,8 +2294,8 @@ export interface components {
         };
         GetBookmarksReply: components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
         PushOffer: {
-            /** @description The `applicationServerKey` with which browsers subscribe; null if the server has none. */
-            vapid_public_key: string | null;
+            /** @description The `applicationServerKey` with which browsers subscribe. */
+            vapid_public_key: string;
             platforms: {
                 /** @enum {string} */
                 platform: "web" | "ios" | "android";

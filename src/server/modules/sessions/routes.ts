@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { app, defineRoute, noAuth, ownToken, reply, replyAfter, token } from "../../http/route.ts";
 import { Accepted, closed, input, output, text, timestamp } from "../../values/schema.ts";
 import { changeOwnPassword } from "../profile/service.ts";
+import { visitor } from "../sign-up/routes.ts";
 import { Store } from "../tenants/model.ts";
 import { endOwnToken, ownTokenOf, refreshSession } from "../tokens/service.ts";
 import { newPassword } from "../users/model.ts";
@@ -24,11 +25,7 @@ const LoginInput = input("LoginInput", {
         "One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing.",
     }),
   ),
-  visitor: Type.Optional(
-    Type.String({
-      description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
-    }),
-  ),
+  visitor,
 });
 
 const LoginCodeRequest = input("LoginCodeRequest", { email: text(320) });

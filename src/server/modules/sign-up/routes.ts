@@ -11,17 +11,14 @@ export const code = text(64, "The six digits from the mail, as a string, because
   examples: ["012345"],
 });
 
-const SignUp = input("SignUp", {
-  email: newEmail,
-  password: newPassword,
-  name: Type.Optional(line(200)),
-  visitor: Type.Optional(
-    Type.String({
-      ...visitorPart.visitor,
-      description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
-    }),
-  ),
-});
+export const visitor = Type.Optional(
+  Type.String({
+    ...visitorPart.visitor,
+    description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
+  }),
+);
+
+const SignUp = input("SignUp", { email: newEmail, password: newPassword, name: Type.Optional(line(200)), visitor });
 
 /** The reply does not depend on whether a user has the address. */
 const SignUpReply = output("SignUpReply", {

@@ -72,9 +72,7 @@ type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;
-  if (!(Number.isInteger(ttl) && ttl >= messageBounds.minTtl && ttl <= messageBounds.maxTtl)) {
-    throw invalidField("ttl", `must be from ${messageBounds.minTtl} to ${messageBounds.maxTtl} seconds`);
-  }
+  requireWhole("ttl", ttl, messageBounds.minTtl, messageBounds.maxTtl);
   const recipients = await readRecipients(ctx, request);
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }

@@ -19,20 +19,13 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   if (kept) return kept;
   const { publicKey, privateKey } = (await import("web-push")).default.generateVAPIDKeys();
   await run(db, insertKeys, { publicKey, privateKey: vault.seal("push", place, privateKey), now: toTimestamp(now()) });
-  return get(db, selectKeys);
+  return (await get(db, selectKeys)) as NonNullable<typeof kept>;
 }
 
 /** Returns the keys; creates missing ones. Errors: wrongState if they were sealed with another key. */
 export async function ensureVapidKeys(ctx: VapidCtx) {
-  const kept = await makeVapidKeys(ctx);
-  const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
-  if (!kept || !privateKey) {
-    throw wrongState("The Web Push keys were encrypted with another secret key. Replace them: bodega db rekey");
-  }
-  return { publicKey: kept.publicKey, privateKey };
-}
-
-/** Returns the public key; null if there is none and none can be created. */
-export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
-  return (await makeVapidKeys(ctx))?.publicKey ?? null;
+  const { publicKey, privateKey: sealed } = await makeVapidKeys(ctx);
+  const privateKey = ctx.vault.open("push", place, sealed);
+  if (privateKey !== null) return { publicKey, privateKey };
+  throw wrongState("The Web Push keys were encrypted with another secret key. Replace them: bodega db rekey");
 }

@@ -87,10 +87,6 @@ export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "D
 export const RemovedRegistration = deleted("RemovedRegistration");
 
 export const PushOffer = output("PushOffer", {
-  vapid_public_key: nullable(
-    Type.String({
-      description: "The `applicationServerKey` with which browsers subscribe; null if the server has none.",
-    }),
-  ),
+  vapid_public_key: Type.String({ description: "The `applicationServerKey` with which browsers subscribe." }),
   platforms: Type.Array(Type.Object({ platform, delivery })),
 });

@@ -14,7 +14,7 @@ import { tenants } from "../../tenants/table.ts";
 import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
 import { sealTarget, type Target } from "../providers/provider.ts";
-import { findVapidPublicKey } from "../providers/vapid.ts";
+import { makeVapidKeys } from "../providers/vapid.ts";
 import { pushCounts, pushRegistrations, pushTopics } from "../table.ts";
 import type { Registration, RegistrationInput, RegistrationPatch } from "./registration-model.ts";
 import { removeById, shownRegistration } from "./registrations.ts";
@@ -92,12 +92,12 @@ function isManagementSecret(secret = "", stored: string | undefined): boolean {
 
 /** Values that a client needs before it registers: the key for browsers, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx) {
-  const vapid_public_key = await findVapidPublicKey(ctx);
+  const { publicKey } = await makeVapidKeys(ctx);
   const platforms = (["web", "ios", "android"] as const).map((platform) => ({
     platform,
-    delivery: platform === "web" && vapid_public_key === null ? ("off" as const) : deliveryOf(ctx, platform),
+    delivery: deliveryOf(ctx, platform),
   }));
-  return { vapid_public_key, platforms };
+  return { vapid_public_key: publicKey, platforms };
 }
 
 /**
