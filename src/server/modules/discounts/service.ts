@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { keysetList } from "../../db/keyset-list.ts";
@@ -7,7 +7,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldError, invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { requireWhole } from "../../values/fields.ts";
-import { parseMoney, parseThousandths, toAmount } from "../../values/money.ts";
+import { parseMoney, parseThousandths } from "../../values/money.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { readTime } from "../../values/units.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -15,8 +15,13 @@ import { currencyDigits } from "../tenants/input.ts";
 import type { Discount, DiscountInput, DiscountListQuery } from "./model.ts";
 import { discounts } from "./table.ts";
 
-const json = sql`json_object('id', id, 'code', code, 'percent', percent, 'amount_minor', amount_minor,
-  'free_shipping', json(iif(free_shipping, 'true', 'false')), 'minimum_minor', minimum_minor,
+const divisor = param("divisor");
+const amount = (minor: SQL) => sql`iif(${divisor} = 1, ${minor}, ${minor} * 1.0 / ${divisor})`;
+// Percentages are stored in thousandths, amounts in minor units.
+const json = sql`json_object('id', id, 'code', code, 'percent', percent / 1000.0,
+  'amount', ${amount(sql`amount_minor`)}, 'amount_minor', amount_minor,
+  'minimum', ${amount(sql`minimum_minor`)}, 'minimum_minor', minimum_minor,
+  'free_shipping', json(iif(free_shipping, 'true', 'false')),
   'product_ids', json(product_ids), 'category_ids', json(category_ids), 'from', begins_at, 'until', ends_at,
   'limit', max_uses, 'per_customer', max_per_customer, 'uses', uses, 'created_at', created_at)`;
 const readPage = keysetList({
@@ -37,31 +42,19 @@ const insertDiscount = statement((q) =>
 const endDiscount = statement(sql`
   update ${discounts} set ends_at = min(coalesce(ends_at, ${param("now")}), ${param("now")}) where ${byId(discounts)}`);
 
-/** Percentages are stored in thousandths, amounts in minor units. */
-interface StoredDiscount extends Omit<Discount, "amount" | "minimum" | "percent"> {
-  percent: number | null;
-}
+const divisorOf = ({ tenant }: Ctx) => 10 ** currencyDigits(tenant.currency);
 
-function toDocument(ctx: Ctx, { id, code, percent, amount_minor, minimum_minor, ...rest }: StoredDiscount): Discount {
-  const show = (stored: number | null, digits = currencyDigits(ctx.tenant.currency)) =>
-    stored === null ? null : toAmount(stored, digits);
-  const amounts = { amount: show(amount_minor), amount_minor, minimum: show(minimum_minor), minimum_minor };
-  return { id, code, percent: show(percent, 3), ...amounts, ...rest };
-}
-
-export async function listDiscounts(ctx: Ctx, query: DiscountListQuery): Promise<ListPage> {
-  const { json, page } = await readPage(ctx, query, { filters: {} });
-  const rows = JSON.parse(json) as StoredDiscount[];
-  return { json: JSON.stringify(rows.map((row) => toDocument(ctx, row))), page };
+export function listDiscounts(ctx: Ctx, query: DiscountListQuery): Promise<ListPage> {
+  return readPage(ctx, query, { filters: {}, values: { divisor: divisorOf(ctx) } });
 }
 
 /** Finds a discount by its id or its code in any case. Errors: notFound. */
 export async function getDiscount(ctx: Ctx, named: string): Promise<Discount> {
   const name = isId("dsc", named) ? named : codeKey(named);
-  const row = await get(ctx.db, selectDiscount, { tenantId: ctx.tenant.id, name });
+  const row = await get(ctx.db, selectDiscount, { tenantId: ctx.tenant.id, name, divisor: divisorOf(ctx) });
   if (!row)
     throw notFound("discount", named, { remedy: `List discounts: bodega discount list -n ${ctx.tenant.namespace}` });
-  return toDocument(ctx, JSON.parse(row.json) as StoredDiscount);
+  return JSON.parse(row.json) as Discount;
 }
 
 /** The comparable form of a code, without case. */
