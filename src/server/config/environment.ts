@@ -43,10 +43,6 @@ export function matching(option: Option, form: RegExp, hint: string): string | u
   return parseOption(option, (value) => (form.test(value) ? value : undefined), hint);
 }
 
-export function nonEmpty(option: Option): string | undefined {
-  return matching(option, /\S/, "must not be empty");
-}
-
 const within = (number: number, min: number, max: number) => (number >= min && number <= max ? number : undefined);
 
 export function integer(option: Option, min: number, max: number): number | undefined {
@@ -174,7 +170,8 @@ export function openOptions(flags: ConfigFlags, environment: Environment) {
     return { value: given === true ? "1" : String(given), source: `--${flag}` };
   };
   // The file cannot name the directory in which it is.
-  const dataDir = resolve(nonEmpty(get("BODEGA_DATA_DIR", "data-dir")) ?? defaultDataDir);
+  const given = matching(get("BODEGA_DATA_DIR", "data-dir"), /\S/, "must not be empty");
+  const dataDir = resolve(given ?? defaultDataDir);
   env = withEnvFile(environment, dataDir);
   return { dataDir, env, get };
 }

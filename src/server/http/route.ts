@@ -170,6 +170,5 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
 function withIgnored({ body, reply }: { body?: TSchema; reply: { data: TSchema } }): TObject {
   const readOnly = Type.Optional(Type.Unknown({ description: "Read-only: ignored." }));
   const ignored = Object.fromEntries(Object.keys(reply.data.properties ?? {}).map((name) => [name, readOnly]));
-  const $id = body?.$id?.replace("Input", "Replacement");
-  return Type.Object({ ...ignored, ...body?.properties }, { ...body, $id } as TSchema);
+  return Type.Object({ ...ignored, ...body?.properties }, body);
 }

@@ -4,8 +4,6 @@ import type { Config } from "../config/config.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
-export type OpenPort = ReturnType<typeof openPort>;
-
 interface PortOptions {
   /** Whether several sockets share the port: one for each worker, or a new one for each certificate. */
   shared: boolean;

@@ -11,6 +11,12 @@ export interface TableRow {
   number: (column: string) => number | null;
 }
 
+/** The delimiter that the first line of a CSV file has most often. */
+export function detectDelimiter(text: string): string {
+  const [header = ""] = text.split(/[\r\n]/, 1);
+  return [",", ";", "\t"].toSorted((a, b) => header.split(b).length - header.split(a).length)[0] as string;
+}
+
 /**
  * Reads a small CSV file whose first line names its columns. Commas, semicolons or tabs separate its cells; with
  * semicolons, numbers can have a decimal comma.
@@ -24,8 +30,7 @@ export async function readCsvTable(
   known: (column: string) => boolean,
 ): Promise<TableRow[]> {
   const { CsvError, parse } = await import("csv-parse/sync");
-  const first = text.split(/[\r\n]/, 1)[0] ?? "";
-  const delimiter = [",", ";", "\t"].toSorted((a, b) => first.split(b).length - first.split(a).length)[0] as string;
+  const delimiter = detectDelimiter(text);
   const options = { delimiter, bom: true, trim: true, info: true, skip_empty_lines: true } as const;
   try {
     const records = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[];

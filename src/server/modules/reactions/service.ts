@@ -96,7 +96,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   const resource = parseResource(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   // A new visitor has no reactions.
-  if (visitor !== undefined) return getReaction(ctx, kind, { ...input, visitor: undefined });
+  if (visitor !== undefined) return readReaction(ctx, kind, resource, null);
   countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [removed, selected] = await ctx.db.batch([
@@ -108,10 +108,8 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   return toReply(state);
 }
 
-async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
-  const resource = parseResource(input);
-  const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
-  const state = await get(ctx.db, selectStates[resource.kind], values);
+async function readReaction(ctx: Ctx, kind: ReactionKind, resource: Resource, actor: string | null): Promise<State> {
+  const state = await get(ctx.db, selectStates[resource.kind], valuesOf(ctx, kind, resource, actor));
   if (!state?.isShown) throw noSuchResource(resource);
   return toReply(state);
 }
@@ -122,12 +120,13 @@ export async function getReactions(
   kind: ReactionKind,
   { resource_id: ids, ...input }: Omit<ReactionTarget, "resource_id"> & { resource_id: string[] },
 ) {
+  const actor = findActor(ctx, input.visitor);
   const [first = "", second] = ids;
-  if (second === undefined) return getReaction(ctx, kind, { ...input, resource_id: first });
+  if (second === undefined) return readReaction(ctx, kind, parseResource({ ...input, resource_id: first }), actor);
   const resources = parseResources(input, ids);
   const [resource] = resources;
   if (resource === undefined) return [];
-  const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
+  const values = valuesOf(ctx, kind, resource, actor);
   const wanted = JSON.stringify(resources.map(({ id }) => id));
   const states = await all(ctx.db, selectStates[resource.kind], { ...values, ids: wanted });
   if (resource.kind === "declared" && !states[0]?.isShown) throw noSuchResource(resource);

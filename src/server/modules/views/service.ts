@@ -47,13 +47,11 @@ export async function recordView(ctx: Ctx, input: ViewRequest) {
   const resource = parseResource(input);
   const buffer = ctx.memory?.views;
   if (!buffer) throw new Error("Views are counted by a server.");
-  const [state] = await readStates(ctx, [resource], input.visitor);
-  if (!state) throw noSuchResource(resource);
-  const { active, count } = state;
-  if (active || isBot(ctx.client?.userAgent ?? "")) return { active, count };
-  const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
-  const dedupKey = dedupKeyOf(ctx, resource, day, actorId);
+  const [state] = await readStates(ctx, [resource], actorId);
+  if (!state) throw noSuchResource(resource);
+  const { day, dedupKey, active, count } = state;
+  if (active || dedupKey === null) return { active, count };
   countPublicWrite(ctx, actorId);
   buffer.add({ tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey });
   return { active: true, count };
@@ -77,29 +75,30 @@ const selectStates = forEachKind((kind) =>
   ),
 );
 
-/** The views of resources that are public, and whether the caller's view counts today. */
-async function readStates(ctx: Ctx, resources: readonly Resource[], visitor: string | undefined) {
+/** The views of resources that are public, and whether the caller's view counts today. Bots have no dedup key. */
+async function readStates(ctx: Ctx, resources: readonly Resource[], actorId: string | null) {
   const [first] = resources;
   if (first === undefined) return [];
   const day = dayOf(ctx.now());
-  const actorId = findActor(ctx, visitor);
-  const keyOf = (resource: Resource) =>
-    isBot(ctx.client?.userAgent ?? "") ? null : dedupKeyOf(ctx, resource, day, actorId);
-  const keys = new Map(resources.map((resource) => [resource.id, keyOf(resource)]));
+  const isCounting = !isBot(ctx.client?.userAgent ?? "");
+  const keys = new Map(
+    resources.map((resource) => [resource.id, isCounting ? dedupKeyOf(ctx, resource, day, actorId) : null]),
+  );
   const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
-  const isKnown = (id: string) => ctx.memory?.views.isKnown(keys.get(id) ?? "") === true;
   const states = await all(ctx.db, selectStates[first.kind], values);
   return states.map(({ id, views: count, isCounted }) => {
-    return { resource_id: id, active: isCounted || isKnown(id), count };
+    const dedupKey = keys.get(id) ?? null;
+    const active = isCounted || ctx.memory?.views.isKnown(dedupKey ?? "") === true;
+    return { id, day, dedupKey, active, count };
   });
 }
 
 export async function getManyViews(ctx: Ctx, { ids, visitor, ...call }: ManyViews) {
   const resources = parseResources(call, ids);
-  const states = await readStates(ctx, resources, visitor);
+  const states = await readStates(ctx, resources, findActor(ctx, visitor));
   const [first] = resources;
   if (first?.kind === "declared" && states.length === 0) throw noSuchResource(first);
-  return states;
+  return states.map(({ id, active, count }) => ({ resource_id: id, active, count }));
 }
 
 /** Returns the views of a resource, in total and by day (UTC, oldest first). Errors: validationFailed, notFound. */
@@ -110,7 +109,7 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const { type, id: resourceId } = resource;
   const values = { tenantId: ctx.tenant.id, type, resourceId, first: days[0], last: days.at(-1) };
   const [[state], series] = await Promise.all([
-    readStates(ctx, [resource], input.visitor),
+    readStates(ctx, [resource], findActor(ctx, input.visitor)),
     all(ctx.db, selectDays, values),
   ]);
   if (!state) throw noSuchResource(resource);

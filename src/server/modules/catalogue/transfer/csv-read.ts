@@ -1,5 +1,6 @@
 import { CsvError, parse } from "csv-parse";
 import { validationFailed } from "../../../errors.ts";
+import { detectDelimiter } from "../../../values/csv-table.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
 import type { Fields, ImportItem, Row, RowError } from "./import-item.ts";
 import { checkRow, findBadText, maxRecordLength, unreadableItem } from "./import-item.ts";
@@ -9,14 +10,13 @@ import { wooCommerce } from "./migration/woocommerce.ts";
 
 /** Consecutive rows are variants of one product if they agree in the first of these columns that both have. */
 const keyColumns = ["id", "slug", "sku", "title"];
-const delimiters = [",", ";", "\t"] as const;
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
 /** Reads a CSV file. Reports what it omits from a shop's export. Errors: validationFailed for a bad header. */
 export async function* readCsv(text: AsyncIterable<string>, delimiter?: string, report = newReport()) {
-  const [header, whole] = await peekHeader(text);
-  const separator = delimiter ?? detectDelimiter(header);
+  const [start, whole] = await peekHeader(text);
+  const separator = delimiter ?? detectDelimiter(start);
   const rows = readRows(whole, separator);
   try {
     const { value: names } = await rows.next();
@@ -69,12 +69,7 @@ async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGe
     if (start !== "") yield start;
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
   }
-  return [start.split(/[\r\n]/, 1)[0] ?? "", whole()];
-}
-
-function detectDelimiter(header: string): string {
-  const counts = delimiters.map((delimiter) => header.split(delimiter).length);
-  return delimiters[counts.indexOf(Math.max(...counts))] as string;
+  return [start, whole()];
 }
 
 /** Yields the rows with their line numbers. Throws CsvError with its line, after all rows before it. */
