@@ -153,13 +153,11 @@ test("create and update take variants, which update finds by SKU or options", as
   expect((await failure("product", "create", ...args, ...tooMany)).error.message).toContain("at most 100 variants");
 });
 
-test("delete says what has the product, and restore brings it back by id, slug or SKU, or says what to change", async () => {
+test("delete asks, and restore brings it back by id, slug or SKU, or says what to change", async () => {
   const beaker = ["--title", "Old beaker", "--price", "12", "--sku", "OLD-1"];
   const { product_id: id } = await json<Product>("product", "create", "-n", "other", ...beaker);
   const remove = ["product", "delete", "-n", "other", "OLD-1"];
-  expect((await failure(...remove)).error.remedy).toBe(
-    "Delete product old-beaker (Old beaker)? It is in 0 open orders and 0 wishlists.",
-  );
+  expect((await failure(...remove)).error.remedy).toBe("Delete product old-beaker (Old beaker)?");
   expect((await run([...remove, "--yes"])).stderr).toContain(`To bring it back: bodega product restore -n other ${id}`);
   const restore = ["product", "restore", "-n", "other"];
   expect((await failure(...restore, "old")).error).toMatchObject({ code: 5301, remedy: "Deleted last: old-beaker" });

@@ -1,13 +1,10 @@
 import { expect, test } from "bun:test";
 import { createCategory, deleteCategory } from "../../src/server/modules/catalogue/categories/service.ts";
 import { listProducts } from "../../src/server/modules/catalogue/list/list.ts";
-import { countUses, restoreProduct } from "../../src/server/modules/catalogue/products/restore.ts";
+import { restoreProduct } from "../../src/server/modules/catalogue/products/restore.ts";
 import { createProduct, deleteProduct } from "../../src/server/modules/catalogue/products/service.ts";
 import { deleteVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
 import { addPicture, purgePictures, unusedMs } from "../../src/server/modules/media/service.ts";
-import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
-import { createUser } from "../../src/server/modules/users/service.ts";
-import { addToWishlist } from "../../src/server/modules/wishlist/service.ts";
 import { type ProductReply, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { newPng } from "../support/pictures.ts";
@@ -75,15 +72,5 @@ onEachDatabase((suite) => {
     expect(await failureOf(restoreProduct(ctx, id))).toMatchObject({ code: 5301 });
     const elsewhere = await tenantContext(await suite.shop());
     expect(await failureOf(restoreProduct(elsewhere, other.id))).toMatchObject({ code: 5301 });
-  });
-
-  test("open orders and wishlists of a product are counted", async () => {
-    const ctx = await tenantContext(await suite.shop());
-    const { id } = parse(await createProduct(ctx, { title: "Plate", price: 1 }));
-    await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id: id, quantity: 1 }] }));
-    await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id: id, quantity: 2 }] }));
-    const { id: customerId } = await createUser(ctx, { email: "ada@example.com" });
-    await addToWishlist(ctx, { customerId, subject: undefined }, { product_id: id });
-    expect(await countUses(ctx, id)).toEqual({ open_orders: 2, wishlists: 1 });
   });
 });

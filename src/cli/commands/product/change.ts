@@ -138,17 +138,14 @@ export const deleteCommand = defineCommand({
   done: "Deleted product {title}.",
   async run(args, console) {
     const { deleteProduct, getProduct } = await service();
-    const { countUses } = await deleted();
-    const { json, uses } = await withTenant(args, console, async (ctx) => {
-      const id = await findWhole(ctx, args.product);
-      return { json: (await getProduct(ctx, id)).json, uses: await countUses(ctx, id) };
-    });
+    const { json } = await withTenant(args, console, async (ctx) =>
+      getProduct(ctx, await findWhole(ctx, args.product)),
+    );
     const { id, title, slug, variants } = JSON.parse(json) as ProductDocument;
     const all = variants.length === 0 ? "" : ` with its ${countOf(variants.length, "variant")}`;
-    const named = `${countOf(uses.open_orders, "open order")} and ${countOf(uses.wishlists, "wishlist")}`;
-    await confirmAction(console, `Delete product ${slug} (${title})${all}? It is in ${named}.`);
+    await confirmAction(console, `Delete product ${slug} (${title})${all}?`);
     await withTenant(args, console, (ctx) => deleteProduct(ctx, id, null));
-    await printRecord(console, { product_id: id, slug, title, deleted: true, ...uses });
+    await printRecord(console, { product_id: id, slug, title, deleted: true });
     await info(console, `To bring it back: bodega product restore -n ${args.namespace} ${id}`);
   },
 });

@@ -6,23 +6,12 @@ import { AppError, conflict, notFound } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { recordEvent } from "../../events/service.ts";
 import { media } from "../../media/table.ts";
-import { orderLines, orders } from "../../orders/table.ts";
-import { wishlistItems } from "../../wishlist/table.ts";
 import { categories } from "../categories/table.ts";
 import { withDeferredSummaries } from "../variants/variant-input.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { explainConflicts } from "./resolve.ts";
 import { getProduct } from "./service.ts";
 import { products, productVariants } from "./table.ts";
-
-const selectUses = statement<{ open_orders: number; wishlists: number }>(sql`
-  select (select count(distinct ${orders.id}) from ${orders} join ${orderLines} l on l.order_id = ${orders.id}
-      where ${ofStore(orders)} and status in ('pending', 'paid') and l.product_id = ${param("id")}) as open_orders,
-    (select count(*) from ${wishlistItems} where ${ofStore(wishlistItems)} and product_id = ${param("id")}) as wishlists`);
-
-export async function countUses(ctx: Ctx, id: string) {
-  return (await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id })) ?? { open_orders: 0, wishlists: 0 };
-}
 
 const isDeleted = sql`${ofStore(products)} and ${isNotNull(products.deletedAt)}`;
 const name = param("name");
