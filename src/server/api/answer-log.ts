@@ -18,7 +18,6 @@ interface Answered {
   meter: RouteMeter;
   requestId: string;
   started: number;
-  authenticatedAt?: number | undefined;
   failure: unknown;
   namespace?: string | undefined;
   tenant?: Tenant | undefined;
@@ -28,7 +27,7 @@ interface Answered {
 }
 
 export function logAnswer(deps: LogDeps, answered: Answered): void {
-  const { request, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor, isProbe } = answered;
+  const { request, meter, requestId, started, failure, namespace, tenant, actor, isProbe } = answered;
   const { status } = answered.response;
   const ms = performance.now() - started;
   const code = failure === undefined ? undefined : codeOfFailure(failure);
@@ -45,7 +44,6 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
     status,
     code,
     ms,
-    authenticated_ms: authenticatedAt && authenticatedAt - started,
     request_id: requestId,
     namespace,
     caller: idOf(actor),

@@ -45,7 +45,6 @@ interface Found {
   tenant?: Tenant;
   actor?: Actor;
   counting?: Promise<void>;
-  authenticatedAt?: number;
   failure?: unknown;
 }
 
@@ -85,9 +84,9 @@ export async function answerRoute(
     : answerWith(deps.lookup.find));
   if (received) (await received).release?.();
   deps.meter.inFlight--;
-  const { tenant, actor, authenticatedAt, failure } = found;
+  const { tenant, actor, failure } = found;
   const namespace = found.sent?.common.namespace || undefined;
-  const who = { namespace, tenant, actor, authenticatedAt };
+  const who = { namespace, tenant, actor };
   logAnswer(found.deps, { request, response, meter, requestId, started, failure, ...who });
   return response;
 }
@@ -162,7 +161,6 @@ async function admit(
   const authenticated = authenticate(deps, route.access, attempt);
   const actor = authenticated instanceof Promise ? await authenticated : authenticated;
   found.actor = actor;
-  if (deps.logFrom === 0) found.authenticatedAt = performance.now();
   authorize(route.access, actor);
   return actor;
 }

@@ -11,7 +11,6 @@ export interface RequestLogEntry {
   status: number;
   code?: number | undefined;
   ms: number;
-  authenticated_ms?: number | undefined;
   request_id: string;
   namespace?: string | undefined;
   caller?: string | undefined;
@@ -33,15 +32,13 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   const { method, path, status, code, request_id, namespace, caller, ip, origin, fault } = entry;
   const time = toTimestamp(entry.at);
   const ms = round(entry.ms);
-  const authenticated_ms = entry.authenticated_ms === undefined ? undefined : round(entry.authenticated_ms);
   if (form === "json") {
     const { at: _, ...rest } = entry;
     const sent = { namespace: namespace && shorten(namespace), origin: origin && shorten(origin) };
-    const whole = { time, ...rest, path: shorten(path), ms, authenticated_ms, ...sent };
+    const whole = { time, ...rest, path: shorten(path), ms, ...sent };
     return `${JSON.stringify(whole)}\n`;
   }
   let line = `${time} ${method} ${visible(path)} ${status} ${ms}ms`;
-  if (authenticated_ms !== undefined) line += ` authenticated=${authenticated_ms}ms`;
   if (code !== undefined) line += ` code=${code}`;
   if (namespace !== undefined) line += ` namespace=${visible(namespace)}`;
   if (caller !== undefined) line += ` caller=${caller}`;

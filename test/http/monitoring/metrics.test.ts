@@ -201,15 +201,3 @@ test("requests below the log level are counted", async () => {
   expect(after.sum("bodega_http_errors_total", code) - before.sum("bodega_http_errors_total", code)).toBe(1);
   await silent.stop();
 });
-
-test("at level debug a line has the time of authentication", async () => {
-  const loud = startTestApp({ db: database.db, logLevel: "debug" });
-  await fetch(`${loud.url}/products/?namespace=${shop.namespace}`, { headers: { authorization: shop.auth } });
-  const [entry] = loud.entries;
-  expect(entry?.authenticated_ms).toBeGreaterThan(0);
-  expect(entry?.authenticated_ms).toBeLessThanOrEqual(entry?.ms as number);
-  expect(loud.lines.join("")).toMatch(/ authenticated=[\d.]+ms .*"authenticated_ms":[\d.]+,/s);
-  await shop.call("GET /products/");
-  expect(app.entries.at(-1)?.authenticated_ms).toBeUndefined();
-  await loud.stop();
-});
