@@ -1,18 +1,18 @@
-import type { CittyPlugin } from "citty";
+import * as citty from "citty";
 import { malformedRequest } from "../server/errors.ts";
 import { attempt } from "../server/values/attempt.ts";
 import { commandTree } from "./commands/command-tree.ts";
 import type { GivenValues } from "./framework/args.ts";
-import { type CommandGroup, type Load, type ReadyRun, type Run, runCommand } from "./framework/command.ts";
-import { findCommand, incompleteError } from "./framework/find-command.ts";
+import type { CommandGroup, Load, ReadyRun, Run } from "./framework/command.ts";
+import { findCommand } from "./framework/find-command.ts";
 import { askForMissing, findMissing } from "./framework/questions.ts";
-import { asksForHelp, readArgs, refuseTogether } from "./framework/read-args.ts";
+import { readArgs, refuseTogether, type Token, tokenize } from "./framework/read-args.ts";
 import { reportError } from "./framework/report-error.ts";
 import { type Console, createConsole, info, printJson } from "./terminal/console.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Reads the arguments, finds the store, and asks for what is missing, before citty runs the command. */
-const preparation: CittyPlugin = {
+const preparation: citty.CittyPlugin = {
   name: "preparation",
   async setup({ rawArgs, data }) {
     const run: ReadyRun = data;
@@ -38,11 +38,25 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     if (typeof target !== "function" && !isHelp && rest.length > 0) throw incompleteError(target, path);
     if (isHelp || typeof target !== "function") return await printHelp(path, target, run);
     run.command = await target();
-    if (asksForHelp(rest, run.command.args)) return await printHelp(path, target, run);
-    return await runCommand(run.command, rest, [preparation], run);
+    // Help takes precedence over every error.
+    if (tokenize(rest, run.command.args).some(isHelpFlag)) return await printHelp(path, target, run);
+    // Citty parses nothing: it drops values, and would throw before the plugin can ask.
+    const command = { ...run.command, args: {}, plugins: [preparation] };
+    const { result } = await citty.runCommand(command, { rawArgs: rest, data: run });
+    return typeof result === "number" ? result : 0;
   } catch (error) {
     return reportError(error, run);
   }
+}
+
+function isHelpFlag(token: Token): boolean {
+  return token.kind === "option" && token.flag === "help" && !token.inlineValue;
+}
+
+function incompleteError({ subCommands }: CommandGroup, path: string[]) {
+  const line = ["bodega", ...path, path.length > 0 ? "<subcommand>" : "<command>"].join(" ");
+  const remedy = `Choose one of ${Object.keys(subCommands).join(", ")}.`;
+  return malformedRequest(`Incomplete command "${line}".`, { remedy });
 }
 
 async function printHelp(path: string[], target: Load | CommandGroup, { json, terminal }: Run): Promise<number> {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findReason } from "../../src/cli/framework/report-error.ts";
+import { findReason } from "../../src/cli/terminal/find-reason.ts";
 import { escapeControls, escapeJson, layOutTable, truncateText } from "../../src/cli/terminal/text.ts";
 import { makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 

@@ -1,4 +1,4 @@
-import * as citty from "citty";
+import type * as citty from "citty";
 import type { Console } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import {
@@ -49,12 +49,6 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
     return definition.run(values as ArgValues<T> & SharedValues, { ...console, done: isDryRun ? undefined : done });
   };
   return { meta: { description }, args, examples, notes, oneOf, anyOf, exclusive, run };
-}
-
-/** Runs a command after the plugins. Citty parses nothing: it drops values, and would throw before a plugin can ask. */
-export async function runCommand(command: Command, rawArgs: string[], plugins: citty.CittyPlugin[], data: Run) {
-  const { result } = await citty.runCommand({ ...command, args: {}, plugins }, { rawArgs, data });
-  return typeof result === "number" ? result : 0;
 }
 
 function parseValues(args: CommandArgs, given: GivenValues): Record<string, unknown> {

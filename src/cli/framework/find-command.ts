@@ -41,9 +41,3 @@ function findSubCommand({ subCommands }: CommandGroup, path: string[], word: str
   const remedy = meant === undefined ? `Run "${before} -h" for the commands.` : `Did you mean "${before} ${meant}"?`;
   throw malformedRequest(`Unknown command ${JSON.stringify([...path, word].join(" "))}.`, { remedy });
 }
-
-export function incompleteError({ subCommands }: CommandGroup, path: string[]) {
-  const line = ["bodega", ...path, path.length > 0 ? "<subcommand>" : "<command>"].join(" ");
-  const remedy = `Choose one of ${Object.keys(subCommands).join(", ")}.`;
-  return malformedRequest(`Incomplete command "${line}".`, { remedy });
-}

@@ -10,17 +10,8 @@ export function parseDuration(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** A future time, given as RFC 3339 or as a duration from now, as RFC 3339 in UTC. */
-export function parseFutureTime(flag: string, text: string): string {
-  return parseTime(flag, text, 1);
-}
-
-/** As `parseFutureTime`, with a duration before now, or a day, whose beginning in UTC counts. */
-export function parsePastTime(flag: string, text: string): string {
-  return parseTime(flag, text, -1);
-}
-
-function parseTime(flag: string, text: string, direction: 1 | -1): string {
+/** Reads RFC 3339, a duration from now (or before now), and of the past also a day, which begins in UTC. */
+const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);
   const given = isDay && direction > 0 ? undefined : readTime(text.replace(" ", "T"));
@@ -29,7 +20,10 @@ function parseTime(flag: string, text: string, direction: 1 | -1): string {
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const day = direction < 0 ? ", a day such as 2026-11-01" : "";
   throw invalidFlag(flag, `must be a duration such as 90d${day}, or a time such as 2030-01-31T00:00:00Z`);
-}
+};
+
+export const parseFutureTime = timeParser(1);
+export const parsePastTime = timeParser(-1);
 
 export function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);

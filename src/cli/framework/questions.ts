@@ -9,8 +9,6 @@ import { isGiven } from "./parse-values.ts";
 
 export type FindNames = (kind: string, values: GivenValues, console: Console) => Promise<OfferedName[]>;
 
-const maxListed = 10;
-
 /** Asks for missing arguments at a terminal. Without one, throws malformedRequest, which names all of them. */
 export async function askForMissing(run: ReadyRun, findNames: FindNames): Promise<void> {
   const { command, console, values } = run;
@@ -43,7 +41,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   const { completes: kind = "file", options } = arg;
   // The command itself will report errors.
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
-  if (names.length > 0 && names.length <= maxListed && !console.quiet) {
+  if (names.length > 0 && names.length <= 10 && !console.quiet) {
     const fields = names.map(({ value, description }) => [`  ${value}`, escapeControls(description)] as const);
     await console.writeError(renderFields(fields, { width: console.screen?.columns, color: false }));
   }

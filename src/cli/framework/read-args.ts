@@ -113,11 +113,6 @@ export function tokenize(argv: string[], args: CommandArgs) {
   });
 }
 
-/** Whether `-h` or `--help` is given, which takes precedence over every error. */
-export function asksForHelp(argv: string[], args: CommandArgs): boolean {
-  return tokenize(argv, args).some((token) => token.kind === "option" && token.flag === "help" && !token.inlineValue);
-}
-
 export function unknownFlagError(flag: string, args: CommandArgs, hint?: string) {
   const known = flagsOf(args).map(([name]) => name);
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;

@@ -1,6 +1,7 @@
 import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { CancelledError, fitSentence } from "../terminal/console.ts";
+import { findReason } from "../terminal/find-reason.ts";
 import { escapeJson } from "../terminal/text.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
@@ -65,19 +66,4 @@ function findArg(field: string, { command, values }: Run): string | undefined {
   const matching = whole.length > 0 ? whole : named(base);
   const found = matching.find(([name]) => isGiven(values[name])) ?? matching[0];
   return found && formatArg(...found);
-}
-
-/** Describes an unexpected error in one line, without paths. It is the innermost cause: Drizzle's contain SQL. */
-export function findReason(error: unknown): string {
-  if (error instanceof AppError) return error.message;
-  let innermost = error;
-  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
-  if (!(innermost instanceof Error)) return "unknown";
-  const { code } = innermost as NodeJS.ErrnoException;
-  const name = typeof code === "string" ? code : innermost.name;
-  const line = innermost.message.split("\n")[0] ?? "";
-  const hasSql = /\b(select|insert|update|delete|create|alter|drop|pragma|begin|query)\b/i.test(line);
-  const hasPath = /(file:|\/)\S*(\$bunfs|~BUN|node_modules|\.[cm]?[jt]s\b|bodega\b)/.test(line);
-  if (line === "" || hasSql || hasPath) return name;
-  return line.startsWith(name) ? line : `${name}: ${line}`;
 }

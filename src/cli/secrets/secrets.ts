@@ -11,8 +11,6 @@ import { escapeControls } from "../terminal/text.ts";
 const maxBytes = 4096;
 // The alphabet omits characters that look alike: 0 O o, 1 l I.
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-const groups = 5;
-const groupLength = 5;
 
 export const passwordNote =
   "A password needs at least 16 characters with a lowercase letter, an uppercase letter, a digit and a special character, " +
@@ -106,8 +104,8 @@ export async function askStrongPassword(): Promise<NewPassword> {
 /** Generates a password that satisfies the policy (specification, section 8): 145 random bits, in readable groups. */
 function makePassword(): string {
   for (;;) {
-    const makeGroup = () => Array.from({ length: groupLength }, () => letters[randomInt(letters.length)]).join("");
-    const password = Array.from({ length: groups }, makeGroup).join("-");
+    const characters = Array.from({ length: 25 }, () => letters[randomInt(letters.length)]).join("");
+    const password = characters.replaceAll(/.{5}(?=.)/g, "$&-");
     if (/[a-z]/.test(password) && /[A-Z]/.test(password) && /\d/.test(password)) return password;
   }
 }

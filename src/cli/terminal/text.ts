@@ -133,16 +133,15 @@ function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] 
 }
 
 function fitWidths(columns: readonly Cells[], total: number | undefined): number[] {
-  const widths = columns.map(({ width }) => width);
-  const widthOf = (index: number) => widths[index] ?? 0;
+  const sizes = columns.map(({ width, minWidth }) => ({ width, minWidth }));
   const room = (total ?? Number.POSITIVE_INFINITY) - gap * (columns.length - 1);
-  while (sum(widths) > room) {
-    const open = columns.flatMap(({ minWidth }, index) => (widthOf(index) > minWidth ? [index] : []));
-    const [widest] = open.sort((a, b) => widthOf(b) - widthOf(a));
+  while (sum(sizes.map(({ width }) => width)) > room) {
+    const open = sizes.filter(({ width, minWidth }) => width > minWidth);
+    const [widest] = open.sort((a, b) => b.width - a.width);
     if (widest === undefined) break;
-    widths[widest] = widthOf(widest) - 1;
+    widest.width -= 1;
   }
-  return widths;
+  return sizes.map(({ width }) => width);
 }
 
 function sum(numbers: number[]): number {

@@ -16,21 +16,16 @@ import type { Outcome } from "./plan.ts";
 
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
   if (console.json) return printJson(console, toJson(outcome));
-  if (!console.quiet) return printGuide(console, outcome);
   const { key, password } = outcome.secrets;
-  const { store, owner, key: issued } = outcome.setup;
-  const id = issued?.app_id ?? store.namespace;
-  const lines = [key === undefined ? id : `${id}:${key}`, password && `${owner?.id}:${password}`];
-  await console.write(lines.map((line) => (line ? `${escapeControls(line)}\n` : "")).join(""));
-}
-
-async function printGuide(console: Console, outcome: Outcome): Promise<void> {
-  const { secrets, config, runningUrl } = outcome;
-  for (const sentence of outcome.kept) await info(console, `kept: ${sentence}`);
-  await console.write(formatGuide(outcome, runningUrl ?? addressOf(config), console.columns));
-  if ((secrets.key ?? secrets.password) !== undefined) {
-    await warn(console, "Save the secrets now. They won't be shown again.");
+  if (console.quiet) {
+    const { store, owner, key: issued } = outcome.setup;
+    const id = issued?.app_id ?? store.namespace;
+    const lines = [key === undefined ? id : `${id}:${key}`, password && `${owner?.id}:${password}`];
+    return console.write(lines.map((line) => (line ? `${escapeControls(line)}\n` : "")).join(""));
   }
+  for (const sentence of outcome.kept) await info(console, `kept: ${sentence}`);
+  await console.write(formatGuide(outcome, outcome.runningUrl ?? addressOf(outcome.config), console.columns));
+  if ((key ?? password) !== undefined) await warn(console, "Save the secrets now. They won't be shown again.");
 }
 
 function toJson({ setup, secrets, files, settings, config, kept, runningUrl }: Outcome) {

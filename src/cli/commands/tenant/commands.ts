@@ -77,10 +77,10 @@ function toFields(tenant: TenantDetails): object {
 async function confirmOrders(console: Console, input: TenantInput, load: () => Promise<TenantDetails>): Promise<void> {
   const { country, pricesIncludeTax, hold, transferHold } = input;
   const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };
-  const given = Object.entries(next).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return;
   const before = await load();
-  const changed = given.filter(([name, value]) => value !== before[name as keyof typeof next]);
+  const changed = Object.entries(next).filter(
+    ([name, value]) => value !== undefined && value !== before[name as keyof typeof next],
+  );
   if (changed.length === 0) return;
   const shown = new Map(Object.entries(toFields({ ...before, ...Object.fromEntries(changed) })));
   const parts = changed.map(([name]) => `${name.replaceAll("_", " ")} ${formatValue(shown.get(name))}`);

@@ -8,7 +8,7 @@ import { readServerStatus } from "../../../server/monitoring/listeners.ts";
 import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
-import { findReason } from "../../framework/report-error.ts";
+import { findReason } from "../../terminal/find-reason.ts";
 import { probeHealth } from "../health/health.ts";
 import { buildInfo } from "../version.ts";
 
