@@ -20,11 +20,12 @@ interface Rates<Rate> {
 export function defineRates<Rate>({ noun, example, notes, replace, list, view, without }: Rates<Rate>) {
   const printRates = (args: StoreArgs, console: Console, read: Rates<Rate>["list"]) =>
     withTenant(args, console, async (ctx) => {
-      const { listUntaxedCountries } = await import("../../../server/modules/shipping/service.ts");
+      const { listUntaxed } = await import("../../../server/modules/shipping/service.ts");
       const rates = await read(ctx);
       const empty = `No ${noun} rates: ${without}. Set them: bodega ${noun} set -n ${args.namespace} ${example}`;
       await printList(console, rates, { ...view(rates, ctx), empty });
-      const countries = (await listUntaxedCountries(ctx)).join(", ");
+      const untaxed = await listUntaxed(ctx, ctx.tenant);
+      const countries = untaxed.map(({ country }) => country).join(", ");
       const risk = `The store ships to ${countries} and has no tax rate there, so these orders have no tax.`;
       if (countries !== "") await warn(console, risk);
     });

@@ -1,7 +1,8 @@
 import type { Static } from "@sinclair/typebox";
-import type { Ctx } from "../../context.ts";
+import { sql } from "drizzle-orm";
+import type { Ctx, SystemCtx, Tenant } from "../../context.ts";
 import { jsonOf, pick } from "../../db/selection.ts";
-import { all, bind, ofStore, params, statement } from "../../db/statement.ts";
+import { all, bind, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
@@ -11,8 +12,9 @@ import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
 import { requireTaxClass } from "../taxes/model.ts";
-import { listTaxRates } from "../taxes/service.ts";
+import { taxRates } from "../taxes/table.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
+import { tenants } from "../tenants/table.ts";
 import type { ShippingOffer, ShippingQuery, ShippingRate, ShippingRateInput } from "./model.ts";
 import { shippingRates } from "./table.ts";
 import { normalizePostcode, zoneOf } from "./zones.ts";
@@ -166,10 +168,15 @@ export function nameIn(ctx: Ctx, { name, names }: StoredRate, lang: string | und
   return (tag && names[tag]) ?? name;
 }
 
-/** The countries that the store ships to and has no tax rate for, if it has tax rates at all. */
-export async function listUntaxedCountries(ctx: Ctx): Promise<string[]> {
-  const [rates, taxes] = await Promise.all([readShippingRates(ctx), listTaxRates(ctx)]);
-  if (taxes.length === 0) return [];
-  const known = new Set(["*", ...taxes.map(({ country }) => country)]);
-  return [...new Set(rates.flatMap(({ countries }) => countries))].filter((country) => !known.has(country)).sort();
-}
+// Stores without any rate charge no tax.
+const selectUntaxed = statement<{ namespace: string; country: string }>(sql`
+  select distinct t.namespace, c.value as country
+  from ${tenants} t join ${shippingRates} r on r.tenant_id = t.id join json_each(r.countries) c
+  where t.status = 'active' and (${param("tenantId")} is null or t.id = ${param("tenantId")}) and c.value <> '*'
+    and exists (select 1 from ${taxRates} x where x.tenant_id = t.id)
+    and not exists (select 1 from ${taxRates} x where x.tenant_id = t.id and x.country = c.value)
+  order by t.namespace, c.value`);
+
+/** The countries that a store, or each store, ships to and has no tax rate for, if it has tax rates at all. */
+export const listUntaxed = (ctx: SystemCtx, tenant: Tenant | null) =>
+  all(ctx.db, selectUntaxed, { tenantId: tenant?.id ?? null });
