@@ -1,7 +1,16 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { readServerStatus } from "../../src/server/monitoring/listeners.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
@@ -22,7 +31,7 @@ let unit: Unit;
 beforeAll(() => {
   file = join(makeDir(), `bodega-${next}`);
   build("--entry", join(import.meta.dir, "../support/next-executable.ts"), "--version", next, "--outfile", file);
-  writeFileSync(join(dirname(file), "SHA256SUMS"), `${hashOf(file)}  bodega-${next}\n`);
+  listChecksum(file);
 }, timeoutMs);
 
 beforeEach(() => {
@@ -32,8 +41,9 @@ beforeEach(() => {
 
 afterEach(() => unit.stop());
 
-function hashOf(path: string): string {
-  return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
+/** Adds a file to SHA256SUMS beside it. */
+function listChecksum(path: string, hash = new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")) {
+  appendFileSync(join(dirname(path), "SHA256SUMS"), `${hash}  ${basename(path)}\n`);
 }
 
 /** Opens a shop and serves it by the unit. */
@@ -140,7 +150,8 @@ test(
     await openShop(binary);
     const old = join(makeDir(), "bodega");
     copyFileSync(binary.path, old);
-    const install = ["upgrade", old, "--sha256", hashOf(old), "--yes"];
+    listChecksum(old);
+    const install = ["upgrade", old, "--yes"];
     expect(await binary.run("upgrade", file, "--yes")).toMatchObject({ code: 0 });
     expect(await binary.run(...install)).toMatchObject({ code: 0 });
     expect(await binary.json("version")).toMatchObject({ version: present });
@@ -160,7 +171,8 @@ test(
     await openShop(binary);
     const other = join(makeDir(), "bodega");
     copyFileSync(binary.path, other);
-    const install = ["upgrade", other, "--sha256", hashOf(other), "--yes"];
+    listChecksum(other);
+    const install = ["upgrade", other, "--yes"];
     expect(await binary.run(...install, "--dry-run")).toMatchObject({ code: 0 });
     const db = new Database(join(binary.dir, "bodega-data/bodega.db"));
     db.run("UPDATE __bodega_migrations SET hash = 'other'");
@@ -184,7 +196,8 @@ test(
     const dir = makeDir();
     const make = (name: string, change: (bytes: Buffer) => Buffer) => {
       writeFileSync(join(dir, name), change(readFileSync(file)), { mode: 0o755 });
-      return ["upgrade", join(dir, name), "--sha256", hashOf(join(dir, name))];
+      listChecksum(join(dir, name));
+      return ["upgrade", join(dir, name)];
     };
     const otherMachine = make("other-machine", (bytes) => {
       // The machine's number in the header of the executable: that of ARM or, on ARM, of x64.
@@ -193,10 +206,14 @@ test(
     });
     const locked = make("locked", (bytes) => bytes);
     chmodSync(join(dir, "locked"), 0o644);
+    const altered = join(dir, "altered");
+    const unlisted = join(dir, "unlisted");
+    for (const path of [altered, unlisted]) copyFileSync(file, path);
+    listChecksum(altered, "0".repeat(64));
     for (const [line, message] of [
       [["upgrade", join(dir, "none")], "not found"],
-      [["upgrade", file, "--sha256", "0".repeat(64)], "The checksum of"],
-      [["upgrade", join(dir, "locked")], "SHA256SUMS"],
+      [["upgrade", altered], "The checksum of"],
+      [["upgrade", unlisted], "SHA256SUMS"],
       [locked, "chmod +x"],
       [otherMachine, "is not a Bodega executable for this machine"],
       [make("text", () => Buffer.from("Dear reader")), "is not a Bodega executable for this machine"],

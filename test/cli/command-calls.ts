@@ -67,7 +67,8 @@ function makeProgram(dir: string): string[] {
   const path = join(dir, "next-bodega");
   const text = `#!/bin/sh\nexec ${program.map(quoteWord).join(" ")} "$@"\n`;
   writeFileSync(path, text, { mode: 0o755 });
-  return [path, "--sha256", createHash("sha256").update(text).digest("hex")];
+  writeFileSync(join(dir, "SHA256SUMS"), `${createHash("sha256").update(text).digest("hex")}  next-bodega\n`);
+  return [path];
 }
 
 /** Every command by its path. A missing command fails the tests that run all of them. */

@@ -19,21 +19,19 @@ const readyMs = 300_000;
 
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Compares the SHA-256 of a file with `given` or SHA256SUMS beside it. Errors: notFound, validationFailed. */
-export function verifyChecksum(file: string, given: string | undefined): void {
+/** Compares the SHA-256 of a file with its line in SHA256SUMS beside it. Errors: notFound, validationFailed. */
+export function verifyChecksum(file: string): void {
   const content = attempt(() => fs.readFileSync(file));
   if (content === undefined) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
-  const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n");
-  const [listed] = lines?.map((line) => line.split(/ [ *]/)).find(([, name]) => name === basename(file)) ?? [];
-  const expected = given?.toLowerCase() ?? listed;
+  const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n") ?? [];
+  const [expected] = lines.map((line) => line.split(/ [ *]/)).find(([, name]) => name === basename(file)) ?? [];
   if (expected === undefined) {
-    const remedy = `Give the checksum of the release: bodega upgrade ${quoteWord(file)} --sha256 <hex>`;
+    const remedy = "Download the release's SHA256SUMS into this directory.";
     throw notFound("checksum", basename(file), { in: sums, remedy });
   }
   if (Bun.SHA256.hash(content, "hex") === expected) return;
-  const remedy = `Get the file again, then compare its checksum: sha256sum ${quoteWord(file)}`;
-  throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy });
+  throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy: "Download the file again." });
 }
 
 /** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */

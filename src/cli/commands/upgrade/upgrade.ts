@@ -14,14 +14,13 @@ export default defineCommand({
   args: {
     file: { type: "positional", required: false, completes: "file", description: "Executable of the new version" },
     back: { type: "boolean", description: "Go back to the version before the last upgrade" },
-    sha256: valueArg("hex", "SHA-256 of the file (default: its line in SHA256SUMS beside it)"),
     unit: valueArg("name", "Unit with which systemd runs the server", { default: "bodega.service" }),
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
   oneOf: ["file", "back"],
   examples: ["bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run", "bodega upgrade --back"],
   notes: [
-    "It checks the file, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
+    "It compares the file with SHA256SUMS beside it, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
       "ready, the old one runs again.",
     "The previous version is kept beside the executable. If the new one has migrated the database, --back restores the copy " +
       "from before the migration; the database that it replaces is kept in backups.",
@@ -36,7 +35,7 @@ export default defineCommand({
     const version = await import("./change-version.ts");
     const installed = ownCommand.at(-1) as string;
     const file = given === undefined ? version.previousOf(installed) : resolve(given);
-    if (given !== undefined) version.verifyChecksum(file, args.sha256);
+    if (given !== undefined) version.verifyChecksum(file);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
     const other = await version.inspectVersion(file, config);
     const { version: to, pending } = other;
