@@ -3,7 +3,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -83,9 +82,6 @@ async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promi
 }
 
 const long = "2001-01-01T00:00:00.000Z";
-const addDevice = `insert into push_registrations
-  (id, tenant_id, platform, target_key, target, secret_hash, created_at, updated_at)
-  select 'reg_ios', id, 'ios', 'k', 't', 's', '${long}', '${long}' from tenants`;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 type Fault = (shop: Shop) => unknown;
 const changed =
@@ -198,7 +194,6 @@ test("--fix fixes only what is safe, and records it in the audit log", async () 
 
 /** Faults whose remedy is not a command, or does not fix them alone. */
 const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][] = [
-  ["devices without push credentials", "push warning subject=ios", /BODEGA_APNS_KEY/, changed(addDevice)],
   ["no mail server", "mail warning", /BODEGA_SMTP_URL .*: bodega init$/, none],
   [
     "a silent mail server",
@@ -257,12 +252,6 @@ const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][]
     },
   ],
   [
-    "a directory for backups that cannot be written",
-    "backups error",
-    /BODEGA_BACKUP_TO/,
-    ({ env, productFile }) => Object.assign(env, { BODEGA_BACKUP_TO: join(productFile, "backups") }),
-  ],
-  [
     "a backup that failed",
     "backups warning",
     /^bodega db backup$/,
@@ -277,17 +266,6 @@ function claimThen(change: (path: string) => void): Fault {
     change(join(shop.dataDir, "secret.key"));
   };
 }
-
-test("the directory of backups is tried, which leaves nothing there", async () => {
-  const shop = copyShop();
-  const place = join(shop.dir, "backups");
-  shop.env.BODEGA_BACKUP_TO = join(place, "of this shop");
-  mkdirSync(place);
-  const changedAt = statSync(place).mtimeMs;
-  expect(pick((await runDoctor(shop)).findings, { check: "backups" })).toMatchObject([{ severity: "note" }]);
-  expect(statSync(place).mtimeMs).toBeGreaterThan(changedAt);
-  expect(readdirSync(place)).toEqual([]);
-});
 
 /** Records a backup in the audit log. */
 function auditBackup(shop: PreparedShop, days: number, place: string): Promise<void> {

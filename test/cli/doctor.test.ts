@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 const environment =
-  "directory files disk server secret clock backups mail tls address stores taxes accounts keys outbox push webhooks".split(
+  "directory files disk server secret clock backups mail tls address stores taxes accounts keys outbox webhooks".split(
     " ",
   );
 const database = ["file", "text", "integrity", "references", "schema"];

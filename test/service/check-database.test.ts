@@ -78,7 +78,7 @@ test("a text that one changed bit makes invalid is named wherever it is, and not
     changed[at + 2] = (changed[at + 2] as number) ^ 0x80;
     writeFileSync(path, changed);
     const findings = await findingsOf(dataDir);
-    const found = /^error: text: Row \S+ of (\w+) has a text that is not UTF-8/.exec(findings[0] ?? "");
+    const found = /^error: text: Table (\w+) has a text that is not UTF-8/.exec(findings[0] ?? "");
     if (found) tables.add(found[1] as string);
   }
   expect([...tables]).toContain("products");

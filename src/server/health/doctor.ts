@@ -44,11 +44,7 @@ const serverChecks: Checks<CheckSubject> = {
   ...{ replication: checkReplication, restore: checkRestoreTest },
   ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
 };
-const databaseChecks: Checks<StoreSubject> = {
-  clock: server.checkClock,
-  backups: checkBackups,
-  push: stores.checkPush,
-};
+const databaseChecks: Checks<StoreSubject> = { clock: server.checkClock, backups: checkBackups };
 /** These also run for one store (`-n`). */
 const storeChecks: Checks<StoreSubject> = {
   ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
@@ -88,10 +84,10 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   try {
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
     const isAll = namespace === undefined;
-    const ofDatabase = isAll ? { ...databaseChecks, ...storeChecks } : storeChecks;
     await Promise.all([
       isAll && run.runEnvironment(serverChecks, { ...subject, ctx }),
-      ctx && run.runEnvironment(ofDatabase, { ...subject, ctx, tenant }),
+      ctx && isAll && run.runEnvironment(databaseChecks, { ...subject, ctx }),
+      ctx && run.runEnvironment(storeChecks, { ...subject, ctx, tenant }),
     ]);
     await run.applyFixes(ctx);
     if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });

@@ -35,7 +35,7 @@ export default defineCommand({
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [
     "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, restore test, mail server, certificate, public URL and proxy, " +
-      "stores, taxes, accounts, keys, mail queues, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
+      "stores, taxes, accounts, keys, mail queues, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
       "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
@@ -91,17 +91,13 @@ async function printReport(console: Console, report: Report, fixCommand: string 
     const found = findings.filter((finding) => finding.group === group);
     const passed = report.passed[group];
     if (found.length + passed.length === 0) continue;
-    const byCheck = Map.groupBy(found, ({ check }) => check);
-    const first = new Set([...byCheck.values()].flatMap((ofCheck) => ofCheck.slice(0, maxShown)));
-    const shown = found.filter((one) => first.has(one));
-    const lines = shown.flatMap((finding, index) => {
-      // Findings with the same remedy print it once.
-      const isShared = finding.remedy !== null && shown[index + 1]?.remedy === finding.remedy;
-      return renderFinding(console, finding, !isShared && finding.remedy !== fixCommand);
+    const lines = [...Map.groupBy(found, ({ check }) => check)].flatMap(([check, all]) => {
+      const shown = all.slice(0, maxShown).flatMap((finding, index, { [index + 1]: next }) => {
+        // Findings with the same remedy print it once.
+        return renderFinding(console, finding, ![next?.remedy, fixCommand].includes(finding.remedy));
+      });
+      return all.length > maxShown ? [...shown, `  ${all.length - maxShown} more of ${check}: see --json`] : shown;
     });
-    for (const [check, { length }] of byCheck) {
-      if (length > maxShown) lines.push(`  ${length - maxShown} more of ${check}: see --json`);
-    }
     if (passed.length > 0) lines.push(hang(renderMark(console.color, "ok"), passed.join(", "), console.columns));
     await console.write(`${[title, ...lines].join("\n")}\n`);
   }

@@ -112,49 +112,47 @@ async function* checkReferences(query: DatabaseReader["query"], command: Command
   }
 }
 
-/** Finds rows with a text that is not UTF-8. A fault in the schema is the only finding, because the other checks need its names. */
+/**
+ * Finds tables with a text that is not UTF-8. A fault in the schema is the only finding, because the other checks need
+ * its names.
+ */
 async function* checkTexts(query: DatabaseReader["query"], command: CommandLine): AsyncGenerator<Finding> {
-  let faults = 0;
-  async function* check(table: string, columns: string[], key: string | null) {
-    for await (const row of findBadRows(query, { table, columns, key })) {
-      if (++faults > maxFaults) return;
-      const message = `Row ${row} of ${table} has a text that is not UTF-8: the disk or another program has changed it. A server that reads it ends.`;
-      yield finding("error", table, message, damageRemedy("file", command));
-    }
+  const describe = (table: string) => {
+    const message = `Table ${table} has a text that is not UTF-8: the disk or another program has changed it. A server that reads it ends.`;
+    return finding("error", table, message, damageRemedy("file", command));
+  };
+  if (await hasBadText(query, { table: "sqlite_schema", columns: ["name", "tbl_name", "sql"], hasRowid: true })) {
+    return yield describe("sqlite_schema");
   }
-  yield* check("sqlite_schema", ["name", "tbl_name", "sql"], null);
-  if (faults > 0) return;
-  const tables = await query(`SELECT t.name, t.wr, group_concat('"' || c.name || '"') FILTER (WHERE c.hidden <> 1),
-    group_concat('"' || c.name || '"', ' || '', '' || ') FILTER (WHERE c.pk > 0)
+  const tables = await query(`SELECT t.name, t.wr, group_concat('"' || c.name || '"') FILTER (WHERE c.hidden <> 1)
     FROM pragma_table_list AS t, pragma_table_xinfo(t.name) AS c
     WHERE t.schema = 'main' AND t.type IN ('table', 'shadow') AND t.name NOT LIKE 'sqlite_schema' GROUP BY t.name`);
-  for (const [table, isKeyed, columns, key] of tables.map((row) => Array.from(row))) {
-    yield* check(String(table), String(columns).split(","), isKeyed ? String(key) : null);
+  for (const [name, isKeyed, names] of tables.map((row) => Array.from(row))) {
+    const table = String(name);
+    const columns = String(names).split(",");
+    if (await hasBadText(query, { table, columns, hasRowid: !isKeyed })) yield describe(table);
   }
 }
 
 /**
  * Reads texts as bytes, because the engine ends the process when it returns one that is not UTF-8. Reads pages; a table
- * without row numbers is read at once, by `key`.
+ * without row numbers is read at once.
  */
-async function* findBadRows(
+async function hasBadText(
   query: DatabaseReader["query"],
-  { table, columns, key }: { table: string; columns: string[]; key: string | null },
-) {
+  { table, columns, hasRowid }: { table: string; columns: string[]; hasRowid: boolean },
+): Promise<boolean> {
   const texts = columns.map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);
-  const select = `SELECT cast(${key ?? "rowid"} AS BLOB), cast(concat_ws(char(10), ${texts}) AS BLOB)
+  const select = `SELECT cast(concat_ws(char(10), ${texts}) AS BLOB)${hasRowid ? ", cast(rowid AS TEXT)" : ""}
     FROM "${table.replaceAll('"', '""')}"`;
-  let last = firstRow;
-  for (let isMore = true; isMore; ) {
-    const page = key === null ? ` WHERE rowid > ${last} ORDER BY rowid LIMIT ${pageRows}` : "";
+  for (let last = firstRow; ; ) {
+    const page = hasRowid ? ` WHERE rowid > ${last} ORDER BY rowid LIMIT ${pageRows}` : "";
     const rows = await query(select + page);
-    const before = last;
-    for (const row of rows) {
-      last = new TextDecoder().decode((row[0] as ArrayBuffer | null) ?? undefined);
-      if (!isUtf8(row[1] as ArrayBuffer)) yield last;
-    }
+    if (rows.some((row) => !isUtf8(row[0] as ArrayBuffer))) return true;
+    const next = String(rows.at(-1)?.[1]);
     // In a damaged table, row numbers may decrease.
-    isMore = key === null && rows.length === pageRows && BigInt(last) > BigInt(before);
+    if (!hasRowid || rows.length < pageRows || BigInt(next) <= BigInt(last)) return false;
+    last = next;
   }
 }
 

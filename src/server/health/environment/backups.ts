@@ -1,16 +1,13 @@
-import { existsSync, statSync } from "node:fs";
-import { dirname, isAbsolute } from "node:path";
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { backupsFolder, readLast, restoreTestPlace } from "../../backup/location.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { get, statement } from "../../db/statement.ts";
-import type { AppError } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/listeners.ts";
-import { openStorage } from "../../object-store/open-storage.ts";
-import { storageError } from "../../object-store/storage.ts";
 import { describeShared } from "../../replication/place-health.ts";
 import { readStandbyState } from "../../replication/standby.ts";
 import { readReplicaState } from "../../replication/target.ts";
@@ -20,7 +17,6 @@ import { formatDuration } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding, type Severity, type StoreSubject } from "../finding.ts";
 
 const day = 86_400_000;
-const trialName = "doctor-trial";
 const maxTestAgeMs = 3 * day;
 
 // A libSQL database has one audit log, but a directory of backups on each machine that made some.
@@ -32,16 +28,15 @@ const selectLast = statement((q) =>
 const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
 
 /** Checks that there is a recent backup, that its file exists, and that the last attempt succeeded. */
-export async function* checkBackups({ ctx, now, config, command, timeoutMs }: StoreSubject): AsyncGenerator<Finding> {
+export async function* checkBackups({ ctx, now, config, command }: StoreSubject): AsyncGenerator<Finding> {
   const { dataDir, backupTo, backupEveryMs: everyMs } = config;
   const subject = backupTo ?? backupsFolder(dataDir);
-  const describe = (message: string, severity: Severity = "warning") =>
+  const overdue = everyMs ? "error" : "warning";
+  const describe = (message: string, severity: Severity = overdue) =>
     finding(severity, subject, message, command("db backup"));
   const { last_failure: failure } = readLast(dataDir, "backup");
   if (failure !== null) yield describe(`The last backup failed at ${failure.at}: ${failure.message}`);
-  if (backupTo ?? everyMs) yield* tryWriting(subject, config, timeoutMs);
   const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
-  const overdue = everyMs ? "error" : "warning";
   const advice = everyMs
     ? `The server should make one every ${formatDuration(everyMs)}. Check that it runs, and read its log.`
     : "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
@@ -49,35 +44,19 @@ export async function* checkBackups({ ctx, now, config, command, timeoutMs }: St
   if (last === undefined) {
     const first = await get(ctx.db, selectFirst);
     const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
-    yield describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue);
-    return;
+    return yield describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue);
   }
   const ageMs = now() - Date.parse(last.at);
   const age = formatDuration(ageMs);
   if (isMissing(last.place, config)) {
-    yield describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`);
-  } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`, overdue);
+    yield describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`, "warning");
+  } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
 /** Object storage is not checked, and a backup of a libSQL database may be on another machine. */
 function isMissing(path: string | null, { databaseUrl }: Config): boolean {
   if (databaseUrl !== undefined || path === null || !isAbsolute(path)) return false;
   return !attempt(() => statSync(path).size);
-}
-
-/** Writes and removes an object in the place of the backups. The first backup will create a missing directory. */
-async function* tryWriting(address: string, config: Config, timeoutMs: number): AsyncGenerator<Finding> {
-  let place = address;
-  while (isAbsolute(place) && !existsSync(place)) place = dirname(place);
-  try {
-    const storage = openStorage(place, config, timeoutMs);
-    await storage.put(trialName, new Uint8Array());
-    // An account that may only write can still make backups.
-    await storage.remove(trialName).catch(() => {});
-  } catch (cause) {
-    const { message, remedy } = storageError(cause, place, "The server cannot make backups in") as AppError;
-    yield finding("error", address, message, remedy ?? "Correct --backup-to (BODEGA_BACKUP_TO).");
-  }
 }
 
 /** A slow place causes a larger lag than usual, but less than this. */

@@ -1,12 +1,8 @@
 import { sql } from "drizzle-orm";
-import { type PushPlatform, pushOptions } from "../../config/push-config.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { appKeyOrigins, appKeys } from "../../modules/app-keys/table.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
-import { noProvider } from "../../modules/notifications/providers/provider.ts";
-import { pushRegistrations } from "../../modules/notifications/table.ts";
-import { shippingRates } from "../../modules/shipping/table.ts";
-import { taxRates } from "../../modules/taxes/table.ts";
+import { listUntaxed } from "../../modules/shipping/service.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
@@ -16,21 +12,12 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-// Stores without any rate charge no tax.
-const selectUntaxed = statement<{ namespace: string; country: string }>(sql`
-  select distinct t.namespace, c.value as country
-  from ${tenants} t join ${shippingRates} r on r.tenant_id = t.id join json_each(r.countries) c
-  where t.status = 'active' and ${inScope("r")} and c.value <> '*'
-    and exists (select 1 from ${taxRates} x where x.tenant_id = t.id)
-    and not exists (select 1 from ${taxRates} x where x.tenant_id = t.id and x.country = c.value)
-  order by t.namespace, c.value`);
-
 /** Countries that stores ship to and have no tax rate for. */
-export async function* checkTaxes(subject: StoreSubject): AsyncGenerator<Finding> {
-  yield* findInStores(subject, selectUntaxed, ({ namespace, country }) => {
+export async function* checkTaxes({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
+  for (const { namespace, country } of await listUntaxed(ctx, tenant)) {
     const message = `Store ${namespace} ships to ${country} and has no tax rate there, so these orders have no tax. Add a rate, or one of 0.`;
-    return finding("warning", `${namespace} ${country}`, message, subject.command(`tax show -n ${namespace}`));
-  });
+    yield { ...finding("warning", `${namespace} ${country}`, message, command(`tax show -n ${namespace}`)), namespace };
+  }
 }
 
 const selectStores = statement<Record<"namespace" | "status", string>>(sql`
@@ -68,20 +55,6 @@ export async function* checkAccounts(subject: StoreSubject): AsyncGenerator<Find
     const create = `user create -n ${namespace} --role owner --random-password --email you@example.com`;
     return finding("note", namespace, message, subject.command(create));
   });
-}
-
-const selectDevices = statement<{ platform: PushPlatform; devices: number }>(sql`
-  select platform, count(*) as devices from ${pushRegistrations} r
-  where platform <> 'web' and ${inScope("r")} group by platform order by platform`);
-
-export async function* checkPush({ ctx, tenant, config }: StoreSubject): AsyncGenerator<Finding> {
-  const { platforms } = pushOptions(config);
-  for (const { platform, devices } of await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null })) {
-    if (platforms.includes(platform)) continue;
-    const message = `${countOf(devices, "registered device")} (${platform}) cannot get notifications.`;
-    const remedy = `${noProvider[platform]}, for example in ${config.dataDir}/bodega.env.`;
-    yield finding("warning", platform, message, remedy);
-  }
 }
 
 /** A queue with failed deliveries or old waiting ones; `since` is when the oldest waiting one was queued. */
@@ -149,15 +122,12 @@ const selectKeys = statement<Key>(sql`
   where k.revoked_at is null and k.active and k.published and t.status = 'active' and ${inScope("k")}
   order by t.namespace, k.id`);
 
-export async function* checkKeys(subject: StoreSubject): AsyncGenerator<Finding> {
-  for (const key of await all(subject.ctx.db, selectKeys, { tenantId: subject.tenant?.id ?? null })) {
-    const { app_id, name, namespace } = key;
-    for (const [fault, remedy] of describeKey(key, subject)) {
-      const message = `Key ${app_id} (${name}) of store ${namespace} ${fault}`;
-      yield { ...finding("warning", app_id, message, remedy), namespace };
-    }
-  }
-}
+export const checkKeys = (subject: StoreSubject) =>
+  findInStores(subject, selectKeys, (key) => {
+    const name = `Key ${key.app_id} (${key.name}) of store ${key.namespace}`;
+    const faults = Array.from(describeKey(key, subject));
+    return faults.map(([fault, remedy]) => finding("warning", key.app_id, `${name} ${fault}`, remedy));
+  });
 
 function* describeKey(key: Key, { command, now }: StoreSubject): Generator<[fault: string, remedy: string]> {
   const { app_id, expires_at, enforce_origins, origins, scopes } = key;

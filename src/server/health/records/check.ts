@@ -17,11 +17,13 @@ export function inScope(of: string | SQLiteColumn): SQL {
 export async function* findInStores<Row extends { namespace: string }>(
   { ctx, tenant, now }: RecordSubject,
   rows: Statement<Row>,
-  describe: (row: Row) => Finding,
+  describe: (row: Row) => Finding | Finding[],
 ): AsyncGenerator<Finding> {
   const [recent, overdue, late] = [7 * 24, 1, 0.25].map((hours) => toTimestamp(now() - hours * 3_600_000));
   const params = { tenantId: tenant?.id ?? null, recent, overdue, late };
-  for (const row of await all(ctx.db, rows, params)) yield { ...describe(row), namespace: row.namespace };
+  for (const row of await all(ctx.db, rows, params)) {
+    for (const found of [describe(row)].flat()) yield { ...found, namespace: row.namespace };
+  }
 }
 
 export interface Inconsistency {
