@@ -2,19 +2,27 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeContext } from "../../src/cli/context/context.ts";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { copyDatabase, migrate, restoreMarker } from "../../src/server/db/migrate.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { openFileReader } from "../../src/server/health/database/reader.ts";
-import { runDatabaseCheck } from "../../src/server/health/doctor.ts";
+import { type DoctorOptions, environmentChecks, runDoctor } from "../../src/server/health/doctor.ts";
 import { startTestApp } from "../support/app.ts";
 import { canTest, openTestDatabase } from "../support/backend.ts";
 import { createShop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { actOn, makeOrder } from "../support/orders.ts";
 
-const options = { deps: { now: Date.now, timeoutMs: 5000, command: (words: string) => `bodega ${words}` } };
+const options: DoctorOptions = {
+  skip: environmentChecks,
+  deps: {
+    ...{ now: Date.now, env: {}, version: "0.0.0-test", uid: undefined, timeoutMs: 5000 },
+    command: (words: string) => `bodega ${words}`,
+    makeContext,
+  },
+};
 const pageBytes = 4096;
 let dir: string;
 let sound: string;
@@ -47,7 +55,7 @@ function makeDataDir(): { dataDir: string; path: string } {
   return { dataDir, path };
 }
 
-const check = (dataDir: string) => runDatabaseCheck(readConfig({ "data-dir": dataDir }, {}), options);
+const check = (dataDir: string) => runDoctor(readConfig({ "data-dir": dataDir }, {}), options);
 
 /** The findings of the database group, a line for each. */
 async function findingsOf(dataDir: string): Promise<string[]> {
@@ -238,7 +246,7 @@ describe.if(canTest("server"))("on a database server", () => {
   afterEach(() => close());
 
   const checkServer = () =>
-    runDatabaseCheck(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
+    runDoctor(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
 
   test("everything but the file is checked", async () => {
     const { ok, checked, findings } = await checkServer();

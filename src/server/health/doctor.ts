@@ -1,16 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { commandLockDeadlineMs, openConfiguredDatabase, withConfiguredDatabase } from "../admin/open-database.ts";
+import { commandLockDeadlineMs, openConfiguredDatabase } from "../admin/open-database.ts";
 import { withTimeout } from "../concurrency/with-timeout.ts";
 import type { Config } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
 import { type CommandLine, locateFailure, nameDatabase } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
-import { type AppError, unavailable } from "../errors.ts";
+import type { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
-import { closedVault } from "../security/secret-key.ts";
 import { checkDatabase } from "./database/check-database.ts";
 import { describeDamage } from "./database/reader.ts";
 import { checkBackups, checkReplication, checkRestoreTest, checkStandby } from "./environment/backups.ts";
@@ -58,10 +56,14 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
+/** Checks that `db check` omits. */
+export const environmentChecks = [
+  ...[directoryChecks, serverChecks, databaseChecks, storeChecks, { standby: checkStandby }].flatMap(Object.keys),
+];
 /** Checks that `--ignore` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
 export const optionalChecks = [
-  ...["text", "integrity", "references", "files", "disk"],
-  ...[serverChecks, databaseChecks, storeChecks, { standby: checkStandby }, recordChecks].flatMap(Object.keys),
+  ...["text", "integrity", "references"],
+  ...[...environmentChecks, ...Object.keys(recordChecks)].filter((id) => id !== "directory"),
 ];
 
 export type DoctorOptions = RunOptions & { deps: DoctorDeps };
@@ -93,22 +95,6 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
     if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });
   } finally {
     await db?.close();
-  }
-  return run.report();
-}
-
-/** Checks a database and its records without changing anything, for `db check`. Errors: as `checkDatabase`. */
-export async function runDatabaseCheck(config: Config, options: RunOptions & { deps: Pick<DoctorDeps, "now"> }) {
-  const { now, command } = options.deps;
-  const run = new Run(options);
-  const isUsable = await checkDatabase(config, { command, isQuick: false, step: run.databaseStep });
-  // Records of a damaged database may be unreadable.
-  if (isUsable && run.report().ok) {
-    await withConfiguredDatabase(config, (db) => {
-      const vault = closedVault(unavailable());
-      const ctx: SystemCtx = { db, actor: { kind: "server" }, vault, requestId: randomUUID(), now };
-      return run.runRecords({ ctx, tenant: null, now, command });
-    });
   }
   return run.report();
 }

@@ -6,7 +6,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { type Console, formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { runAndPrint } from "../doctor/doctor.ts";
+import { depsOf, runAndPrint } from "../doctor/doctor.ts";
 
 export const migrateCommand = defineCommand({
   description: "Update the database schema",
@@ -65,13 +65,13 @@ export const checkCommand = defineCommand({
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
-    const { runDatabaseCheck } = await import("../../../server/health/doctor.ts");
+    requireDatabase(args, console);
+    const { environmentChecks, runDoctor } = await import("../../../server/health/doctor.ts");
     // Reading blocks the process, so it could not handle ctrl-C. The check writes nothing and may be killed at any
     // time.
     console.releaseSignals();
-    const { command } = console;
-    return runAndPrint(console, command("doctor --fix"), (onProgress) =>
-      runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs: 5000 } }),
+    return runAndPrint(console, console.command("doctor --fix"), (onProgress) =>
+      runDoctor(config, { skip: environmentChecks, onProgress, deps: depsOf(console) }),
     );
   },
 });

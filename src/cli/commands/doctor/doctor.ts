@@ -19,7 +19,11 @@ const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill)
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
-const timeoutMs = 5000;
+
+export function depsOf({ command, env }: Console) {
+  const { version } = buildInfo;
+  return { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs: 5000, command, makeContext };
+}
 
 export default defineCommand({
   description: "Check the server's environment, database and records, and fix what can be fixed",
@@ -44,9 +48,6 @@ export default defineCommand({
   ],
   async run(args, console) {
     const { namespace, fix, strict } = args;
-    const { command, env } = console;
-    const { version } = buildInfo;
-    const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
     const { optionalChecks, runDoctor } = await import("../../../server/health/doctor.ts");
     const [only = [], ignore] = (["only", "ignore"] as const).map((flag) => {
       const ids = args[flag].flatMap((text) => text.split(","));
@@ -54,10 +55,10 @@ export default defineCommand({
       throw invalidFlag(`--${flag}`, `must name one of these checks: ${optionalChecks.join(", ")}`);
     });
     const skip = optionalChecks.filter((id) => ignore?.includes(id) || (only.length > 0 && !only.includes(id)));
-    const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
+    const fixCommand = console.command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
     const config = readCliConfig(args, console);
     return runAndPrint(console, fix ? null : fixCommand, (onProgress) =>
-      runDoctor(config, { namespace, fix, strict, skip, onProgress, deps }),
+      runDoctor(config, { namespace, fix, strict, skip, onProgress, deps: depsOf(console) }),
     );
   },
 });

@@ -65,7 +65,12 @@ function damageOf(error: unknown): string {
 async function checkContents(reader: DatabaseReader, name: string, options: DatabaseCheckOptions): Promise<boolean> {
   const { step, command, isQuick } = options;
   const { query, kind } = reader;
-  const damaged = (message: string) => finding("error", name, message, damageRemedy(kind, command));
+  let isReadable = true;
+  let isUsable = false;
+  const damaged = (message: string) => {
+    isReadable = false;
+    return finding("error", name, message, damageRemedy(kind, command));
+  };
   const check = (id: string, work: () => Findings) =>
     step(id, async function* () {
       try {
@@ -74,8 +79,6 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
         yield damaged(`The database cannot be read: ${damageOf(error)}.`);
       }
     });
-  let isReadable = true;
-  let isUsable = false;
   if (!isQuick && kind === "file") {
     await check("text", async function* () {
       for await (const fault of checkTexts(query, command)) {

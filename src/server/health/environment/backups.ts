@@ -66,7 +66,7 @@ const maxLagSeconds = 30;
 export async function* checkReplication({ config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
   const { dataDir, databaseUrl, replicateTo } = config;
   if (databaseUrl !== undefined) return;
-  const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
+  const status = await readServerStatus(dataDir, timeoutMs);
   const last = status ? undefined : readReplicaState(databaseFile(dataDir))?.place;
   const { place = replicateTo ?? last, lag_seconds: lag = 0, failure } = status?.replication ?? {};
   if (place === undefined) return;

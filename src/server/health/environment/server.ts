@@ -30,7 +30,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
     yield finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"));
     return;
   }
-  const status = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))) as Status | null;
+  const status = (await readServerStatus(dataDir, timeoutMs)) as Status | null;
   if (status === null) {
     const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
     yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
