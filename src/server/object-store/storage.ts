@@ -9,7 +9,6 @@ export interface BackupUpload {
 }
 
 export interface ObjectStorage {
-  address: string;
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** Writes an object unless its name is taken, and then returns false. */
   create(name: string, bytes: Uint8Array): Promise<boolean>;

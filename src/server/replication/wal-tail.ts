@@ -9,6 +9,7 @@ import {
   walHeaderBytes,
 } from "../db/local/wal-frames.ts";
 import type { WalObserver } from "../db/local/wal-truncator.ts";
+import { absent } from "../object-store/storage.ts";
 import { MiB } from "../values/units.ts";
 
 /** Bytes of the WAL to read in one turn of the event loop, about the maximum of a segment. */
@@ -176,7 +177,6 @@ function openWal(path: string): number | undefined {
   try {
     return openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    return absent(error, "ENOENT");
   }
 }

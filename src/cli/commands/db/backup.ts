@@ -1,7 +1,7 @@
 import type { BackupReport, BackupStep } from "../../../server/backup/make-backup.ts";
 import type { Actor } from "../../../server/context.ts";
 import { formatBytes } from "../../../server/values/units.ts";
-import { accountName, readCliConfig } from "../../context/context.ts";
+import { accountName, readCliConfig, requireDatabase } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
@@ -47,6 +47,7 @@ export default defineCommand({
       "the bucket is at Amazon. `bodega serve --backup-every 24h` makes backups regularly.",
   ],
   async run(args, console) {
+    requireDatabase(args, console);
     const config = readCliConfig(args, console);
     const { parseDestination, backupsFolder, formatLocation } = await import("../../../server/backup/location.ts");
     const location = parseDestination(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");

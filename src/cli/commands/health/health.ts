@@ -53,7 +53,7 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
   const start = console.command(standby === undefined ? "serve" : `standby --from ${quoteWord(standby.place)}`);
   if ((args.host ?? args.port) !== undefined) return { address: addressOf(config), start };
   if (standby !== undefined) return { address: standby.url, start };
-  const status = await readServerStatus(config.dataDir, AbortSignal.timeout(timeoutMs));
+  const status = await readServerStatus(config.dataDir, timeoutMs);
   // The running server knows its address, even if its flags differ from the settings.
   return { address: status?.url ?? addressOf(config), start };
 }

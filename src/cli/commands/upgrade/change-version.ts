@@ -156,7 +156,7 @@ async function startServer(unit: string, dataDir: string): Promise<void> {
   const pid = findMainProcess(unit);
   const deadline = performance.now() + readyMs;
   for (;;) {
-    const status = await readServerStatus(dataDir, AbortSignal.timeout(probeMs));
+    const status = await readServerStatus(dataDir, probeMs);
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
     // systemd restarts a server that ends again and again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");

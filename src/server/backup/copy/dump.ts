@@ -1,11 +1,8 @@
-import { closeSync, openSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, openSync } from "node:fs";
 import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { syncFile } from "../../db/local/sync-file.ts";
 import { restoreMarker, restoreRunning } from "../../db/migrate.ts";
 import type { Database } from "../../db/session.ts";
-import { conflict, errnoOf, unavailable } from "../../errors.ts";
 import {
   type CopiedValue,
   type CopyOptions,
@@ -23,37 +20,21 @@ const cacheKiB = 64 * 1024;
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
- * Writes a snapshot of a libSQL server to a new SQLite file, with one page of a table in memory.
- * @throws unavailable for the server or the disk; conflict when the file exists; wrongState during a restore.
+ * Writes a snapshot of a libSQL server to a new SQLite file, with one page of a table in memory. After an error, the
+ * file is incomplete.
+ * @throws unavailable for the server; wrongState during a restore.
  */
 export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<void> {
   options.signal?.throwIfAborted();
   const source = await openSnapshot(db);
   try {
-    const file = await createFile(targetPath);
-    try {
-      await fillFile(source.read, file, options).finally(() => file.close());
-      syncFile(targetPath);
-      syncFile(dirname(targetPath));
-    } catch (error) {
-      for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(targetPath + suffix, { force: true });
-      throw error;
-    }
+    closeSync(openSync(targetPath, "wx", 0o600));
+    const file = new Connection(await loadLibsql(), targetPath, { keepFormat: true, cacheKiB });
+    file.script(pragmas);
+    await fillFile(source.read, file, options).finally(() => file.close());
   } finally {
     source.close();
   }
-}
-
-async function createFile(path: string): Promise<Connection> {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw conflict(`${path} already exists.`);
-    throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
-  }
-  const connection = new Connection(await loadLibsql(), path, { keepFormat: true, cacheKiB });
-  connection.script(pragmas);
-  return connection;
 }
 
 async function fillFile(read: ReadRows, file: Connection, options: CopyOptions): Promise<void> {
