@@ -2390,7 +2390,7 @@ export interface components {
         };
         RegistrationPatch: {
             /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
-            management_secret?: string;
+            management_secret: string;
             /** @description For `web`: the result of `PushSubscription.toJSON()`. */
             subscription?: {
                 /** @description An https address on the public internet, with port 443 or 8443. */
@@ -2422,7 +2422,7 @@ export interface components {
         };
         RegistrationProof: {
             /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
-            management_secret?: string;
+            management_secret: string;
         };
         Device: {
             /** @description `reg_…` */
@@ -5659,8 +5659,6 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
-                management_secret?: string;
             };
             header?: {
                 /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
@@ -5670,7 +5668,7 @@ export interface operations {
                 id: components["parameters"]["id_4"];
             };
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["RegistrationProof"];
             };
@@ -5699,7 +5697,7 @@ export interface operations {
                 id: components["parameters"]["id_4"];
             };
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["RegistrationPatch"];
             };

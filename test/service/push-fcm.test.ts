@@ -148,7 +148,7 @@ test("a rejected account keeps messages waiting, and its key is not in the error
   service.tokenAnswers.push({ status: 503, body: {} });
   expect((await deliver()).status).toBeNull();
   service.tokenAnswers.push({ status: 200, body: { access_token: 7 } });
-  expect((await deliver()).error).toContain("without an access token");
+  expect((await deliver()).error).toContain("Google rejects the account (200)");
   expect(await deliver()).toEqual(sent);
 });
 

@@ -316,12 +316,6 @@ onDatabase("file", (suite) => {
   const topics = (all: string[]) => () => ({ body: web({ topics: all }) });
   const twenty = Array.from({ length: 20 }, (_, n) => `${"t".repeat(62)}${n + 10}`);
   runScenarios(suite, [
-    {
-      name: "a query may contain the secret of a removal",
-      request: `DELETE ${absent}`,
-      send: { query: { management_secret: "x" } },
-      expect: 5301,
-    },
     ...["PATCH", "DELETE"].map((method) => ({
       name: `${method} without the secret names it`,
       request: `${method} ${absent}`,

@@ -46,8 +46,6 @@ export function composeMail(mail: {
     text: rendered.text,
     html: rendered.html,
     headers: { "Content-Language": rendered.language, "Auto-Submitted": "auto-generated" },
-    disableFileAccess: true,
-    disableUrlAccess: true,
   };
 }
 

@@ -18,7 +18,6 @@ import {
   RegistrationInput,
   RegistrationPatch,
   RegistrationProof,
-  RegistrationProofQuery,
   RemovedRegistration,
 } from "./registrations/registration-model.ts";
 import { listOwnDevices, removeOwnDevice } from "./registrations/registrations.ts";
@@ -66,13 +65,12 @@ export const notificationRoutes = [
     ...device,
     summary: "Remove a registration",
     params: IdParams,
-    query: RegistrationProofQuery,
     body: RegistrationProof,
     secret: true,
     reply: { data: RemovedRegistration },
     errors: ["tooManyRequests"],
-    handle: ({ ctx, params, query, body }) =>
-      replyDeleted(params.id, removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret)),
+    handle: ({ ctx, params, body }) =>
+      replyDeleted(params.id, removeOwnRegistration(ctx, params.id, body.management_secret)),
   }),
   defineRoute("GET", "/users/me/devices/", "listOwnDevices", {
     ...own,

@@ -62,18 +62,14 @@ async function signAssertion(account: FcmAccount, now: number): Promise<string> 
 }
 
 function readToken({ status, text: body }: DeviceAnswer, issuedAt: number) {
-  const { access_token: text, expires_in: given, error } = readObject(body);
-  if (status !== 200) {
+  const { access_token: text, error } = readObject(body);
+  if (status !== 200 || typeof text !== "string") {
     const reason = [status, readWord(error)].join(" ").trim();
     // An outage at Google is temporary, and not a fault of the account.
     if (status >= 500 || status === 429) throw new Error(`Google issues no access token now (${reason})`);
     throw new DeliveryFailure(`Google rejects the account (${reason}): check BODEGA_FCM_CREDENTIALS`);
   }
-  if (typeof text !== "string" || !/^[\x21-\x7e]+$/.test(text)) {
-    throw new DeliveryFailure("Google answered without an access token: check token_uri in BODEGA_FCM_CREDENTIALS");
-  }
-  const seconds = typeof given === "number" && given > 0 ? Math.min(given, tokenSeconds) : tokenSeconds;
-  return { text, expiresAt: issuedAt + seconds * 1000 - marginMs };
+  return { text, expiresAt: issuedAt + tokenSeconds * 1000 - marginMs };
 }
 
 function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayload, options: PushOptions): string {

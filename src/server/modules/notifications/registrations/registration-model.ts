@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, deleted, input, nullable, oneOf, output, text, textUpTo, timestamp } from "../../../values/schema.ts";
+import { deleted, input, nullable, oneOf, output, text, textUpTo, timestamp } from "../../../values/schema.ts";
 
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
@@ -44,16 +44,13 @@ export const RegistrationInput = input("RegistrationInput", {
 export type RegistrationInput = Static<typeof RegistrationInput>;
 
 export const RegistrationPatch = input("RegistrationPatch", {
-  management_secret: Type.Optional(managementSecret),
+  management_secret: managementSecret,
   ...targetParts,
   topics: Type.Optional(topics),
 });
 export type RegistrationPatch = Static<typeof RegistrationPatch>;
 
-const secretPart = { management_secret: Type.Optional(managementSecret) };
-
-export const RegistrationProof = input("RegistrationProof", secretPart);
-export const RegistrationProofQuery = closed(secretPart);
+export const RegistrationProof = input("RegistrationProof", { management_secret: managementSecret });
 
 const delivery = oneOf(["on", "off"], {
   description: "`off` while the server is not configured to send to the platform.",

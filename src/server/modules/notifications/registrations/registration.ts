@@ -6,7 +6,7 @@ import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { pick } from "../../../db/selection.ts";
 import { bind, byId, equals, get, ofStore, type Params, param, rowsOf, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../../../errors.ts";
+import { conflict, notFound, tokenExpired, wrongState } from "../../../errors.ts";
 import { hashSecret, isId, newId, newSecret, toTimestamp } from "../../../values/stamps.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import { callerSubject, consumeLimit, type RateLimit } from "../../rate-limits/service.ts";
@@ -187,7 +187,7 @@ export async function changeRegistration(
 }
 
 /** Removes a registration for its own device. Errors: validationFailed, tooManyRequests, notFound for a wrong secret. */
-export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string | undefined): Promise<void> {
+export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string): Promise<void> {
   await withOwn(ctx, id, secret, (tx) => run(tx.db, removeById, { tenantId: tx.tenant.id, id }));
 }
 
@@ -195,10 +195,9 @@ export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string
 async function withOwn<T>(
   ctx: Ctx,
   id: string,
-  secret: string | undefined,
+  secret: string,
   work: (tx: Ctx, own: NonNullable<(typeof selectById)["row"]>) => Promise<T>,
 ): Promise<T> {
-  if (secret === undefined) throw invalidField("management_secret", "is required");
   if (!isId("reg", id)) throw notFound("registration");
   countDeviceWrite(ctx, id);
   return inTransaction(ctx, async (tx) => {
