@@ -77,15 +77,12 @@ function readAddress(ctx: Ctx, args: Args): NonNullable<OrderInput["shipping_add
 
 async function readOrder(ctx: Ctx, args: Args): Promise<OrderInput> {
   const { email, phone, discount, "payment-method": method, hold, note } = args;
-  const address = readAddress(ctx, args);
-  const customer = await findUser(ctx, args.customer);
   return {
     items: await Promise.all(args.item.map((text) => readItem(ctx, text))),
-    ...(customer !== undefined && { customer_id: customer }),
-    ...(address && { shipping_address: address }),
-    ...(hold !== undefined && { expires_in: hold / 1000 }),
-    ...{ email: email ?? null, phone: phone ?? null, note: note ?? null },
-    ...{ discount_code: discount ?? null, payment_method: method ?? null },
+    customer_id: await findUser(ctx, args.customer),
+    shipping_address: readAddress(ctx, args),
+    expires_in: hold && hold / 1000,
+    ...{ email, phone, note, discount_code: discount, payment_method: method },
   };
 }
 

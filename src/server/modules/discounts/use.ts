@@ -103,15 +103,13 @@ export async function applyDiscount(
   }
   const subtotals = lines.map(({ subtotal }) => subtotal);
   const isForAll = productIds === "[]" && categoryIds === "[]";
-  const ids = JSON.stringify([...new Set(lines.map(({ productId }) => productId))]);
+  const ids = JSON.stringify(lines.map(({ productId }) => productId));
   const found = isForAll
-    ? undefined
+    ? []
     : await all(tx.db, selectEligible, { tenantId: tx.tenant.id, ids, productIds, categoryIds });
-  const eligible = found && new Set(found.map(({ id }) => id));
-  const isEligible = lines.map(({ productId }) => eligible?.has(productId) ?? true);
+  const isEligible = lines.map(({ productId }) => isForAll || found.some(({ id }) => id === productId));
   if (!isEligible.includes(true)) throw discountRefused("The discount code does not apply to these goods.");
-  if (percent !== null) return splitReduction(subtotals, isEligible, { percent });
-  return splitReduction(subtotals, isEligible, { amount: amountMinor ?? 0 });
+  return splitReduction(subtotals, isEligible, percent === null ? { amount: amountMinor ?? 0 } : { percent });
 }
 
 /** Statements that record the use of a code by an order. The database refuses them if it applies no longer. */

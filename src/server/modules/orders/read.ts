@@ -2,8 +2,9 @@ import { sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
 import { byId, get, param, statement } from "../../db/statement.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
+import { sameHash } from "../app-keys/lookup.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
-import { requireAccess } from "./guests/access-token.ts";
+import { accessToken } from "./guests/access-token.ts";
 import { isPage, ownOnly } from "./input.ts";
 import { type OrderCtx, requireOrderId, selectOrderFor } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
@@ -14,6 +15,17 @@ export type OrderRow = typeof orders.$inferSelect;
 export const ofOrder = sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")}`;
 export const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
 const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
+
+/** A token opens an order for this long after the order's last change. */
+const validMs = 180 * 86_400_000;
+
+/** Errors: notFound unless the request carries the order's token, so that nobody can find out which orders exist. */
+export async function requireAccess(ctx: Ctx, id: string): Promise<void> {
+  const { updatedAt, accessVersion } = await requireRow(ctx, id);
+  const isRecent = Date.parse(updatedAt) > ctx.now() - validMs;
+  const [given, token] = [ctx.orderToken ?? "", accessToken(ctx, id, accessVersion)];
+  if (!isRecent || !sameHash(Buffer.from(given), Buffer.from(token))) throw notFound("order", id);
+}
 
 /** Returns an order: of the customer, of the guest whose token was sent, or any for staff. Errors: notFound. */
 export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {

@@ -63,6 +63,8 @@ export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
 export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRateInput[]) {
   const { id: tenantId, namespace } = ctx.tenant;
   const zones = new Map<string, string>();
+  const keyOf = (row: { zone: string; name: string }) => JSON.stringify([row.zone, row.name]);
+  const keys = new Set<string>();
   const rows = rates.map((rate, index) => {
     const row = rateColumns(ctx, `rates.${index}`, rate);
     const area = `${row.countries} ${row.postcodes}`;
@@ -70,11 +72,10 @@ export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRat
       throw invalidField(`rates.${index}.countries`, `differ from those of another rate of zone ${row.zone}`);
     }
     zones.set(row.zone, area);
+    if (keys.has(keyOf(row))) throw invalidField(`rates.${index}.name`, "is repeated in its zone");
+    keys.add(keyOf(row));
     return row;
   });
-  const keyOf = (row: { zone: string; name: string }) => JSON.stringify([row.zone, row.name]);
-  const repeated = rows.findIndex((row, at) => rows.findIndex((other) => keyOf(other) === keyOf(row)) !== at);
-  if (repeated !== -1) throw invalidField(`rates.${repeated}.name`, "is repeated in its zone");
   return inTransaction(ctx, async (tx) => {
     const ids = new Map((await readShippingRates(tx)).map((rate) => [keyOf(rate), rate.id]));
     const inserts = rows.map((row, position) =>
