@@ -4084,18 +4084,12 @@ export interface components {
         variant_id: string;
         /** @description The id or the slug of the product. */
         product_id: string;
-        /** @description Comma-separated names of the fields to return. `id` is always included. */
-        fields: string;
         id_6: string;
-        /** @description Comma-separated names of the fields to return. `id` is always included. */
-        fields_2: string;
         updated_at_gte: string;
         updated_at_gt: string;
         updated_at_lte: string;
         updated_at_lt: string;
         fulfillment_id: string;
-        /** @description Comma-separated names of the fields to return. `id` is always included. */
-        fields_3: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type_2: string;
         /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
@@ -4104,10 +4098,6 @@ export interface components {
         resource_id_2: string;
         /** @description User whose account it is; for app keys and staff. */
         customer_id_2: string;
-        /** @description Comma-separated names of the fields to return. `id` is always included. */
-        fields_4: string;
-        /** @description Comma-separated names of the fields to return. `id` is always included. */
-        fields_5: string;
     };
     requestBodies: never;
     headers: never;
@@ -4129,7 +4119,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 /** @description Only categories directly below this one, by its id; `none`: at the top. */
                 parent_id?: string;
             };
@@ -4186,8 +4176,6 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
             };
             path: {
                 /** @description The id or the slug of the category. */
@@ -4470,7 +4458,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_2"];
+                fields?: string;
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
@@ -4557,8 +4545,6 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_2"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -5090,7 +5076,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_3"];
+                fields?: string;
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. */
@@ -5190,8 +5176,6 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_3"];
             };
             header?: {
                 /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
@@ -6424,7 +6408,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_4"];
+                fields?: string;
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 sort?: "created_at" | "-created_at" | "email" | "-email";
@@ -6501,8 +6485,6 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_4"];
             };
             path: {
                 id: components["parameters"]["id_5"];
@@ -6798,7 +6780,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_5"];
+                fields?: string;
                 /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
@@ -6857,8 +6839,6 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields_5"];
                 /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };

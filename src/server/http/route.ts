@@ -2,7 +2,6 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import type { Ctx } from "../context.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { Page } from "../pagination/list-page.ts";
-import { parseFields, pickFields } from "../pagination/list-query.ts";
 import type { Scope } from "../security/scopes.ts";
 
 export type Access =
@@ -70,13 +69,6 @@ export function replyFile(bytes: Uint8Array, type: string): Reply {
 
 export function replyRecord(record: { version: number }): Reply {
   return reply(record, { version: record.version });
-}
-
-/** Throws validationFailed for an unknown name before the record is read. */
-export function replyFields(names: string | undefined, known: readonly string[], read: () => Promise<Reply>) {
-  if (names === undefined) return read();
-  const fields = parseFields(names, known);
-  return read().then((whole): Reply => ({ ...whole, json: pickFields(whole.json, fields) }));
 }
 
 export async function replyAfter(work: Promise<unknown>, data: object): Promise<Reply> {

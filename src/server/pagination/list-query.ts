@@ -26,8 +26,6 @@ export const fieldsPart = {
   fields: Type.Optional(textUpTo(1000, "Comma-separated names of the fields to return. `id` is always included.")),
 };
 
-export const FieldsQuery = closed(fieldsPart);
-
 export const listParts = {
   limit: Type.Optional(whole(1, 100, "Maximum number of records.", { default: defaultLimit })),
   cursor: Type.Optional(

@@ -68,29 +68,24 @@ async function fill(suite: Suite, tenantId: string, count: number, status = oneO
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("fields selects fields, with the id, in lists and of one product", async ({ call, createProduct }) => {
-    const { id } = await createProduct({ metadata: { title: "inner" } });
+  test("fields selects fields, with the id", async ({ call, createProduct }) => {
+    await createProduct({ metadata: { title: "inner" } });
     for (const [fields, names] of [
       ["title", ["id", "title"]],
       ["id", ["id"]],
       [" price , metadata,id,price", ["id", "metadata", "price"]],
     ] as const) {
       const list = await call<object[]>(request, { query: { fields } });
-      const one = await call<object>(`GET /products/${id}/`, { query: { fields } });
       expect(list.data.map((product) => Object.keys(product).toSorted())).toEqual([[...names]]);
-      expect(one.data).toEqual(list.data[0] as object);
-      expect(one.headers.get("etag")).toStartWith('W/"1.');
     }
-    const { data } = await call<Record<string, unknown>>(`GET /products/${id}/`, { query: { fields: "metadata" } });
-    expect(data.metadata).toEqual({ title: "inner" });
+    const { data } = await call<Record<string, unknown>[]>(request, { query: { fields: "metadata" } });
+    expect(data[0]?.metadata).toEqual({ title: "inner" });
   });
 
   test("an unknown name in fields is 5102, also for an empty list", async ({ call }) => {
     for (const fields of ["", "title,", "tenant_id", "__proto__", "constructor", "Title", "a".repeat(1001)]) {
-      for (const path of [request, "GET /products/prod_00000000000000000000000000/"]) {
-        const reply = await call(path, { query: { fields } });
-        expect([fields.slice(0, 20), reply.code, reply.fields]).toEqual([fields.slice(0, 20), 5102, ["fields"]]);
-      }
+      const reply = await call(request, { query: { fields } });
+      expect([fields.slice(0, 20), reply.code, reply.fields]).toEqual([fields.slice(0, 20), 5102, ["fields"]]);
     }
   });
 

@@ -159,7 +159,6 @@ onEachDatabase((suite) => {
       by(ann),
       by(bob),
       { query: { lang: "de" } },
-      { query: { fields: "title" } },
     ];
     for (const request of [list, one]) {
       const tags: string[] = [];

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { app, defineRoute, reply, replyDeleted, replyFields, staff, token } from "../../http/route.ts";
-import { FieldsQuery } from "../../pagination/list-query.ts";
+import { app, defineRoute, reply, replyDeleted, staff, token } from "../../http/route.ts";
 import { readCatalogueState } from "../events/service.ts";
 import {
   Category,
@@ -8,12 +7,11 @@ import {
   CategoryListQuery,
   CategoryParams,
   CategoryPatch,
-  categoryFields,
   DeletedCategory,
 } from "./categories/model.ts";
 import { createCategory, deleteCategory, getCategory, listCategories, updateCategory } from "./categories/service.ts";
 import { listProducts } from "./list/list.ts";
-import { ProductListQuery, readableFields } from "./list/model.ts";
+import { ProductListQuery } from "./list/model.ts";
 import {
   DeletedProduct,
   DeletedVariant,
@@ -66,10 +64,8 @@ export const categoryRoutes = [
     ...readCategory,
     summary: "Get a category",
     params: CategoryParams,
-    query: FieldsQuery,
     reply: { data: Category },
-    handle: ({ ctx, params, query, lang }) =>
-      replyFields(query.fields, categoryFields, () => getCategory(ctx, params.id, lang)),
+    handle: ({ ctx, params, lang }) => getCategory(ctx, params.id, lang),
   }),
   defineRoute("POST", "/categories/", "createCategory", {
     ...writeCategory,
@@ -108,11 +104,9 @@ export const productRoutes = [
     ...read,
     summary: "Get a product",
     params: ProductParams,
-    query: FieldsQuery,
     reply: { data: Product },
     readEtagSource: ({ ctx, params }) => getProductState(ctx, params.id),
-    handle: ({ ctx, params, query, lang }) =>
-      replyFields(query.fields, readableFields(ctx), () => getProduct(ctx, params.id, lang)),
+    handle: ({ ctx, params, lang }) => getProduct(ctx, params.id, lang),
   }),
   defineRoute("POST", "/products/", "createProduct", {
     ...write,

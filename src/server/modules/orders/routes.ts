@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { app, defineRoute, replyAfter, replyFields, staff, token } from "../../http/route.ts";
-import { FieldsQuery } from "../../pagination/list-query.ts";
+import { app, defineRoute, replyAfter, staff, token } from "../../http/route.ts";
 import { Accepted, IdParams } from "../../values/schema.ts";
 import { resolveAttention } from "./attention/attention.ts";
 import { cancelOrder } from "./cancel.ts";
@@ -22,7 +21,7 @@ import { dryRunQuery, Order, OrderInput, OrderListQuery } from "./model.ts";
 import { payOrder } from "./payments.ts";
 import { getOrder } from "./read.ts";
 import { refundOrder } from "./refund.ts";
-import { listOrders, orderFields } from "./views.ts";
+import { listOrders } from "./views.ts";
 import { mailOrderLink, recordWithdrawal } from "./withdrawals/withdraw.ts";
 
 const tag = "Orders";
@@ -53,9 +52,8 @@ export const orderRoutes = [
     access: [app("orders:read"), app("orders:place"), token],
     summary: "Get an order, also a guest's with its `X-Order-Token`",
     params: IdParams,
-    query: FieldsQuery,
     reply: { data: Order },
-    handle: ({ ctx, params, query }) => replyFields(query.fields, orderFields, () => getOrder(ctx, params.id)),
+    handle: ({ ctx, params }) => getOrder(ctx, params.id),
   }),
   defineRoute("POST", "/orders/", "createOrder", {
     tag,

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { app, defineRoute, replyDeleted, replyFields, replyRecord, staff } from "../../http/route.ts";
-import { FieldsQuery } from "../../pagination/list-query.ts";
+import { app, defineRoute, replyDeleted, replyRecord, staff } from "../../http/route.ts";
 import { deleted, IdParams } from "../../values/schema.ts";
 import { listUsers } from "./list.ts";
-import { User, UserInput, UserListQuery, UserPatch, userFields } from "./model.ts";
+import { User, UserInput, UserListQuery, UserPatch } from "./model.ts";
 import { addUser, deleteUser, getUser, prepareUser, updateUser } from "./service.ts";
 
 const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
@@ -21,10 +20,8 @@ export const userRoutes = [
     ...readers,
     summary: "Get a user",
     params: IdParams,
-    query: FieldsQuery,
     reply: { data: User },
-    handle: ({ ctx, params, query }) =>
-      replyFields(query.fields, userFields, async () => replyRecord(await getUser(ctx, params.id))),
+    handle: async ({ ctx, params }) => replyRecord(await getUser(ctx, params.id)),
   }),
   defineRoute("POST", "/users/", "createUser", {
     ...writers,

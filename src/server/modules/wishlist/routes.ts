@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { app, defineRoute, reply, replyFields, token } from "../../http/route.ts";
-import { fieldsPart } from "../../pagination/list-query.ts";
+import { app, defineRoute, reply, token } from "../../http/route.ts";
 import { closed, output } from "../../values/schema.ts";
 import { ProductParams } from "../catalogue/products/model.ts";
 import { customerId, WishlistInput, WishlistItem, WishlistQuery, WishlistReplacement } from "./model.ts";
@@ -8,7 +7,6 @@ import {
   addToWishlist,
   getWishlistItem,
   type ItemKey,
-  itemFields,
   listWishlist,
   putOnWishlist,
   removeFromWishlist,
@@ -19,7 +17,6 @@ const read = { tag, access: [app("wishlist:read"), token] } as const;
 const write = { tag, access: [app("wishlist:write"), token] } as const;
 
 const WishlistParams = Type.Object({ product_id: ProductParams.properties.id });
-const WishlistItemQuery = closed({ ...fieldsPart, customer_id: customerId });
 const WishlistOwnerQuery = closed({ customer_id: customerId });
 const RemovedWishlistItem = output("RemovedWishlistItem", {
   id: Type.String(),
@@ -55,10 +52,9 @@ export const wishlistRoutes = [
     ...read,
     summary: "Get a product on a wishlist",
     params: WishlistParams,
-    query: WishlistItemQuery,
+    query: WishlistOwnerQuery,
     reply: { data: WishlistItem },
-    handle: ({ ctx, params, query, subject, lang }) =>
-      replyFields(query.fields, itemFields, () => getWishlistItem(ctx, keyOf(params, query, subject), lang)),
+    handle: ({ ctx, params, query, subject, lang }) => getWishlistItem(ctx, keyOf(params, query, subject), lang),
   }),
   defineRoute("PUT", "/wishlist/:product_id/", "putOnWishlist", {
     ...write,
