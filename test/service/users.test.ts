@@ -46,9 +46,6 @@ onDatabase("file", (suite) => {
       ["name", { name: "a\0" }],
       ["phone", { phone: "x" }],
       ["lang", { lang: "x y" }],
-      ["role", { role: "admin" }],
-      ["status", { status: "gone" }],
-      ["addresses", { addresses: Array(21).fill({ line1: "x", city: "x", country: "PT" }) }],
       ["addresses.0.line1", { addresses: [{ line1: "", city: "x", country: "PT" }] }],
       ["metadata", { metadata: { a: Number.NaN } }],
     ] as const) {

@@ -21,7 +21,7 @@ export const authAttempts: RateLimit = { name: "auth", max: 10, windowMs: 60_000
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
   and value <= ${param("now")} + ${param("windowMs")})`;
 // One statement checks and counts, so that two processes cannot both use the last hit.
-const addHit = statement<{ added: number }>(sql`
+const addHit = statement(sql`
   insert into ${rateLimits} (key, hits, expires_at)
   select ${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")}
   where ${param("namespace")} is null
