@@ -114,7 +114,6 @@ interface SecretRecord<T> {
   kind: "secret" | "password";
   secretField: keyof T & string;
   separator: string;
-  show?(made: object): object;
 }
 
 /**
@@ -124,18 +123,17 @@ interface SecretRecord<T> {
 export async function deliverSecret<T extends object>(
   console: Console,
   path: string | undefined,
-  { kind, secretField, separator, show = (made) => made }: SecretRecord<NoInfer<T>>,
+  { kind, secretField, separator }: SecretRecord<NoInfer<T>>,
   make: () => Promise<T>,
 ): Promise<T> {
   const file = path === undefined ? undefined : planSecretFile(path, `--save-${kind}-to`);
-  const print = (record: object) => printRecord(console, console.json ? record : show(record));
   const made = await make();
   const { [secretField]: secret, ...rest } = made;
   try {
     if (file) await file.save(String(secret));
     else if (console.quiet && !console.json) {
       await console.write(`${escapeControls(`${Object.values(made)[0]}${separator}${secret}`)}\n`);
-    } else await print(made);
+    } else await printRecord(console, made);
   } catch (cause) {
     if (!(cause instanceof AppError)) throw cause;
     throw internalError(`${cause.message} The new ${kind} is valid, but was not delivered. Make another one.`, {
@@ -143,7 +141,7 @@ export async function deliverSecret<T extends object>(
     });
   }
   if (file) {
-    await print(console.json ? { ...rest, [`${kind}_file`]: file.path } : rest);
+    await printRecord(console, console.json ? { ...rest, [`${kind}_file`]: file.path } : rest);
     await info(console, `The ${kind} is in ${file.path}`);
   } else if (!console.json) await warn(console, `Save this ${kind} now. It won't be shown again.`);
   return made;

@@ -84,7 +84,8 @@ export async function printRecord(console: Console, record: object, idField?: st
   const now = Date.now();
   const fields = entries.map(([name, value]) => {
     const isSize = typeof value === "number" && name.endsWith("bytes");
-    const text = isSize ? formatBytes(value) : formatValue(value).replace(timestamp, (at) => formatTime(at, now));
+    const withAge = (at: string) => `${formatRelativeTime(at, now)} (${at.replace(/\.\d+Z$/, "Z")})`;
+    const text = isSize ? formatBytes(value) : formatValue(value).replace(timestamp, withAge);
     const words = (isSize ? name.replace(/bytes$/, "size") : name).replaceAll("_", " ");
     const shown = console.color && /^(?:status|state)$/.test(name) ? colorState(text) : text;
     return [words.charAt(0).toUpperCase() + words.slice(1), shown] as const;
@@ -150,9 +151,4 @@ export function formatRelativeTime(at: string | null, now: number): string {
   const ms = Date.parse(at) - now;
   if (Math.abs(ms) < 1000) return "now";
   return ms < 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(ms)}`;
-}
-
-/** As `formatRelativeTime`, with the time itself: `3 hours ago (2030-01-31T12:00:00Z)`. */
-export function formatTime(at: string | null, now: number): string {
-  return at === null ? "never" : `${formatRelativeTime(at, now)} (${at.replace(/\.\d+Z$/, "Z")})`;
 }

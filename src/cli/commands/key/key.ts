@@ -48,11 +48,10 @@ export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
   return printRecord(console, console.json ? key : toFields(key));
 }
 
-function toFields(key: AppKeyDetails & { app_secret?: string }): object {
-  const { app_id, app_secret, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = key;
+function toFields(key: AppKeyDetails): object {
+  const { app_id, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = key;
   return {
     app_id,
-    ...(app_secret !== undefined && { app_secret }),
     namespace,
     name,
     state: keyState(key, Date.now()),
@@ -76,17 +75,8 @@ export function deliverKey(
   console: Console,
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
-  let details: AppKeyDetails;
-  const show = (key: object) => toFields({ ...details, ...key });
-  const shape = { kind: "secret", secretField: "app_secret", separator: ":", show } as const;
-  return deliverSecret(console, args["save-secret-to"], shape, () =>
-    withContext(args, console, async (ctx) => {
-      const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-      const made = await make(ctx);
-      details = await getKey(ctx, made.app_id);
-      return made;
-    }),
-  );
+  const shape = { kind: "secret", secretField: "app_secret", separator: ":" } as const;
+  return deliverSecret(console, args["save-secret-to"], shape, () => withContext(args, console, make));
 }
 
 /** Asks before a change stops or opens a key in use. Scripts are not asked, so they can stop a leaked key at once. */

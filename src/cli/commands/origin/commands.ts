@@ -1,10 +1,8 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import type { AppKeyDetails } from "../../../server/modules/app-keys/service.ts";
 import type { Arg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
 import { type Console, fitSentence, info, invalidFlag, printJson, printList } from "../../terminal/console.ts";
-import { escapeControls } from "../../terminal/text.ts";
 import { aboutKey, confirmInUse, confirmPages, describeKey, loadKey, printKey, withKey } from "../key/key.ts";
 
 const service = () => import("../../../server/modules/app-keys/origins.ts");
@@ -30,11 +28,6 @@ async function confirmOrigins(
   await confirmInUse(console, key, `Let every website use key ${describeKey(key)}? This empties its list of origins.`);
 }
 
-async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {
-  if (!console.quiet || console.json) return printKey(console, key);
-  await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
-}
-
 function defineChange(name: "add" | "remove", description: string, note: string) {
   return defineCommand({
     description,
@@ -51,7 +44,7 @@ function defineChange(name: "add" | "remove", description: string, note: string)
         await confirmInUse(console, key, question);
       }
       const input = { origins: args.origin };
-      await printOrigins(console, await withKey(args, console, (ctx, appId) => change(ctx, { appId, ...input })));
+      await printKey(console, await withKey(args, console, (ctx, appId) => change(ctx, { appId, ...input })));
     },
   });
 }
@@ -105,7 +98,7 @@ export const setCommand = defineCommand({
     await confirmOrigins(args, console);
     const { setOrigins } = await service();
     const input = { origins, allowNoOrigin, enforce: !any };
-    await printOrigins(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
+    await printKey(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
   },
 });
 
