@@ -136,7 +136,7 @@ export const commandCalls: Record<string, CommandCall> = {
     asks: () => confirmed("Requests of its pages will fail."),
   }),
   "origin list": list(({ appId }) => [appId]),
-  "origin set": record(({ appId }) => [appId, "--allow-no-origin"], { quiet: /^$/ }),
+  "origin set": record(({ appId }) => [appId, "--allow-no-origin"]),
   "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^rejected$/, code: 1 }),
   "order list": list(() => demo),
   "order show": record(() => ["1", ...demo]),

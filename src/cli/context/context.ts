@@ -133,12 +133,8 @@ export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
   // A container may lack this file.
   const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
-  const entries = accounts.split("\n").map((line) => line.split(":"));
-  return entries.find(([name, , id]) => name && id === uid)?.[0] ?? `uid ${uid}`;
+  return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, "m").exec(accounts)?.[1] ?? `uid ${uid}`;
 }
-
-// The maximum that services accept.
-const maxPageSize = 100;
 
 /** Reads pages until there are `limit` records or no more. */
 export async function collectPages<T>(
@@ -148,7 +144,8 @@ export async function collectPages<T>(
   const records: T[] = [];
   let cursor: string | undefined;
   do {
-    const size = Math.min(maxPageSize, limit - records.length);
+    // Services return at most 100.
+    const size = Math.min(100, limit - records.length);
     const { json, page } = await readPage({ limit: size, ...(cursor !== undefined && { cursor }) });
     records.push(...(JSON.parse(json) as T[]));
     cursor = page.next_cursor ?? undefined;

@@ -66,17 +66,13 @@ export async function resolveStore(
       await ask("currency", "Currency of prices, such as EUR or USD", { suggestion: currency }),
     ),
     language: checks.language(await ask("language", "Default language, such as en or pt-BR", { suggestion: language })),
-    country: await askCountry(args, console, before),
   };
+  const question = { suggestion: before.store?.country ?? undefined, optional: true };
+  const answer = await ask("country", "Country of the store, such as DE (optional)", question);
+  const country = answer === "" ? null : checks.country(answer);
   // Where prices are shown without tax.
-  const pricesIncludeTax = store.country === "US" || store.country === "CA" ? "no" : "yes";
-  return { ...store, pricesIncludeTax: args["prices-include-tax"] ?? pricesIncludeTax } as const;
-}
-
-async function askCountry(args: InitArgs, console: Console, { store }: Answers): Promise<string | null> {
-  const question = { suggestion: store?.country ?? undefined, optional: true };
-  const country = await asker(args, console)("country", "Country of the store, such as DE (optional)", question);
-  return country === "" ? null : checks.country(country);
+  const pricesIncludeTax = country === "US" || country === "CA" ? "no" : "yes";
+  return { ...store, country, pricesIncludeTax: args["prices-include-tax"] ?? pricesIncludeTax } as const;
 }
 
 /** Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty without ASCII letters and digits. */

@@ -3,7 +3,7 @@ import { countOf } from "../../../server/health/finding.ts";
 import type { ProductDocument } from "../../../server/modules/catalogue/list/list.ts";
 import type { ProductInput, ProductPatch, VariantInput } from "../../../server/modules/catalogue/products/model.ts";
 import { ambiguousAmount } from "../../../server/values/money.ts";
-import { recordArgs, withTenant } from "../../context/context.ts";
+import { withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, numberArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -152,12 +152,7 @@ export const deleteCommand = defineCommand({
 
 export const restoreCommand = defineCommand({
   description: "Bring a deleted product back",
-  args: recordArgs(
-    "product",
-    undefined,
-    "Id, slug or SKU of the deleted product",
-    async () => (await deleted()).findDeleted,
-  ).args,
+  args: { product: wordArg("Id, slug or SKU of the deleted product"), namespace: requiredNamespaceArg },
   examples: ["bodega product restore -n demo desk-lamp"],
   notes: [
     "Of several products with the slug or SKU, the one that was deleted last comes back. Its uploaded pictures are kept for " +

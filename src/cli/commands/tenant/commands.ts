@@ -5,7 +5,7 @@ import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import { choiceArg, namespaceArg, type SharedValues, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, formatValue, printJson, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, formatValue, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { readTenantFlags, tenantFlags, updateFlags } from "./flags.ts";
 
@@ -59,9 +59,8 @@ export const listCommand = defineCommand({
   },
 });
 
-function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
-  return console.json ? printJson(console, tenant) : printRecord(console, toFields(tenant));
-}
+const printTenant = (console: Console, tenant: TenantDetails) =>
+  printRecord(console, console.json ? tenant : toFields(tenant));
 
 function toFields(tenant: TenantDetails): object {
   return {

@@ -9,10 +9,6 @@ import { type Console, invalidFlag, printRecord } from "../../terminal/console.t
 import { onExit } from "../../terminal/terminal.ts";
 import { compareStatus } from "./compare-status.ts";
 
-const maxIntervalMs = 3_600_000;
-
-type ReadStatus = () => Promise<ServerStatus>;
-
 export default defineCommand({
   description: "Show the activity of the running server: requests, latencies, errors, queues, busiest stores",
   args: {
@@ -28,10 +24,10 @@ export default defineCommand({
     const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";
     const isLive = canDraw && !args.once && !console.json && !console.quiet;
     const intervalMs = args.interval ?? (isLive ? 2000 : 1000);
-    if (intervalMs < 1000 || intervalMs > maxIntervalMs) throw invalidFlag("--interval", "must be from 1s to 1h");
+    if (intervalMs < 1000 || intervalMs > 3_600_000) throw invalidFlag("--interval", "must be from 1s to 1h");
     const { dataDir } = readCliConfig(args, console);
     const { readServerStatus } = await import("../../../server/monitoring/listeners.ts");
-    const readStatus: ReadStatus = async () => {
+    const readStatus = async () => {
       const status = await readServerStatus(dataDir);
       if (status !== null) return status;
       const advice = "Run this command as the server's user, pass its --data-dir, or start it: bodega serve";
@@ -48,7 +44,7 @@ export default defineCommand({
   },
 });
 
-async function watch(readStatus: ReadStatus, intervalMs: number, console: Console): Promise<number> {
+async function watch(readStatus: () => Promise<ServerStatus>, intervalMs: number, console: Console): Promise<number> {
   const { renderTop } = await import("./render-top.ts");
   // Throws without a server, before the screen is cleared.
   let before = await readStatus();

@@ -21,7 +21,7 @@ const newest = sql`deleted_at desc, id desc`;
 const selectNamed = statement((q) => q.select({ id, slug }).from(products).where(isNamed).orderBy(newest).limit(1));
 const selectLast = statement((q) => q.select({ id, slug }).from(products).where(isDeleted).orderBy(newest).limit(10));
 
-export async function findDeleted(ctx: Ctx, named: string) {
+async function findDeleted(ctx: Ctx, named: string) {
   const values = { tenantId: ctx.tenant.id, name: named };
   const found = await get(ctx.db, selectNamed, values);
   if (found) return found;
