@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, createPurge, param, params, run, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { all, createPurge, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";
@@ -29,17 +30,16 @@ const keptMs = 3 * 86_400_000;
 type SignUp = Record<"email" | "password", string> & { [Name in "name" | "visitor" | "lang"]?: string | undefined };
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
 
-const { tenantId, client, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
-const ofAddress = and(eq(tenantId, param("tenantId")), eq(signUps.emailKey, param("emailKey")));
+const ofAddress = and(ofStore(signUps), eq(signUps.emailKey, param("emailKey")));
 /** A verification compares the passwords of this many latest sign-ups of its address. */
 const maxWaiting = 10;
 const account = params("email", "name", "lang", "passwordHash", "visitorId", "createdAt");
 const newSignUp = { ...params("tenantId", "emailKey", "client"), ...account };
-const target = [tenantId, signUps.emailKey, client];
+const target = [signUps.tenantId, signUps.emailKey, signUps.client];
 const putSignUp = statement((q) => q.insert(signUps).values(newSignUp).onConflictDoUpdate({ target, set: account }));
-const fields = { email, name, lang, passwordHash, visitorId };
+const fields = pick(signUps, "email", "name", "lang", "passwordHash", "visitorId");
 const selectSignUps = statement((q) =>
-  q.select(fields).from(signUps).where(ofAddress).orderBy(desc(createdAt)).limit(maxWaiting),
+  q.select(fields).from(signUps).where(ofAddress).orderBy(desc(signUps.createdAt)).limit(maxWaiting),
 );
 const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 
