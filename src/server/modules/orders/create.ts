@@ -114,7 +114,10 @@ async function readPricing(tx: Ctx, { destination, givenShipping, givenTax }: Ch
 
 /** A dry run assigns no number, and lists the shipping rates if none was chosen. */
 function showDryRun(order: Rendered, offers: object[] | undefined): Rendered {
-  const json = order.json.replace(/"(number|transfer_reference)":(?:\d+|"RF\d+")/g, '"$1":null');
+  // The first of each is the order's own, because a buyer's metadata come later.
+  const json = order.json
+    .replace(/"number":\d+/, '"number":null')
+    .replace(/"transfer_reference":"RF\d+"/, '"transfer_reference":null');
   return { ...order, json: offers ? `${json.slice(0, -1)},"shipping_rates":${JSON.stringify(offers)}}` : json };
 }
 
