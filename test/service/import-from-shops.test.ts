@@ -23,7 +23,7 @@ async function importFile(ctx: Ctx, text: string) {
   async function* pieces() {
     yield Buffer.from(text);
   }
-  const items = readCsv(decodeText(pieces()), undefined, report);
+  const items = readCsv(decodeText(pieces()), report);
   return { ...(await importProducts(ctx, items, { onError: "skip", isDryRun: false })), ...report };
 }
 

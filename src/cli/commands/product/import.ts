@@ -31,14 +31,11 @@ async function openSource(path: string, console: Console, signal: AbortSignal) {
   return { size: undefined, read: () => pieces };
 }
 
-const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
-
 const importArgs = {
   file: wordArg("File to import; - for standard input", { fallback: "template", completes: "file" }),
   template: { type: "boolean", description: "Print a CSV file with the usual columns and one example product" },
   namespace: requiredNamespaceArg,
   format: fileFormatArg,
-  delimiter: choiceArg(["comma", "semicolon", "tab"], "Delimiter of CSV (default: detected in the first line)"),
   "dry-run": { type: "boolean", description: "Check the file and save nothing" },
   "on-error": {
     ...choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it"),
@@ -107,8 +104,7 @@ async function importFile(args: Job, console: Console): Promise<number> {
   }
   const text = decodeText(counted());
   const report = newReport();
-  const delimiter = args.delimiter && delimiters[args.delimiter];
-  const items = format === "csv" ? readCsv(text, delimiter, report) : readNdjson(text);
+  const items = format === "csv" ? readCsv(text, report) : readNdjson(text);
   const isDryRun = args["dry-run"];
   const folder = file === "-" ? "." : dirname(file);
   try {

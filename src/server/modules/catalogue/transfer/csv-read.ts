@@ -14,9 +14,9 @@ const keyColumns = ["id", "slug", "sku", "title"];
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
 /** Reads a CSV file. Reports what it omits from a shop's export. Errors: validationFailed for a bad header. */
-export async function* readCsv(text: AsyncIterable<string>, delimiter?: string, report = newReport()) {
+export async function* readCsv(text: AsyncIterable<string>, report = newReport()) {
   const [start, whole] = await peekHeader(text);
-  const separator = delimiter ?? detectDelimiter(start);
+  const separator = detectDelimiter(start);
   const rows = readRows(whole, separator);
   try {
     const { value: names } = await rows.next();
