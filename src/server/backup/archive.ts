@@ -135,10 +135,8 @@ async function both(archive: { destroy(error: Error): void }, inner: Promise<unk
     archive.destroy(error);
     throw error;
   });
-  const errors: Error[] = [];
-  for (const result of await Promise.allSettled([work, outer])) {
-    if (result.status === "rejected") errors.push(result.reason);
-  }
+  const results = await Promise.allSettled([work, outer]);
+  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason as Error] : []));
   if (errors.length > 0) throw errors.find((error) => !endedTooSoon(error)) ?? errors[0];
 }
 

@@ -35,11 +35,10 @@ import * as products from "./records/products.ts";
 /** A check of each name. Its findings do not depend on those of other checks. */
 type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
 
-const { checkSettings: settings } = server;
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
 const serverChecks: Checks<CheckSubject> = {
-  ...{ settings, server: server.checkServer, durability: server.checkDurability, secret: server.checkSecretKey },
-  ...{ replication: checkReplication, restore: checkRestoreTest },
+  ...{ settings: server.checkSettings, server: server.checkServer, durability: server.checkDurability },
+  ...{ secret: server.checkSecretKey, replication: checkReplication, restore: checkRestoreTest },
   ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
 };
 const databaseChecks: Checks<StoreSubject> = { clock: server.checkClock, backups: checkBackups };
@@ -57,12 +56,10 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
 /** Checks that `db check` omits. */
-export const environmentChecks = [
-  ...[directoryChecks, serverChecks, databaseChecks, storeChecks, { standby: checkStandby }].flatMap(Object.keys),
-];
+export const environmentChecks = [directoryChecks, serverChecks, databaseChecks, storeChecks].flatMap(Object.keys);
 /** Checks that `--ignore` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
 export const optionalChecks = [
-  ...["text", "integrity", "references"],
+  ...["text", "integrity", "references", "standby"],
   ...[...environmentChecks, ...Object.keys(recordChecks)].filter((id) => id !== "directory"),
 ];
 
@@ -78,7 +75,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const run = new Run(options);
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
-    await run.runEnvironment({ ...directoryChecks, settings, standby: checkStandby }, subject);
+    await run.runEnvironment({ ...directoryChecks, settings: server.checkSettings, standby: checkStandby }, subject);
     return run.report();
   }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);

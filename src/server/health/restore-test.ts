@@ -22,15 +22,14 @@ export async function testRestore(config: Config, place: string) {
   const { last_success: last, last_failure: failed } = readLast(dataDir, "restore-test");
   // The server may have its place from a flag.
   const isOwn = [restoreTestPlace(config), failed?.place, last?.place].includes(place);
+  const record = (change: Parameters<typeof recordResult>[2]) => isOwn && recordResult(dataDir, "restore-test", change);
   const at = () => new Date().toISOString();
   try {
     const result = await restoreAside(config, place, isOwn);
-    const success = { at: at(), place, bytes: result.bytes };
-    if (isOwn) recordResult(dataDir, "restore-test", { last_success: success, last_failure: null });
+    record({ last_success: { at: at(), place, bytes: result.bytes }, last_failure: null });
     return result;
   } catch (error) {
-    const failure = { at: at(), place, message: reasonOf(error) };
-    if (isOwn) recordResult(dataDir, "restore-test", { last_failure: failure });
+    record({ last_failure: { at: at(), place, message: reasonOf(error) } });
     throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackupLocation, formatLocation } from "../backup/location.ts";
@@ -100,7 +99,7 @@ async function readPart(place: ReplicaTarget, name: string, sha256: string): Pro
   const bytes = await place.get(name, { checkSize: limitSize(name, 2 * partBytes) });
   if (bytes === undefined) throw damagedReplica(`${name} is missing`);
   const part = await decompressAtMost(bytes, partBytes);
-  if (part === undefined || createHash("sha256").update(part).digest("hex") !== sha256) {
+  if (part === undefined || Bun.SHA256.hash(part, "hex") !== sha256) {
     throw foreignObject(`${name} is truncated or altered`);
   }
   return part;

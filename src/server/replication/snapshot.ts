@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { openSync, read as readFile } from "node:fs";
 import { promisify } from "node:util";
 import {
@@ -46,7 +45,7 @@ export class SnapshotCopy {
     this.isCopied = bytesRead < partBytes;
     if (bytesRead === 0) return;
     const part = buffer.subarray(0, bytesRead);
-    const sha256 = createHash("sha256").update(part).digest("hex");
+    const sha256 = Bun.SHA256.hash(part, "hex");
     const earlier = this.#earlier[number - 1];
     if (earlier?.sha256 === sha256) {
       this.#parts.push(earlier);
