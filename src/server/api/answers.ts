@@ -1,12 +1,11 @@
 import type { Actor } from "../context.ts";
 import { malformedRequest } from "../errors.ts";
-import { bodyOf, successResponse, successText } from "../http/envelope.ts";
-import type { Call, Reply, Route, State } from "../http/route.ts";
+import { successResponse } from "../http/envelope.ts";
+import type { Call, Reply, Route } from "../http/route.ts";
 import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency/service.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
 import { hasScope } from "../security/scopes.ts";
 import { parseIfMatch } from "./check-input.ts";
-import { chooseCoding, compress } from "./compression.ts";
 
 export interface RouteRequest {
   request: Request;
@@ -29,64 +28,6 @@ export async function answerCall(
   const json = route.complete?.(call.ctx, answer.json) ?? answer.json;
   const shown = { ...answer, json: withPublicUrls(json, publicUrl) };
   return successResponse(requestId, shown, successStatus(route, answer), headers);
-}
-
-/** Answers a read of the catalogue. If the client's `ETag` is current, the reply is 304, and no document is read. */
-export async function answerWithEtag(
-  { version, publicUrl = "" }: { version: string; publicUrl?: string | undefined },
-  { request, requestId, route }: RouteRequest,
-  call: Call,
-  headers: Record<string, string>,
-): Promise<Response> {
-  const release = version + publicUrl;
-  headers["Cache-Control"] = "private, no-cache";
-  headers.Vary = "Accept-Encoding, Authorization, Origin";
-  const tags = request.headers.get("if-none-match");
-  const present = tags === null ? undefined : await route.readEtagSource?.(call as never);
-  if (tags !== null && present) {
-    headers.ETag = entityTag(call, present, release);
-    if (isListed(tags, headers.ETag)) return new Response(null, { status: 304, headers });
-  }
-  const answer = await route.handle(call as never, undefined as never);
-  const { state = "" } = answer;
-  headers.ETag = entityTag(call, { state, version: answer.version }, release);
-  const text = withPublicUrls(successText(requestId, answer, headers), publicUrl);
-  const coding = chooseCoding(request.headers.get("accept-encoding"), text);
-  if (coding === undefined) return new Response(bodyOf(text), { headers });
-  headers["Content-Encoding"] = coding;
-  return new Response(await compress(text, coding), { headers });
-}
-
-/** Counts of views change all the time, so ETags ignore them for up to a minute. */
-const countsMs = 60_000;
-
-/**
- * The tag is weak, because each reply has its own request id. It begins with the record's version, or 0 for a list.
- * @param release the program's version and public URL, which also affect the reply.
- */
-function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: State, release: string): string {
-  const { tenant, actor } = ctx;
-  const minute = Math.floor(ctx.now() / countsMs);
-  const named = `${Object.values(params)}\n${JSON.stringify(query)}\n${lang}`;
-  const asked = `${named}\n${tenant.id}\n${tenant.language}\n${describeCaller(actor)}`;
-  const hash = Bun.hash(`${release}\n${state}\n${minute}\n${asked}`) as bigint;
-  return `W/"${version}.${hash.toString(36).padStart(13, "0")}"`;
-}
-
-const scopeHashes = new WeakMap<ReadonlySet<string>, string>();
-
-/** The ETag depends on the caller, because two keys may see different parts of a record. */
-function describeCaller(actor: Actor): string {
-  if (actor.kind !== "app") return actor.kind === "user" ? `${actor.userId} ${actor.role}` : actor.kind;
-  const scopes = scopeHashes.get(actor.scopes) ?? Bun.hash([...actor.scopes].join()).toString(36);
-  scopeHashes.set(actor.scopes, scopes);
-  return `${actor.appId} ${actor.isWeb} ${scopes}`;
-}
-
-/** Accepts any form of `If-None-Match` (RFC 9110, section 13.1.2). */
-function isListed(header: string, tag: string): boolean {
-  const opaque = tag.slice("W/".length);
-  return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;

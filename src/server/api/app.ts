@@ -10,6 +10,7 @@ import { createAttemptCounter } from "./authenticate.ts";
 import type { BodyLimits } from "./body.ts";
 import { clientAddressReader, preflightHeaders } from "./headers.ts";
 import { answerRoute, type PipelineDeps } from "./pipeline.ts";
+import { ReplyCache } from "./reply-cache.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, handleUnmatched, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
@@ -20,6 +21,8 @@ export interface AppDeps
   trustedProxies: readonly string[];
   isEncrypted: boolean;
   bodyLimits?: BodyLimits;
+  /** Memory for kept replies. */
+  replyCacheBytes?: number;
   peerOf: (request: Request) => string | null;
   /** Gets calls of `/health/live` whose request id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
@@ -41,6 +44,7 @@ export function createApp(deps: AppDeps) {
     ...deps,
     logFrom: logLevels.indexOf(deps.logLevel),
     lookup: createCredentialLookup(db),
+    replies: new ReplyCache(deps.replyCacheBytes ?? 32 * MiB),
     countAttempt: createAttemptCounter(db, vault, now),
     recordUse: createUsageRecorder(db),
     bodyMemory: { left: 64 * MiB },

@@ -6,7 +6,7 @@ export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 
 const minLength = 1024;
-/** Longer texts are compressed in a thread. */
+/** Longer content is compressed in a thread. */
 const maxLengthAtOnce = 64 * 1024;
 /** Higher levels take much longer and save a few percent of a product list. */
 const zstdLevel = { level: 3 } as const;
@@ -17,8 +17,8 @@ const gzipInThread = promisify(gzip);
  * Reads the names in `Accept-Encoding`, not their order of preference. Use it only for texts without secrets, because the length of a
  * compressed text reveals repetitions in it (BREACH).
  */
-export function chooseCoding(accepted: string | null, text: string): Coding | undefined {
-  if (accepted === null || text.length < minLength) return undefined;
+export function chooseCoding(accepted: string | null, length: number): Coding | undefined {
+  if (accepted === null || length < minLength) return undefined;
   const names = accepted
     .toLowerCase()
     .split(",", 20)
@@ -27,8 +27,9 @@ export function chooseCoding(accepted: string | null, text: string): Coding | un
   return (["zstd", "gzip"] as const).find((name) => usable.includes(name));
 }
 
-export function compress(text: string, coding: Coding): Body | Promise<Body> {
-  const isLong = text.length > maxLengthAtOnce;
-  if (coding === "zstd") return (isLong ? Bun.zstdCompress : Bun.zstdCompressSync)(text, zstdLevel) as Body;
-  return isLong ? (gzipInThread(text, gzipLevel) as Promise<Body>) : Bun.gzipSync(Buffer.from(text), gzipLevel);
+/** Returns one gzip member without optional fields, or one zstd frame without dictionary. */
+export function compress(content: string | Body, coding: Coding): Body | Promise<Body> {
+  const isLong = content.length > maxLengthAtOnce;
+  if (coding === "zstd") return (isLong ? Bun.zstdCompress : Bun.zstdCompressSync)(content, zstdLevel) as Body;
+  return isLong ? (gzipInThread(content, gzipLevel) as Promise<Body>) : Bun.gzipSync(content, gzipLevel);
 }

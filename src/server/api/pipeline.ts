@@ -11,19 +11,22 @@ import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
-import { answerCall, answerWithEtag, type RouteRequest } from "./answers.ts";
+import { answerCall, type RouteRequest } from "./answers.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
+import { answerWithEtag } from "./catalogue-reads.ts";
 import { checkCall, parseQuery } from "./check-input.ts";
 import { bodyMayCarryCredentials, extractCredentials, popCommonParams, requireNamespace } from "./credentials.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { actsForVisitors, bodyLimitsOf, countRefusal } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
+import type { ReplyCache } from "./reply-cache.ts";
 import { readUpload } from "./upload.ts";
 
 export interface PipelineDeps extends AuthDeps, LogDeps {
   db: Database;
   lookup: CredentialLookup;
+  replies: ReplyCache;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
   uploadMemory: BodyMemory;

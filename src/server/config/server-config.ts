@@ -32,6 +32,8 @@ export function readServerConfig({ get }: Options) {
     host: matching(get("BODEGA_HOST", "host"), /^[\w.:%[\]-]+$/, "must be an IP address or a host name") ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? 8080,
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
+    /** MiB. */
+    replyCache: integer(get("BODEGA_REPLY_CACHE", "reply-cache"), 0, 65_536) ?? 32,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",

@@ -126,6 +126,11 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
    * is compressed, so it must contain no secrets.
    */
   readEtagSource?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
+  /**
+   * Whether the reply may be kept in memory while its state stays the same. It then depends on the store, the input, the
+   * language and `isCatalogOnly`, and on nothing else of the caller.
+   */
+  mayKeep?(query: Static<Q>): boolean;
   /** Adds to the reply what is not stored with an `Idempotency-Key`, because it is secret. */
   complete?(ctx: Ctx, json: string): string;
   /** With `readEtagSource`, the reply must have the same `state`. */

@@ -13,6 +13,7 @@ import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
+import { MiB } from "../values/units.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
@@ -48,6 +49,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     log: log.request,
     logLevel: config.logLevel,
     meter: monitor.meter,
+    replyCacheBytes: config.replyCache * MiB,
     hasDocs: !config.noDocs,
     metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: monitor.metricsText },
     onSeen: (seen) => monitor.recentRequests.set(seen.request_id, seen),

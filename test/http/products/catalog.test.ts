@@ -135,9 +135,9 @@ onEachDatabase((suite) => {
     for (const [name, read] of Object.entries(insiders)) {
       expect([name, (await read(`GET /products/${mug.id}/`)).data]).toEqual([name, mug as never]);
       expect([name, (await read(`GET /products/${shirt.id}/variants/`)).data]).toEqual([name, shirt.variants as never]);
-      expect([name, (await read("GET /products/draft/", { fields: "stock" })).data]).toEqual([
+      expect([name, (await read("GET /products/draft/")).data]).toMatchObject([
         name,
-        { id: hidden[0]?.id, stock: null } as never,
+        { id: hidden[0]?.id, stock: null },
       ]);
     }
   });

@@ -30,7 +30,8 @@ export function fixedPage(type: string, read: () => Content | Promise<Content>, 
   return async (request: Request): Promise<Answer> => {
     prepared ??= prepare();
     const { whole, tag } = await prepared;
-    const coding = typeof whole === "string" ? chooseCoding(request.headers.get("accept-encoding"), whole) : undefined;
+    const coding =
+      typeof whole === "string" ? chooseCoding(request.headers.get("accept-encoding"), whole.length) : undefined;
     if (coding) compressions[coding] ??= compress(whole as string, coding);
     const body = coding ? await compressions[coding] : whole;
     return (headers) => {

@@ -98,6 +98,8 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     readEtagSource: ({ ctx }) => readCatalogueState(ctx),
+    // Views have no events.
+    mayKeep: ({ sort = "" }) => !/^-?(?:popular|views_count)$/.test(sort),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
   defineRoute("GET", "/products/:id/", "getProduct", {
@@ -106,6 +108,7 @@ export const productRoutes = [
     params: ProductParams,
     reply: { data: Product },
     readEtagSource: ({ ctx, params }) => getProductState(ctx, params.id),
+    mayKeep: () => true,
     handle: ({ ctx, params, lang }) => getProduct(ctx, params.id, lang),
   }),
   defineRoute("POST", "/products/", "createProduct", {

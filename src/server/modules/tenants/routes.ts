@@ -9,6 +9,7 @@ export const storeRoutes = [
     access: [anyKey, token],
     reply: { data: StoreProfile },
     readEtagSource: ({ ctx }) => readStoreProfile(ctx),
+    mayKeep: () => true,
     handle: ({ ctx }) => readStoreProfile(ctx),
   }),
 ];

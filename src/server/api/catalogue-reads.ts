@@ -1,0 +1,128 @@
+import { isCatalogOnly } from "../context.ts";
+import type { Database } from "../db/session.ts";
+import { bodyOf, successText } from "../http/envelope.ts";
+import type { Call, Route, State } from "../http/route.ts";
+import { withPublicUrls } from "../modules/media/model.ts";
+import type { RouteRequest } from "./answers.ts";
+import { chooseCoding, compress } from "./compression.ts";
+import { KeptTail } from "./kept-tail.ts";
+import type { KeptReply, ReplyCache } from "./reply-cache.ts";
+
+interface ReadDeps {
+  version: string;
+  publicUrl?: string | undefined;
+  db: Database;
+  replies: ReplyCache;
+}
+
+/** What a reply depends on, and when it is read. */
+interface Read {
+  tenantId: string;
+  /** All that the reply depends on besides the database. Callers who see the same share it. */
+  name: string;
+  minute: number;
+  /** Read before the rows, because a later commit makes the number larger; null for a database server. */
+  commits: number | null;
+  stateNow: () => Promise<State | undefined>;
+}
+
+/** Counts of views change all the time, so ETags ignore them for up to a minute. */
+const countsMs = 60_000;
+
+/**
+ * Answers a read of the catalogue: with 304 if the client's `ETag` is current, with a kept reply if that is current,
+ * otherwise from the database. Credentials, origin and permission were checked before.
+ */
+export async function answerWithEtag(
+  { version, publicUrl = "", db, replies }: ReadDeps,
+  { request, requestId, route }: RouteRequest,
+  call: Call,
+  headers: Record<string, string>,
+): Promise<Response> {
+  headers["Cache-Control"] = "private, no-cache";
+  headers.Vary = "Accept-Encoding, Authorization, Origin";
+  const read: Read = {
+    tenantId: call.ctx.tenant.id,
+    name: nameOf(route, call, version + publicUrl),
+    minute: Math.floor(call.ctx.now() / countsMs),
+    commits: db.dataVersion(),
+    stateNow: async () => route.readEtagSource?.(call as never),
+  };
+  const tags = request.headers.get("if-none-match");
+  const kept = await findCurrent(replies, read);
+  const present = tags === null ? undefined : (kept ?? (await read.stateNow()));
+  if (tags !== null && present) {
+    headers.ETag = entityTag(read, present);
+    if (isListed(tags, headers.ETag)) return new Response(null, { status: 304, headers });
+  }
+  const head = `{"request_id":"${requestId}`;
+  const accepted = request.headers.get("accept-encoding");
+  if (kept) {
+    headers.ETag = entityTag(read, kept);
+    if (kept.language !== undefined) headers["Content-Language"] = kept.language;
+    const coding = chooseCoding(accepted, kept.tail.length);
+    if (coding !== undefined) headers["Content-Encoding"] = coding;
+    return new Response(bodyOf(await kept.tail.join(head, coding)), { headers });
+  }
+  const answer = await route.handle(call as never, undefined as never);
+  const { state = "", version: recordVersion, language } = answer;
+  headers.ETag = entityTag(read, { state, version: recordVersion });
+  const text = withPublicUrls(successText(requestId, answer, headers), publicUrl);
+  if (route.mayKeep?.(call.query as never) && replies.wants(read.name)) {
+    const reply = { tail: new KeptTail(text.slice(head.length)), state, version: recordVersion, language };
+    await keep(replies, read, reply);
+  }
+  const coding = chooseCoding(accepted, text.length);
+  if (coding === undefined) return new Response(bodyOf(text), { headers });
+  headers["Content-Encoding"] = coding;
+  return new Response(await compress(text, coding), { headers });
+}
+
+/** @param release the program's version and public URL, which also affect the reply. */
+function nameOf({ id }: Route, { ctx, params, query, lang }: Call, release: string): string {
+  const { tenant } = ctx;
+  const asked = `${id}\n${Object.values(params)}\n${JSON.stringify(query)}\n${lang}`;
+  return `${release}\n${tenant.id}\n${tenant.language}\n${isCatalogOnly(ctx)}\n${asked}`;
+}
+
+/**
+ * Returns the kept reply if nobody has committed since, or if the commits left its state as it was. Likes and views do
+ * not change the state, so after a commit a reply lasts only for the minute of its tag.
+ */
+async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply | undefined> {
+  const kept = replies.find(read.tenantId, read.name);
+  if (kept === undefined) return undefined;
+  if (kept.commits === null || kept.commits !== read.commits) {
+    const present = kept.minute === read.minute ? await read.stateNow() : undefined;
+    if (!isSame(kept, present)) {
+      replies.drop(read.tenantId, read.name);
+      return undefined;
+    }
+  }
+  kept.commits = read.commits;
+  kept.minute = read.minute;
+  return kept;
+}
+
+function isSame(kept: State, present: State | undefined): boolean {
+  return kept.state === present?.state && kept.version === present.version;
+}
+
+/** A reply that several statements read is kept only if its state is the same after them. */
+async function keep(replies: ReplyCache, { stateNow, ...read }: Read, reply: Omit<KeptReply, "commits" | "minute">) {
+  const after = await stateNow();
+  const { commits, minute } = read;
+  if (isSame(reply, after)) replies.keep(read.tenantId, read.name, { ...reply, commits, minute });
+}
+
+/** The tag is weak, because each reply has its own request id. It begins with the record's version, or 0 for a list. */
+function entityTag({ name, minute }: Read, { state, version = 0 }: State): string {
+  const hash = Bun.hash(`${name}\n${state}\n${minute}`) as bigint;
+  return `W/"${version}.${hash.toString(36).padStart(13, "0")}"`;
+}
+
+/** Accepts any form of `If-None-Match` (RFC 9110, section 13.1.2). */
+function isListed(header: string, tag: string): boolean {
+  const opaque = tag.slice("W/".length);
+  return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);
+}

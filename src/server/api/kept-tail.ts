@@ -1,0 +1,135 @@
+import { type Coding, compress } from "./compression.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A compressed tail, as the function that joins a head to it. */
+type CompressedTail = (head: Bytes) => Bytes;
+
+const encoder = new TextEncoder();
+
+/** The tail of a reply. Its compressed forms are made when they are first asked for, and kept. */
+export class KeptTail {
+  readonly #tail: Bytes;
+  readonly #compressed: Partial<Record<Coding, CompressedTail>> = {};
+  readonly #compressing: Partial<Record<Coding, Promise<CompressedTail>>> = {};
+
+  constructor(text: string) {
+    this.#tail = encoder.encode(text);
+  }
+
+  /** Bytes of the tail in UTF-8. Its compressed forms take further memory. */
+  get length(): number {
+    return this.#tail.length;
+  }
+
+  /**
+   * Returns the whole reply: the head, then the tail, as one message in this coding. The head in it is not compressed.
+   * @param head at most 65,535 bytes in UTF-8.
+   */
+  join(head: string, coding: Coding | undefined): Bytes | Promise<Bytes> {
+    const start = encoder.encode(head);
+    if (coding === undefined) return Buffer.concat([start, this.#tail]);
+    const compressed = this.#compressed[coding] ?? this.#compressing[coding] ?? this.#compress(coding);
+    return compressed instanceof Promise ? compressed.then((join) => join(start)) : compressed(start);
+  }
+
+  #compress(coding: Coding): CompressedTail | Promise<CompressedTail> {
+    const keep = (message: Bytes) => {
+      const compressed = coding === "gzip" ? splitGzip(message) : splitZstd(message, this.#tail.length);
+      this.#compressed[coding] = compressed;
+      return compressed;
+    };
+    const message = compress(this.#tail, coding);
+    if (!(message instanceof Promise)) return keep(message);
+    // After a failure, the next reply tries again.
+    const compressing = message.then(keep).finally(() => delete this.#compressing[coding]);
+    this.#compressing[coding] = compressing;
+    return compressing;
+  }
+}
+
+/** The magic number, the method deflate, no flags, no time, and an unknown system (RFC 1952, section 2.3). */
+const gzipHeader = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+/** The CRC-32 and the length. */
+const gzipTrailerBytes = 8;
+
+/**
+ * The head becomes a stored block before the tail's own blocks. Those can follow it because it ends at a whole byte, and
+ * because their references reach back only into the tail.
+ */
+function splitGzip(member: Bytes): CompressedTail {
+  const trailer = Buffer.from(member.subarray(-gzipTrailerBytes));
+  const [tailCrc, tailLength] = [trailer.readUInt32LE(0), trailer.readUInt32LE(4)];
+  const blocks = member.subarray(gzipHeader.length, -gzipTrailerBytes);
+  const shift = shiftCrc(tailLength);
+
+  function join(head: Bytes): Bytes {
+    // The first byte says that it is stored and not the last; the length and its complement follow.
+    const blockHeader = Buffer.alloc(5);
+    blockHeader.writeUInt16LE(head.length, 1);
+    blockHeader.writeUInt16LE(0xffff - head.length, 3);
+    const ending = Buffer.alloc(gzipTrailerBytes);
+    ending.writeUInt32LE((multiply(Bun.hash.crc32(head), shift) ^ tailCrc) >>> 0, 0);
+    ending.writeUInt32LE((head.length + tailLength) >>> 0, 4);
+    return Buffer.concat([gzipHeader, blockHeader, head, blocks, ending]);
+  }
+  return join;
+}
+
+/** A CRC-32 is a polynomial modulo this one. The highest bit is the coefficient of x^0, the lowest that of x^31. */
+const crcPolynomial = 0xedb88320;
+const crcOne = 0x80000000;
+
+/** Returns x^(8·length). The CRC-32 of a head is multiplied by it if so many bytes follow the head. */
+function shiftCrc(length: number): number {
+  let power = crcOne;
+  let square = crcOne >>> 8;
+  for (let rest = length; rest > 0; rest >>>= 1) {
+    if (rest & 1) power = multiply(power, square);
+    square = multiply(square, square);
+  }
+  return power;
+}
+
+/** Masks replace branches, which a processor cannot predict for the bits of a checksum. */
+function multiply(a: number, b: number): number {
+  let product = 0;
+  let shifted = b;
+  for (let bit = 31; bit >= 0; bit--) {
+    product ^= shifted & -((a >>> bit) & 1);
+    shifted = (shifted >>> 1) ^ (crcPolynomial & -(shifted & 1));
+  }
+  return product;
+}
+
+const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
+/** A block of 128 KiB, the largest, needs a window of this size. */
+const minWindowBits = 17;
+/** Browsers refuse a window above 8 MiB (RFC 9659). The level of `compress` uses at most 2 MiB. */
+const maxWindowBits = 23;
+
+/** The head becomes a raw block before the tail's own blocks, whose references reach back only into the tail. */
+function splitZstd(frame: Bytes, tailLength: number): CompressedTail {
+  const blocks = findZstdBlocks(frame);
+  const windowBits = Math.min(Math.max(Math.ceil(Math.log2(tailLength)), minWindowBits), maxWindowBits);
+  // The 0 means neither content size nor checksum. The exponent of the window counts from 1 KiB.
+  const header = new Uint8Array([...zstdMagic, 0, (windowBits - 10) << 3]);
+
+  function join(head: Bytes): Bytes {
+    // The lowest three bits say that it is raw and not the last.
+    const blockHeader = Buffer.alloc(3);
+    blockHeader.writeUIntLE(head.length << 3, 0, 3);
+    return Buffer.concat([header, blockHeader, head, blocks]);
+  }
+  return join;
+}
+
+/** Returns a frame without its header and its checksum (RFC 8878, section 3.1.1). */
+function findZstdBlocks(frame: Bytes): Bytes {
+  const descriptor = frame[zstdMagic.length] ?? 0;
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const windowBytes = isSingleSegment ? 0 : 1;
+  const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
+  const checksumBytes = (descriptor & 0x04) === 0 ? 0 : 4;
+  return frame.subarray(zstdMagic.length + 1 + windowBytes + contentSizeBytes, frame.length - checksumBytes);
+}

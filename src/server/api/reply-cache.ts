@@ -1,0 +1,92 @@
+import { LruCache } from "../values/lru-cache.ts";
+import type { KeptTail } from "./kept-tail.ts";
+
+/** A reply to a read of the catalogue, without what is new each time: request id, origin, entity tag. */
+export interface KeptReply {
+  tail: KeptTail;
+  language: string | undefined;
+  /** The state and version of the reply, as in `State`. */
+  state: string;
+  version: number | undefined;
+  /** The minute in which the reply was last known to be current. */
+  minute: number;
+  /** The commit counter that was read before the rows, or before the state that was still the same. */
+  commits: number | null;
+}
+
+interface Share {
+  replies: Map<string, KeptReply>;
+  bytes: number;
+}
+
+/** Keys and objects of an entry. */
+const overheadBytes = 1024;
+
+/** Compressed forms, which are made later, take about half as much again. */
+function bytesOf(name: string, { tail, state }: KeptReply): number {
+  return overheadBytes + name.length + state.length + 1.5 * tail.length;
+}
+
+/**
+ * Keeps replies in memory, up to a number of bytes. The least recently used reply of the store with the most bytes goes
+ * first, so that no store displaces the others.
+ */
+export class ReplyCache {
+  readonly #maxBytes: number;
+  readonly #shares = new Map<string, Share>();
+  /** Hashes of names that were asked for. Most searches never come again. */
+  readonly #asked = new LruCache<true>(10_000);
+  #bytes = 0;
+
+  /** With 0 bytes, it keeps nothing. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  find(tenantId: string, name: string): KeptReply | undefined {
+    const replies = this.#shares.get(tenantId)?.replies;
+    const kept = replies?.get(name);
+    if (replies === undefined || kept === undefined) return undefined;
+    replies.delete(name);
+    replies.set(name, kept);
+    return kept;
+  }
+
+  /** Whether a reply is to be kept, because it is asked for the second time. */
+  wants(name: string): boolean {
+    if (this.#maxBytes === 0) return false;
+    const hash = Bun.hash(name).toString(36);
+    const isKnown = this.#asked.get(hash) === true;
+    if (!isKnown) this.#asked.set(hash, true);
+    return isKnown;
+  }
+
+  keep(tenantId: string, name: string, reply: KeptReply): void {
+    this.drop(tenantId, name);
+    const share = this.#shares.get(tenantId) ?? { replies: new Map(), bytes: 0 };
+    this.#shares.set(tenantId, share);
+    share.replies.set(name, reply);
+    this.#count(share, bytesOf(name, reply));
+    while (this.#bytes > this.#maxBytes) this.#dropOldest();
+  }
+
+  drop(tenantId: string, name: string): void {
+    const share = this.#shares.get(tenantId);
+    const kept = share?.replies.get(name);
+    if (share === undefined || kept === undefined) return;
+    share.replies.delete(name);
+    this.#count(share, -bytesOf(name, kept));
+    if (share.replies.size === 0) this.#shares.delete(tenantId);
+  }
+
+  #count(share: Share, bytes: number): void {
+    share.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #dropOldest(): void {
+    const [tenantId, { replies }] = [...this.#shares].reduce((a, b) => (b[1].bytes > a[1].bytes ? b : a));
+    const [oldest] = replies.keys();
+    this.drop(tenantId, oldest as string);
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, spyOn, test } from "bun:test";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import { KeptTail } from "../../src/server/api/kept-tail.ts";
+import { uniform } from "../support/random.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Kind = keyof typeof kinds;
+
+const random = uniform(8);
+const below = (limit: number) => Math.floor((random.next().value as number) * limit);
+const repeat = (length: number, make: () => string) => {
+  let text = "";
+  while (text.length < length) text += make();
+  return text.slice(0, length);
+};
+
+/** Texts of a length in UTF-16 units. */
+const kinds = {
+  "a product list": (length: number) =>
+    repeat(length, () =>
+      JSON.stringify({ id: crypto.randomUUID(), title: `Lamp ${below(100)}`, price: below(10_000) }),
+    ),
+  "one repeated letter": (length: number) => "a".repeat(length),
+  "random characters": (length: number) => repeat(length, () => String.fromCharCode(below(128))),
+  "random characters of all scripts": (length: number) => repeat(length, () => String.fromCharCode(below(0xd800))),
+  "Japanese with pictures": (length: number) =>
+    repeat(length, () => `${"価格の".repeat(below(9))}🏮${below(100)}`).toWellFormed(),
+};
+const lengths = [0, 1, 2, 3, 100, 1023, 4096, 20_000, 65_535, 65_536, 65_537, 131_072, 131_073, 200_000];
+const heads = [
+  "",
+  "{",
+  `{"request_id":"${crypto.randomUUID()}`,
+  "é",
+  "x".repeat(255),
+  "x".repeat(256),
+  "z".repeat(65_535),
+];
+
+const decoders = {
+  gzip: { bun: Bun.gunzipSync, node: gunzipSync },
+  zstd: { bun: Bun.zstdDecompressSync, node: zstdDecompressSync },
+} as const;
+const codings = ["gzip", "zstd"] as const;
+
+function expectText(bytes: Uint8Array, text: string) {
+  // The message of a failed comparison of long texts would take minutes.
+  expect(Buffer.compare(bytes, Buffer.from(text))).toBe(0);
+}
+
+describe("a head before a kept tail is one message in its coding", () => {
+  for (const kind of Object.keys(kinds) as Kind[]) {
+    test(kind, async () => {
+      for (const length of [...lengths, ...Array.from({ length: 20 }, () => below(200_000))]) {
+        const text = kinds[kind](length);
+        const tail = new KeptTail(text);
+        for (const head of [...heads, "h".repeat(below(65_536))]) {
+          expectText(await tail.join(head, undefined), head + text);
+          for (const coding of codings) {
+            const message = await tail.join(head, coding);
+            for (const decode of Object.values(decoders[coding])) expectText(decode(message), head + text);
+          }
+        }
+      }
+    });
+  }
+});
+
+test("a tail of many windows is one message", async () => {
+  const text = kinds["a product list"](20_000_000);
+  const tail = new KeptTail(text);
+  for (const coding of codings) expectText(decoders[coding].node(await tail.join("{", coding)), `{${text}`);
+});
+
+test("the gzip command accepts the checksum and the length", async () => {
+  const text = kinds["a product list"](50_000);
+  const message = await new KeptTail(text).join(heads[2] as string, "gzip");
+  const { stdout, stderr, exitCode } = Bun.spawnSync(["gzip", "-dc"], { stdin: message });
+  expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+  expectText(stdout, heads[2] + text);
+});
+
+test("the window of a zstd message holds the tail and is one that browsers accept", async () => {
+  // RFC 8878, section 3.1.1.1.2.
+  const windowOf = (message: Bytes) => 2 ** (10 + ((message[5] as number) >> 3));
+  for (const [length, window] of [
+    [0, 2 ** 17],
+    [2 ** 17, 2 ** 17],
+    [2 ** 17 + 1, 2 ** 18],
+    [20_000_000, 2 ** 23],
+  ] as const) {
+    expect(windowOf(await new KeptTail("a".repeat(length)).join("{", "zstd"))).toBe(window);
+  }
+});
+
+test("a short tail is compressed at once, a long one in a thread, once for concurrent replies", async () => {
+  const inThread = spyOn(Bun, "zstdCompress");
+  for (const coding of codings) {
+    expect(new KeptTail("a".repeat(65_536)).join("{", coding)).toBeInstanceOf(Uint8Array);
+    const text = kinds["random characters"](100_000);
+    const tail = new KeptTail(text);
+    const replies = await Promise.all(["1", "2", "3"].map((head) => tail.join(head, coding)));
+    for (const [i, reply] of replies.entries()) expectText(decoders[coding].bun(reply as Bytes), `${i + 1}${text}`);
+    expect(tail.join("4", coding)).toBeInstanceOf(Uint8Array);
+  }
+  expect(inThread).toHaveBeenCalledTimes(1);
+  inThread.mockRestore();
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { KeptTail } from "../../src/server/api/kept-tail.ts";
+import { type KeptReply, ReplyCache } from "../../src/server/api/reply-cache.ts";
+
+function replyOf(length: number): KeptReply {
+  const tail = new KeptTail("x".repeat(length));
+  return { tail, language: undefined, state: "", version: undefined, minute: 0, commits: 1 };
+}
+
+/** Which of the first `count` replies of a store are kept; looking for one does not use it. */
+function kept(cache: ReplyCache, tenantId: string, count: number): number {
+  return Array.from({ length: count }, (_, n) => cache.find(tenantId, `${n}`)).filter(Boolean).length;
+}
+
+test("a reply is wanted when it is asked for the second time, and never without memory", () => {
+  const cache = new ReplyCache(1_000_000);
+  expect([cache.wants("a"), cache.wants("b"), cache.wants("a"), cache.wants("a")]).toEqual([false, false, true, true]);
+  const off = new ReplyCache(0);
+  expect([off.wants("a"), off.wants("a")]).toEqual([false, false]);
+});
+
+test("the least recently used reply goes first", () => {
+  const cache = new ReplyCache(100_000);
+  for (let n = 0; n < 3; n++) cache.keep("t", `${n}`, replyOf(20_000));
+  cache.find("t", "0");
+  cache.keep("t", "3", replyOf(20_000));
+  expect(["0", "1", "2", "3"].map((name) => cache.find("t", name) !== undefined)).toEqual([true, false, true, true]);
+});
+
+test("a store with many replies displaces its own, not those of other stores", () => {
+  const cache = new ReplyCache(1_000_000);
+  for (let n = 0; n < 10; n++) cache.keep("small", `${n}`, replyOf(10_000));
+  for (let n = 0; n < 500; n++) cache.keep("large", `${n}`, replyOf(10_000));
+  expect(kept(cache, "small", 10)).toBe(10);
+  expect(kept(cache, "large", 500)).toBeWithin(40, 60);
+});
+
+test("a reply that is kept again takes its memory once, and one that is larger than all memory is not kept", () => {
+  const cache = new ReplyCache(100_000);
+  for (let n = 0; n < 100; n++) cache.keep("t", "0", replyOf(20_000));
+  cache.keep("t", "1", replyOf(20_000));
+  expect(kept(cache, "t", 2)).toBe(2);
+  cache.keep("other", "0", replyOf(200_000));
+  expect([kept(cache, "other", 1), kept(cache, "t", 2)]).toEqual([0, 2]);
+});
