@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
@@ -111,7 +111,8 @@ test.skipIf(!ownMounts)(
     await openShop(binary);
     const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(binary.path).bytes()).digest("hex");
     const size = statSync(binary.path).size + 8_000_000;
-    const flags = `./bodega --sha256 ${hash} --yes --data-dir bodega-data`;
+    const flags = "./bodega --yes --data-dir bodega-data";
+    writeFileSync(join(binary.dir, "SHA256SUMS"), `${hash}  bodega\n`);
     const script =
       `mkdir small && mount -t tmpfs -o size=${size} none small && cp bodega small/ && ./small/bodega upgrade ${flags}; ` +
       `echo; ls small; mount -o remount,ro small && ./small/bodega upgrade ${flags}`;

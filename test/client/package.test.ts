@@ -92,10 +92,14 @@ await client.orders.cancel(order.id, undefined, { ifVersion: order.version });
 const some = { lang: undefined as string | undefined, limit: undefined as number | undefined };
 client.products.list(some);
 await client.products.update("mug", { sku: undefined });
-const part = await client.products.get("mug", { fields: "title" });
-part.id satisfies string;
-part.title satisfies string | undefined;
-for await (const { price } of client.products.list({ fields: "price" })) price satisfies number | undefined;
+const product = await client.products.get("mug");
+product.title satisfies string;
+for await (const { id, price } of client.products.list({ fields: "price" })) {
+  id satisfies string;
+  price satisfies number | undefined;
+  // @ts-expect-error
+  price satisfies number;
+}
 const { store } = await client.auth.login({ email: "ada@example.com", password: "secret" });
 store.currency satisfies string;
 (await client.users.me()).addresses satisfies unknown[];
@@ -121,8 +125,6 @@ try {
   // @ts-expect-error
   else error.details[0].field;
 }
-// @ts-expect-error
-part.price satisfies number;
 // @ts-expect-error
 await client.products.get();
 // @ts-expect-error

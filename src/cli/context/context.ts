@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from "../../server/config/config.ts";
+import {
+  type Config,
+  type DatabaseConfig,
+  readConfig,
+  readDatabaseConfig,
+  readInheritedConfig,
+} from "../../server/config/config.ts";
 import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
 import { type ConfigFlags, type Options, openOptions } from "../../server/config/environment.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
@@ -165,7 +171,7 @@ export function openCliOptions(flags: DatabaseFlags, console: Pick<Console, "env
 }
 
 export function readDatabaseFlags(flags: DatabaseFlags, console: Console): DatabaseConfig {
-  return readDatabaseConfig(openCliOptions(flags, console));
+  return readInheritedConfig(console.env) ?? readDatabaseConfig(openCliOptions(flags, console));
 }
 
 function toConfigFlags(flags: DatabaseFlags): ConfigFlags {

@@ -8,13 +8,16 @@ import type { Run } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
+const maxCharacters = 1000;
 // The general remedies of these kinds do not help at a terminal.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
   const { terminal } = run;
-  const { exit, kind, message, remedy, details } = describeProblem(error, run);
+  const { exit, kind, message: whole, remedy, details } = describeProblem(error, run);
+  // A message may contain long typed text.
+  const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(run.values);
   if (run.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);

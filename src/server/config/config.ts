@@ -34,9 +34,13 @@ const inheritedVariable = "BODEGA_CONFIG";
  * @throws validationFailed naming the flag or variable at fault; it never repeats a secret.
  */
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
+  return readInheritedConfig(environment) ?? readOptions(openOptions(flags, environment));
+}
+
+/** The configuration of the server that started this process, if one did. */
+export function readInheritedConfig(environment: Environment): Config | undefined {
   const inherited = environment[inheritedVariable];
-  if (inherited !== undefined) return JSON.parse(inherited) as Config;
-  return readOptions(openOptions(flags, environment));
+  return inherited === undefined ? undefined : (JSON.parse(inherited) as Config);
 }
 
 function readOptions(options: Options) {

@@ -13,7 +13,7 @@ import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import { hasTenants } from "../modules/tenants/service.ts";
-import { isKeyOpen, openVault } from "../security/secret-key.ts";
+import { claimDatabase, isKeyOpen, openVault } from "../security/secret-key.ts";
 import type { Vault } from "../security/vault.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
@@ -151,6 +151,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   const db = await openServedDatabase(config);
   try {
     const vault = await openVault(config, db);
+    await claimDatabase(db, vault);
     const monitor = startWorkerMonitor(db);
     // The main process logs the certificate.
     const certificate = await openTls(config, { ...log, notice() {} });

@@ -97,7 +97,7 @@ onEachDatabase((suite) => {
     await suite.app.db.execute({ sql: copyTo, args: [theirs, visitorId, theirs] });
     const altered = `${visitor.slice(0, -1)}${visitor.endsWith("0") ? "1" : "0"}`;
     let token = "";
-    for (const wrong of [foreign, altered, "", `${"x".repeat(5000)}\u0000`]) {
+    for (const wrong of [foreign, altered, "", "x".repeat(100)]) {
       const { status, data } = await signIn(shop, eve, { visitor: wrong });
       expect([wrong.slice(0, 99), status]).toEqual([wrong.slice(0, 99), 200]);
       token = data.token as string;
