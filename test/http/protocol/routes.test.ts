@@ -77,7 +77,11 @@ onDatabase("file", (suite) => {
       ["/health/live", {}],
       ["/openapi.json", {}],
     ] as const) {
-      const headers = { ...("headers" in options ? options.headers : {}), "x-request-id": "the-same-for-both" };
+      const headers = {
+        ...("headers" in options ? options.headers : {}),
+        "x-request-id": "the-same-for-both",
+        "accept-encoding": "identity",
+      };
       const query = new URLSearchParams({
         ...(!("namespace" in options) && { namespace: shop.namespace }),
         ...("query" in options && { limit: "0" }),
