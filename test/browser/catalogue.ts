@@ -114,6 +114,8 @@ export function describeCatalogue(stage: Stage): void {
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", { title: "Plain thing", price: 5 });
       const { page } = await open(`#/p/${slug}`);
       await find(page, ".product .picture.is-none");
+      // The page still tells of the view.
+      await page.waitForNetworkIdle();
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
