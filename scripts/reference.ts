@@ -37,7 +37,7 @@ const variablesWithoutFlag: [name: string, text: string][] = [
   ],
   ["BODEGA_MAIL_FROM", "Sender of all mail; required with a mail server"],
   ["BODEGA_MEDIA", "Where new pictures are stored: `database` (default), or `s3://bucket/prefix`"],
-  ["BODEGA_METRICS_TOKEN", "Token that gives access to `/metrics` at the server's address"],
+  ["BODEGA_METRICS_TOKEN", "Token that gives access to `/metrics`; without it, they are not served"],
   ["BODEGA_S3_ACCESS_KEY_ID", "Access key for backups and pictures in S3"],
   ["BODEGA_S3_ENDPOINT", "Endpoint of an S3 store that is not Amazon's"],
   ["BODEGA_S3_REGION", "Region of the bucket"],

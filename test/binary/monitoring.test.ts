@@ -10,16 +10,24 @@ const { installBinary } = useBinaries();
 const products = { route: "/products/", method: "GET", status: "200" };
 const token = "a-token-for-the-tests";
 
-/** A server with two workers, a function that loads them, and one that reads the figures in each way. */
+/** A server with two workers, a function that loads them, and one that reads their metrics. */
 async function serveWatched() {
   const binary = installBinary();
   const { auth: authorization } = await openShop(binary);
   binary.env.BODEGA_METRICS_TOKEN = token;
-  const server = await binary.serve("--workers", "2", "--metrics", "127.0.0.1:0");
-  const listener = /^Metrics: (http:\S+)$/m.exec(server.stdout())?.[1] ?? "";
-  const read = async (url: string): Promise<MetricsPage> => {
-    const reply = await fetch(url, { headers: { authorization: `Bearer ${token}` }, keepalive: false });
-    return parseMetrics(await reply.text());
+  const server = await binary.serve("--workers", "2");
+  // A worker that was killed or stopped may get the request, so it is repeated.
+  const readMetrics = async (): Promise<MetricsPage> => {
+    for (let left = 20; left > 0; left--) {
+      const init = {
+        headers: { authorization: `Bearer ${token}` },
+        keepalive: false,
+        signal: AbortSignal.timeout(1500),
+      };
+      const reply = await fetch(`${server.url}/metrics`, init).catch(() => undefined);
+      if (reply?.ok) return parseMetrics(await reply.text());
+    }
+    throw new Error("No worker serves the metrics.");
   };
   // A new connection for each, so that both workers get some.
   const ask = () => fetch(`${server.url}/products/?namespace=demo`, { headers: { authorization }, keepalive: false });
@@ -27,23 +35,16 @@ async function serveWatched() {
     const replies = await Promise.all(Array.from({ length: requests }, ask));
     expect(replies.map(({ status }) => status)).toEqual(Array(requests).fill(200));
   };
-  return {
-    binary,
-    server,
-    ask,
-    load,
-    fromListener: () => read(listener),
-    fromWorker: () => read(`${server.url}/metrics`),
-  };
+  return { binary, server, ask, load, readMetrics };
 }
 
 const answered = (page: MetricsPage) => page.value("bodega_http_requests_total", products);
 const up = (page: MetricsPage) => page.samples.filter(({ name, value }) => name === "bodega_process_up" && value === 1);
 
 test("each process reports the figures of all, also when a worker is killed under load or hangs", async () => {
-  const { binary, server, ask, load, fromListener, fromWorker } = await serveWatched();
+  const { binary, server, ask, load, readMetrics } = await serveWatched();
   await load(60);
-  for (const page of [await fromListener(), await fromWorker(), await fromWorker(), await fromWorker()]) {
+  for (const page of [await readMetrics(), await readMetrics(), await readMetrics()]) {
     expect(answered(page)).toBe(60);
     expect(up(page).map(({ labels }) => labels.process)).toEqual(["main", "1", "2"]);
   }
@@ -56,25 +57,24 @@ test("each process reports the figures of all, also when a worker is killed unde
     while (isLoading) await ask().catch(() => {});
   });
   const looking = (async () => {
-    while (isLoading) counts.push(answered(await fromListener()));
+    while (isLoading) counts.push(answered(await readMetrics()));
   })();
   await until("some counting", () => counts.length > 3);
   process.kill(victim, "SIGKILL");
   await until("another worker", async () => {
     const children = childrenOf(server.pid);
-    return !children.includes(victim) && up(await fromListener()).length === 3;
+    return !children.includes(victim) && up(await readMetrics()).length === 3;
   });
   isLoading = false;
   await Promise.all([...loading, looking]);
   expect(counts.toSorted((a, b) => a - b)).toEqual(counts);
 
-  const before = answered(await fromListener());
+  const before = answered(await readMetrics());
   await load(40);
-  expect(answered(await fromListener()) - before).toBe(40);
-  expect(answered(await fromWorker()) - before).toBe(40);
+  expect(answered(await readMetrics()) - before).toBe(40);
 
   process.kill(other, "SIGSTOP");
-  const page = await fromListener();
+  const page = await readMetrics();
   const hung = await binary.run("doctor", "--json");
   process.kill(other, "SIGCONT");
   const { findings } = JSON.parse(hung.stdout) as { findings: { check: string; severity: string; remedy: string }[] };
@@ -82,22 +82,24 @@ test("each process reports the figures of all, also when a worker is killed unde
   expect([hung.code, told]).toEqual([1, [["error", expect.stringContaining("the server's log")]]]);
   expect(answered(page)).toBe(before + 40);
   expect(up(page).length).toBe(2);
-  await until("its answer", async () => up(await fromListener()).length === 3);
+  await until("its answer", async () => up(await readMetrics()).length === 3);
   expect(await server.end()).toBe(0);
 }, 30_000);
 
 test("workers that end at each start are reported by doctor, top and metrics", async () => {
-  const { binary, server, fromListener } = await serveWatched();
+  const { binary, server, readMetrics } = await serveWatched();
   const report = async (left: number) => {
-    await until("the missing worker", async () => (await fromListener()).value("bodega_workers") === left);
-    const page = await fromListener();
+    const topNames = new RegExp(`^Problems +(?:worker [12] does not run *){${2 - left}}$`, "m");
+    const runTop = async () => (await binary.run("top", "--once")).stdout;
+    await until("the missing worker", async () => topNames.test(await runTop()));
+    // Without any worker, nobody serves the metrics.
+    const page = left > 0 ? await readMetrics() : undefined;
     const doctor = JSON.parse((await binary.run("doctor", "--json")).stdout) as { findings: Record<string, string>[] };
-    const { stdout } = await binary.run("top", "--once");
     return {
-      configured: page.value("bodega_workers_configured"),
-      up: up(page).map(({ labels }) => labels.process),
+      configured: page?.value("bodega_workers_configured"),
+      workers: page?.value("bodega_workers"),
+      up: page && up(page).map(({ labels }) => labels.process),
       doctor: doctor.findings.filter(({ check }) => check === "server").map((one) => [one.severity, one.message]),
-      top: /^Problems +(.*)$/m.exec(stdout)?.[1],
     };
   };
   const message = (left: number) =>
@@ -108,17 +110,12 @@ test("workers that end at each start are reported by doctor, top and metrics", a
   const one = await report(1);
   expect(one).toEqual({
     configured: 2,
+    workers: 1,
     up: ["main", expect.stringMatching(/^[12]$/)],
     doctor: [["error", message(1)]],
-    top: expect.stringMatching(/^worker [12] does not run$/),
   });
   process.kill(second, "SIGKILL");
-  expect(await report(0)).toEqual({
-    configured: 2,
-    up: ["main"],
-    doctor: [["error", message(0)]],
-    top: "worker 1 does not run  worker 2 does not run",
-  });
+  expect((await report(0)).doctor).toEqual([["error", message(0)]]);
   expect(await server.end()).toBe(0);
 }, 30_000);
 

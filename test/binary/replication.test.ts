@@ -99,12 +99,12 @@ test("a backup restored for a drill does not take the replica from the live serv
   expect(kept.backup.stores).toBe(2);
 }, 60_000);
 
-test("status, metrics and doctor tell that a replica fails", async () => {
+test("status and doctor tell that a replica fails", async () => {
   const binary = installBinary();
   await openShop(binary);
   const place = join(makeDir(), "file");
   await Bun.write(place, "not a directory");
-  const server = await binary.serve("--replicate-to", place, "--metrics", "127.0.0.1:0");
+  const server = await binary.serve("--replicate-to", place);
   await until("the failure", () => server.log().includes("replication fails"));
   const { replication } = await binary.json<{ replication: { failure: { message: string } } }>("top", "--once");
   expect(replication.failure.message).toContain(place);

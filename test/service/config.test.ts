@@ -134,7 +134,6 @@ test("by default there are no metrics, no backups and no TLS", () => {
   expect(readConfig({}, {})).toMatchObject({
     logLevel: "info",
     tls: undefined,
-    metrics: undefined,
     metricsToken: undefined,
     backupEveryMs: undefined,
     backupTo: undefined,
@@ -148,7 +147,6 @@ test("options of running a server come from the environment, and flags take prec
     BODEGA_LOG_LEVEL: "warn",
     BODEGA_TLS_CERT: "/etc/bodega/cert.pem",
     BODEGA_TLS_KEY: "/etc/bodega/key.pem",
-    BODEGA_METRICS: "[::1]:9090",
     BODEGA_METRICS_TOKEN: "0123456789abcdef",
     BODEGA_BACKUP_EVERY: "24h",
     BODEGA_BACKUP_TO: "s3://bucket/shops",
@@ -161,17 +159,15 @@ test("options of running a server come from the environment, and flags take prec
   expect(readConfig({}, env)).toMatchObject({
     logLevel: "warn",
     tls: { cert: "/etc/bodega/cert.pem", key: "/etc/bodega/key.pem" },
-    metrics: { host: "::1", port: 9090 },
     metricsToken: "0123456789abcdef",
     backupEveryMs: 86_400_000,
     backupTo: "s3://bucket/shops",
     backupKeep: 3,
     s3: { endpoint: "http://127.0.0.1:9000", region: "eu-central-1", accessKeyId: "id", secretAccessKey: "secret" },
   });
-  const flags = { "log-level": "debug", metrics: "9091", "backup-every": "0", "backup-to": "kept", "backup-keep": "1" };
+  const flags = { "log-level": "debug", "backup-every": "0", "backup-to": "kept", "backup-keep": "1" };
   expect(readConfig(flags, env)).toMatchObject({
     logLevel: "debug",
-    metrics: { host: "127.0.0.1", port: 9091 },
     backupEveryMs: undefined,
     backupTo: resolve("kept"),
     backupKeep: 1,
@@ -182,8 +178,6 @@ const faults: [title: string, flags: ConfigFlags, env: Record<string, string>, s
   ["an invalid level", { "log-level": "loud" }, {}, "--log-level"],
   ["a certificate without its key", { "tls-cert": "cert.pem" }, {}, "--tls-key"],
   ["a key without its certificate", {}, { BODEGA_TLS_KEY: "key.pem" }, "BODEGA_TLS_CERT"],
-  ["a listener without a port", { metrics: "localhost" }, {}, "--metrics"],
-  ["an invalid port", {}, { BODEGA_METRICS: "70000" }, "BODEGA_METRICS"],
   ["a short token", {}, { BODEGA_METRICS_TOKEN: "short" }, "BODEGA_METRICS_TOKEN"],
   ["a duration without a unit", { "backup-every": "24" }, {}, "--backup-every"],
   ["a duration that no timer takes", { "backup-every": "30d" }, {}, "--backup-every"],

@@ -9,7 +9,6 @@ import {
   type Options,
   oneOf,
   onOrOff,
-  parseOption,
   parseUrl,
 } from "./environment.ts";
 
@@ -40,8 +39,7 @@ export function readServerConfig({ get }: Options) {
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
     tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
     noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
-    metrics: listener(get("BODEGA_METRICS", "metrics")),
-    /** With a token, the server serves `/metrics` at its own address as well. */
+    /** With a token, the server serves `/metrics`. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
@@ -78,13 +76,4 @@ function tlsFiles(cert: Option, key: Option): TlsFiles | undefined {
   if (given.value === undefined) return undefined;
   // The error names the missing option in the form of the given one: as flag or as variable.
   throw invalidOption(given.source.startsWith("--") ? flag : missing.source, `is required with ${given.source}`);
-}
-
-function listener(option: Option) {
-  const read = (value: string) => {
-    const [, bracketed, plain, port] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(value) ?? [];
-    const isValid = port !== undefined && Number(port) <= 65535;
-    return isValid ? { host: bracketed ?? plain ?? "127.0.0.1", port: Number(port) } : undefined;
-  };
-  return parseOption(option, read, "must be a port or host:port, such as 127.0.0.1:9090");
 }

@@ -73,27 +73,3 @@ export function hasToken(request: Request, token: string): boolean {
   const [, sent] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
 }
-
-/** Serves `/metrics`, and nothing else, on its own port; without a token, to everyone. Errors: unavailable. */
-export function listenForMetrics(
-  { host, port }: { host: string; port: number },
-  { token, text }: { token: string | undefined; text: () => Promise<string> },
-): { url: string; stop(): void } {
-  const GET = async (request: Request) => {
-    if (token !== undefined && !hasToken(request, token)) {
-      const headers = { "WWW-Authenticate": "Bearer" };
-      return new Response("The token is missing or wrong.\n", { status: 401, headers });
-    }
-    return new Response(await text(), { headers: { "Content-Type": metricsType, "Cache-Control": "no-store" } });
-  };
-  const routes = { "/metrics": { GET } };
-  const fetch = () => new Response("Use GET /metrics.\n", { status: 404 });
-  const error = () => new Response("The metrics are not available now.\n", { status: 503 });
-  try {
-    const server = Bun.serve({ hostname: host, port, reusePort: false, development: false, routes, fetch, error });
-    const name = host.includes(":") ? `[${host}]` : host;
-    return { url: `http://${name}:${server.port}/metrics`, stop: () => void server.stop(true) };
-  } catch (cause) {
-    throw unavailable(`Cannot listen on ${host}:${port} for --metrics (${errnoOf(cause)}).`, { cause });
-  }
-}

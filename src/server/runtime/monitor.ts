@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { listenForMetrics, openControlSocket } from "../monitoring/listeners.ts";
+import { openControlSocket } from "../monitoring/listeners.ts";
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { ReplicationStatus } from "../replication/place-health.ts";
@@ -47,16 +47,13 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
   };
   const findRequest = async (id: string) => own.recentRequests.get(id) ?? (await registry?.findRequest(id)) ?? null;
   let socket: { close(): void } | null = null;
-  let listener: { url: string; stop(): void } | undefined;
   return {
     meter: own.meter,
     recentRequests: own.recentRequests,
     metricsText,
     registry,
-    /** Returns the URL of the configured listener for metrics. Throws unavailable when its port cannot be opened. */
     async open(at: string) {
       url = at;
-      listener = openMetrics(config, log, metricsText);
       try {
         socket = await openControlSocket(dataDir, { status, findRequest });
         if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega top shows only that one`);
@@ -64,25 +61,13 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
         // Running without monitoring is better than not running.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
       }
-      return listener?.url;
     },
     stop() {
       clearInterval(polling);
       socket?.close();
-      listener?.stop();
       own.stop();
     },
   };
-}
-
-function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, text: () => Promise<string>) {
-  if (!metrics) return undefined;
-  const listener = listenForMetrics(metrics, { token: metricsToken, text });
-  const isLoopback = ["localhost", "::1"].includes(metrics.host) || /^127\.[\d.]+$/.test(metrics.host);
-  if (metricsToken === undefined && !isLoopback) {
-    log.notice("warn", `${listener.url} can be read without a token; protect it with BODEGA_METRICS_TOKEN`);
-  }
-  return listener;
 }
 
 export function startWorkerMonitor(db: Database) {

@@ -105,7 +105,8 @@ async function runMain(given: Config, run: Run): Promise<number> {
     const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
     jobs.beginReplication();
     certificate?.start(async (pair) => answering.present(pair));
-    await announce(config, run, answering.url, await monitor.open(answering.url));
+    await monitor.open(answering.url);
+    await announce(config, run, answering.url);
     await run.onReady?.(answering.url);
     if (!(await hasTenants(db))) {
       log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
@@ -184,12 +185,11 @@ async function openTls(config: Config, log: LogWriter): Promise<CertificateWatch
   return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
 }
 
-async function announce(config: Config, { version, print }: Run, url: string, metrics: string | undefined) {
+async function announce(config: Config, { version, print }: Run, url: string) {
   const lines = [`Bodega ${version} listens on ${url}${othersOf(config)}`, `Data directory: ${config.dataDir}`];
   if (config.databaseUrl !== undefined) {
     const { protocol, host } = new URL(config.databaseUrl);
     lines.push(`Database: ${protocol}//${host}`);
   }
-  if (metrics !== undefined) lines.push(`Metrics: ${metrics}`);
   await print(`${lines.join("\n")}\n`);
 }

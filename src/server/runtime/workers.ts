@@ -87,7 +87,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
  */
 function startWorker(config: Config, options: WorkerOptions, started: StartedWorker): void {
   const { place, workers, ready, onEnd } = started;
-  const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
+  const inherited = { ...config, isWorker: true, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
     // The directory in which the server was started may have been removed, as directories of releases are.
     ...workingDir(config.dataDir),

@@ -45,7 +45,6 @@ export const serveFlags = withVariables({
   workers: valueArg("number", "Number of worker processes (default: 1)"),
   "reply-cache": valueArg("MiB", "Memory of a worker for replies of the catalogue; 0 keeps none (default: 32)"),
   ...addressFlags,
-  metrics: valueArg("host:port", "Serve Prometheus metrics on a separate address"),
   "backup-every": valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
   "backup-to": valueArg(
     "dir|url",
