@@ -28,6 +28,8 @@ export interface Tenant {
   hold: number;
   transferHold: number;
   longHoldShare: number;
+  shippingRates: number;
+  taxRates: number;
   orderUrl: string | null;
 }
 

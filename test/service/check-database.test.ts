@@ -197,13 +197,14 @@ test("the database of another program has only that finding", async () => {
 
 test("rows that refer to missing ones are reported by table, and inconsistent values as findings", async () => {
   const { dataDir } = makeDataDir();
-  await tamper(dataDir, "insert into order_numbers (tenant_id) values ('ten_gone'), ('ten_gone_too')");
+  await tamper(
+    dataDir,
+    "insert into push_counts (tenant_id, registrations) values ('ten_gone', 0), ('ten_gone_too', 0)",
+  );
   expect(await findingsOf(dataDir)).toEqual([
-    expect.stringMatching(
-      /^error: references: 2 rows of order_numbers refer to missing rows of tenants, .* row \d+\.$/,
-    ),
+    expect.stringMatching(/^error: references: 2 rows of push_counts refer to missing rows of tenants, .* row \d+\.$/),
   ]);
-  await tamper(dataDir, "delete from order_numbers where tenant_id like 'ten_gone%'");
+  await tamper(dataDir, "delete from push_counts where tenant_id like 'ten_gone%'");
   await tamper(dataDir, "update products set reserved = 3 where title = 'Lamp'");
   const { ok, findings } = await check(dataDir);
   expect(ok).toBe(false);
@@ -252,16 +253,19 @@ describe.if(canTest("server"))("on a database server", () => {
     const { ok, checked, findings } = await checkServer();
     expect({ ok, findings }).toEqual({ ok: true, findings: [] });
     expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
-    await db.migrate(["drop index events_by_tenant", "insert into order_numbers (tenant_id) values ('ten_gone')"]);
+    await db.migrate([
+      "drop index events_by_tenant",
+      "insert into push_counts (tenant_id, registrations) values ('ten_gone', 0)",
+    ]);
     expect((await checkServer()).findings.map(({ message }) => message)).toEqual([
-      "1 row of order_numbers refers to missing rows of tenants, the first of them row 1.",
+      "1 row of push_counts refers to missing rows of tenants, the first of them row 1.",
       "The index events_by_tenant of events is missing.",
     ]);
   });
 
   test("an incomplete restore is the only finding", async () => {
     await db.migrate([
-      "delete from order_numbers",
+      "delete from push_counts",
       `create table ${restoreMarker} (id integer)`,
       "drop table __bodega_migrations",
     ]);

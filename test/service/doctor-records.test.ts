@@ -71,7 +71,6 @@ onEachDatabase((suite) => {
       `select id, stock, reserved from product_variants where ${own} order by id`,
       `select id, status, payment_status, subtotal_minor, discount_minor, tax_minor, total_minor, refunded_minor from orders where ${own} order by id`,
       `select id, refunded_minor, refunded_quantity, restocked_quantity from order_lines where ${own} order by id`,
-      `select last from order_numbers where ${own}`,
       `select user_id, balance from reward_balances where ${own}`,
       `select sequence, remaining from reward_lots where ${own} order by sequence`,
     ]);
@@ -151,7 +150,6 @@ onEachDatabase((suite) => {
       `update order_lines set fulfilled_quantity = 2 where id = '${sent}'`,
       `update orders set received_minor = 501, credited_minor = 2 where id = '${paid.id}'`,
       `update discounts set uses = 4 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
-      `update order_numbers set last = 1 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
       `update reward_balances set balance = 9 where user_id = '${userId}'`,
       `update reward_lots set remaining = 0 where user_id = '${userId}'`,
       `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
@@ -182,7 +180,6 @@ onEachDatabase((suite) => {
         ["stock", small, "reserved", 0, 3, state],
         ["variants", shoes.id, "variants", "out of date", "up to date", state],
         ["variants", mug.id, "variants", "out of date", "up to date", state],
-        ["numbers", "order_numbers", "last", 1, 5, state],
         ["rewards", userId, "balance", 9, 60, state],
         ["discounts", code, "uses", 4, 1, state],
         ["search", gone.id, "words", "present", "missing", state],
@@ -203,7 +200,7 @@ onEachDatabase((suite) => {
     expect(texts(repaired.inconsistencies).sort()).toEqual(wrong("fixed").sort());
     const remaining = kept.map((row) => JSON.stringify(row)).sort();
     expect(texts((await doctor({ namespace })).inconsistencies).sort()).toEqual(remaining);
-    const audited = ["search", "search", "rewards", "numbers", "discounts", "variants", "variants", "stock", "stock"];
+    const audited = ["search", "search", "rewards", "discounts", "variants", "variants", "stock", "stock"];
     expect((await auditOf(shop)).map((details) => details?.check)).toEqual(audited);
     const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
     expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);

@@ -118,7 +118,7 @@ export async function stockOf({ app }: Shop, id: string): Promise<{ stock: numbe
 
 /** Counts a shop's rows of orders, to check that nothing was written. */
 export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
-  const counts = ["orders", "order_lines", "order_refunds", "order_numbers", "events", "reward_entries"].map(
+  const counts = ["orders", "order_lines", "order_refunds", "events", "reward_entries"].map(
     (table) => `select count(*) as n from ${table} where tenant_id = (select id from tenants where namespace = ?)`,
   );
   const found: number[] = [];

@@ -26,8 +26,7 @@ export function prepareOrders(db: Database, tenantId: string): (input: Input) =>
     returning title, sku, json_extract(images, '$[0].url') as image, price_minor, currency, currency_digits`,
   );
   const nextNumber = db.query<{ last: number }, [string]>(
-    `insert into order_numbers (tenant_id, last) values (?, 1)
-    on conflict (tenant_id) do update set last = last + 1 returning last`,
+    "select coalesce(max(number), 0) + 1 as last from orders where tenant_id = ?",
   );
   const insertOrder = db.query(
     `insert into orders (id, tenant_id, number, status, payment_status, fulfillment_status, currency, currency_digits,

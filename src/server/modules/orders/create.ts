@@ -20,18 +20,15 @@ import { insertLines } from "./new-order.ts";
 import { settle } from "./payments.ts";
 import { priceOrder } from "./price.ts";
 import { insertEvent, selectOrderFor } from "./statements.ts";
-import { orderNumbers, orders } from "./table.ts";
+import { orders } from "./table.ts";
 
-const nextNumber = statement(sql`
-  insert into ${orderNumbers} (tenant_id, last) values (${param("tenantId")}, 1)
-  on conflict (tenant_id) do update set last = last + 1`);
 const insertOrder = statement(sql`
   insert into ${orders} (id, tenant_id, number, user_id, buyer, status, payment_status, fulfillment_status, currency,
     currency_digits, subtotal_minor, discount_minor, shipping_minor, shipping_tax_minor, tax_minor, total_minor,
     prices_include_tax, tax_lines, shipping_rate, discount_code, points_used, payment_method, email, email_key, phone,
     shipping_address, billing_address, note, metadata, lang, created_at, updated_at, expires_at)
   values (${param("id")}, ${param("tenantId")},
-    (select last from ${orderNumbers} where tenant_id = ${param("tenantId")}), ${param("userId")}, ${param("buyer")},
+    (select coalesce(max(number), 0) + 1 from ${orders} where ${ofStore(orders)}), ${param("userId")}, ${param("buyer")},
     'pending', 'unpaid', 'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
     ${param("shipping")}, ${param("shippingTax")}, ${param("tax")}, ${param("total")}, ${param("pricesIncludeTax")},
     ${param("taxLines")}, ${param("shippingRate")}, ${param("discountCode")}, ${param("usePoints")},
@@ -106,8 +103,8 @@ export async function createOrder(
 async function readPricing(tx: Ctx, { destination, givenShipping, givenTax }: CheckedOrder) {
   const country = destination?.country ?? tx.tenant.country ?? "";
   const [rates, taxRates] = await Promise.all([
-    givenShipping === undefined ? readShippingRates(tx) : [],
-    givenTax === undefined ? readTaxRates(tx, country) : undefined,
+    givenShipping === undefined && tx.tenant.shippingRates > 0 ? readShippingRates(tx) : [],
+    givenTax === undefined && tx.tenant.taxRates > 0 ? readTaxRates(tx, country) : undefined,
   ]);
   return { rates, taxRates };
 }
@@ -177,7 +174,6 @@ async function insert(
   };
   const selectOrder = selectOrderFor(tx);
   const statements = [
-    bind(nextNumber, placed),
     bind(insertOrder, placed),
     insertLines(placed, lines),
     ...moveStock(

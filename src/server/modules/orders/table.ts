@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { ownerColumn, tenantIdColumn, tenants } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { fulfillmentStatuses, paymentStatuses } from "./states.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
@@ -14,14 +14,7 @@ export const namesPerson = sql.raw(
   "coalesce(email, phone, shipping_address, billing_address, note, staff_note, nullif(metadata, '{}')) is not null",
 );
 
-export const orderNumbers = sqliteTable("order_numbers", {
-  tenantId: text("tenant_id")
-    .primaryKey()
-    .references(() => tenants.id, { onDelete: "cascade" }),
-  last: integer("last").notNull().default(0),
-});
-
-/** Orders, stored by number without rowid. Amounts are in minor units of `currency`, and fixed at creation. */
+/** Orders, stored by number without rowid, and never deleted. Amounts are in minor units of `currency`, and fixed at creation. */
 export const orders = sqliteTable(
   "orders",
   {

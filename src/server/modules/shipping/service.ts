@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, Tenant } from "../../context.ts";
 import { jsonOf, pick } from "../../db/selection.ts";
-import { all, bind, ofStore, param, params, statement } from "../../db/statement.ts";
+import { all, bind, equals, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
@@ -30,6 +30,12 @@ const selectRates = statement((q) =>
   q.select(columns).from(shippingRates).where(ofStore(shippingRates)).orderBy(shippingRates.position),
 );
 const deleteRates = statement((q) => q.delete(shippingRates).where(ofStore(shippingRates)));
+const countRates = statement((q) =>
+  q
+    .update(tenants)
+    .set({ shippingRates: param("count") })
+    .where(equals(tenants.id, "tenantId")),
+);
 const insertRate = statement((q) =>
   q.insert(shippingRates).values({
     ...params("tenantId", "id", "position", "zone", "countries", "postcodes", "name", "names", "priceMinor"),
@@ -81,7 +87,8 @@ export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRat
     const inserts = rows.map((row, position) =>
       bind(insertRate, { ...row, tenantId, position, id: ids.get(keyOf(row)) ?? newId("ship") }),
     );
-    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts]);
+    const counted = bind(countRates, { tenantId, count: rows.length });
+    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts, counted]);
     await recordAudit(tx, { event: "shipping.replaced", namespace, details: { rates: rows.length } });
     return listShippingRates(tx);
   });

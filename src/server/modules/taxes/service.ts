@@ -1,11 +1,13 @@
-import { sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, ofStore, param, params, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { all, bind, equals, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
 import { parseThousandths, toAmount } from "../../values/money.ts";
 import { recordAudit } from "../audit/service.ts";
+import { tenants } from "../tenants/table.ts";
 import { requireTaxClass, type TaxRate } from "./model.ts";
 import { taxRates } from "./table.ts";
 
@@ -14,10 +16,18 @@ const selectRates = statement((q) =>
 );
 const deleteRates = statement((q) => q.delete(taxRates).where(ofStore(taxRates)));
 const insertRate = statement((q) => q.insert(taxRates).values(params("tenantId", "country", "taxClass", "rate")));
-// The row without a class tells that the store has rates.
-const selectOfCountry = statement<{ taxClass: string | null; rate: number }>(sql`
-  select tax_class as taxClass, rate from ${taxRates} where ${ofStore(taxRates)} and country = ${param("country")}
-  union all select null, 0 where exists (select 1 from ${taxRates} where ${ofStore(taxRates)})`);
+const selectOfCountry = statement((q) =>
+  q
+    .select(pick(taxRates, "taxClass", "rate"))
+    .from(taxRates)
+    .where(and(ofStore(taxRates), equals(taxRates.country, "country"))),
+);
+const countRates = statement((q) =>
+  q
+    .update(tenants)
+    .set({ taxRates: param("count") })
+    .where(equals(tenants.id, "tenantId")),
+);
 
 /** The rates of the store, by country and class. */
 export async function listTaxRates(ctx: Ctx): Promise<TaxRate[]> {
@@ -38,16 +48,18 @@ export async function replaceTaxRates(ctx: Ctx, rates: readonly TaxRate[]): Prom
     return { tenantId, country, taxClass, rate: parseThousandths(`${field}.rate`, rate, [0, 100], "a percentage") };
   });
   return inTransaction(ctx, async (tx) => {
-    await tx.db.batch([bind(deleteRates, { tenantId }), ...rows.map((row) => bind(insertRate, row))]);
+    const inserts = rows.map((row) => bind(insertRate, row));
+    const counted = bind(countRates, { tenantId, count: rows.length });
+    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts, counted]);
     await recordAudit(tx, { event: "taxes.replaced", namespace, details: { rates: rows.length } });
     return listTaxRates(tx);
   });
 }
 
-/** The rates of a country by class, in thousandths of a percent; undefined if the store taxes nothing anywhere. */
-export async function readTaxRates(tx: Ctx, country: string): Promise<ReadonlyMap<string, number> | undefined> {
+/** The rates of a country by class, in thousandths of a percent. */
+export async function readTaxRates(tx: Ctx, country: string): Promise<ReadonlyMap<string, number>> {
   const rates = await all(tx.db, selectOfCountry, { tenantId: tx.tenant.id, country });
-  return rates.length === 0 ? undefined : new Map(rates.map(({ taxClass, rate }) => [taxClass ?? "", rate]));
+  return new Map(rates.map(({ taxClass, rate }) => [taxClass, rate]));
 }
 
 /** Converts 5500 thousandths to 5.5 percent. */

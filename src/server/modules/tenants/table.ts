@@ -47,6 +47,9 @@ export const tenants = sqliteTable(
     pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })
       .notNull()
       .default("no"),
+    /** How many rates the store has, so that an order reads only those that exist. */
+    shippingRates: integer("shipping_rates").notNull().default(0),
+    taxRates: integer("tax_rates").notNull().default(0),
     /** Seconds for which an unpaid order reserves stock, and one that is paid by bank transfer. */
     hold: integer("hold").notNull().default(3600),
     transferHold: integer("transfer_hold").notNull().default(604_800),
@@ -88,7 +91,7 @@ export const workFields = {
   ...pick(tenants, "id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate", "pointValue"),
   ...pick(tenants, "pointsDays", "addressWrites", "visitorWrites", "pendingOrders", "stockShare", "ordersPerMinute"),
   ...pick(tenants, "signUp", "signInByMail", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
-  ...pick(tenants, "longHoldShare", "orderUrl"),
+  ...pick(tenants, "longHoldShare", "orderUrl", "shippingRates", "taxRates"),
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 
