@@ -19,14 +19,6 @@ export interface Answer {
   body: Envelope;
 }
 
-let addresses = 0;
-
-/** Headers with a new client address, for a server that trusts its peer as a proxy. */
-export function fromElsewhere(): Record<string, string> {
-  addresses += 1;
-  return { "x-forwarded-for": `10.9.${addresses >> 8}.${addresses & 255}` };
-}
-
 /** Sends a request on an open connection and checks the common form of its reply. */
 export async function call(connection: RawConnection, request: Call): Promise<Answer> {
   const method = request.method ?? (request.body === undefined ? "GET" : "POST");

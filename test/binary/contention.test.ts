@@ -1,9 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { type Binary, type IssuedKey, openShop, useBinaries } from "../support/binary.ts";
-import type { Call } from "../support/client.ts";
-import type { OrderReply } from "../support/orders.ts";
-import { type ServedShop, useServedShops } from "../support/served-shop.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 
@@ -69,54 +66,3 @@ test.each([1, 2])(
   },
   120_000,
 );
-
-const { startServedShop } = useServedShops();
-const buyers = 64;
-const attempts = 8;
-const stock = 50;
-
-/** Runs work this many times at once. */
-const atOnce = <T>(times: number, work: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: times }, (_, index) => work(index)));
-
-describe.each([1, 2])("with %d worker(s)", (workers) => {
-  let served: ServedShop;
-  let stores = 0;
-  /** Calls the store of one test. */
-  let call: Call;
-  beforeAll(async () => {
-    served = await startServedShop({ workers, fakeClock: false });
-  });
-  beforeEach(async () => {
-    call = served.clientOf(await openShop(served.binary, `races-${++stores}`));
-  });
-
-  async function createProduct(): Promise<string> {
-    const { data } = await call<{ id: string }>("POST /products/", { body: { title: "Lamp", price: 10, stock } });
-    return data.id;
-  }
-
-  const piecesOf = async (id: string) => {
-    const { data } = await call<{ stock: number; available: number }>(`GET /products/${id}/`);
-    return [data.stock, data.available];
-  };
-
-  test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, buy exactly the ${stock} items`, async () => {
-    const product_id = await createProduct();
-    const codes = new Set<number>();
-    const made: OrderReply[] = [];
-    await atOnce(buyers, async (buyer) => {
-      for (let attempt = 0; attempt < attempts; attempt++) {
-        const items = Array.from({ length: 1 + ((buyer + attempt) % 2) }, () => ({ product_id, quantity: 1 }));
-        const { status, code, data } = await call<OrderReply>("POST /orders/", { body: { items } });
-        codes.add(code ?? status);
-        if (status === 201) made.push(data);
-      }
-    });
-    expect([...codes].sort()).toEqual([201, 5304]);
-    expect(made.reduce((sum, { items }) => sum + items.length, 0)).toBe(stock);
-    expect(await piecesOf(product_id)).toEqual([stock, 0]);
-    const numbers = made.map(({ number }) => number).sort((a, b) => a - b);
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-  }, 60_000);
-});

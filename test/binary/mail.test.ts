@@ -7,7 +7,6 @@ import { certificate } from "../support/certificate.ts";
 import { findInFiles } from "../support/find-in-files.ts";
 import type { Serving } from "../support/serving.ts";
 import { type Delivery, type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
-import { until } from "../support/until.ts";
 
 const { installBinary } = useBinaries();
 const templates = readdirSync(join(import.meta.dir, "../../src/server/modules/mail/templates"));
@@ -75,19 +74,6 @@ async function requestCodes(): Promise<string[]> {
 
 const deliveryTo = (language: string) =>
   smtp.received.find(({ to }) => to[0] === `${language}@example.org`) as Delivery;
-
-test("a server of several processes sends each reset mail once, over TLS, in every language", async () => {
-  await requestCodes();
-  for (const language of languages) {
-    const delivery = deliveryTo(language);
-    expect(delivery).toMatchObject({ secure: true, user: "mailer", from: "shop@example.com" });
-    expect(delivery.header("content-language")).toBe(language);
-  }
-  const list = () => binary.json<{ status: string; attempts: number }[]>("mail", "list", "-n", "demo");
-  await until("all mail noted as sent", async () => (await list()).every(({ status }) => status === "sent"));
-  expect(smtp.received).toHaveLength(languages.length);
-  for (const mail of await list()) expect(mail).toMatchObject({ to: expect.stringMatching(/^.…@/), attempts: 1 });
-});
 
 test("the server stops with connections to the mail server open, and leaves no code or password behind", async () => {
   const codes = await requestCodes();

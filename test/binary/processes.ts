@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** True if the system has /proc. */
 export const hasProc = process.platform === "linux";
@@ -20,18 +20,6 @@ export function childrenOf(pid: number): number[] {
 export function isRunning(pid: number): boolean {
   const found = hasProc ? readProc(pid) : listProcesses().find((one) => one.pid === pid);
   return found !== undefined && !/^[ZX]/.test(found.state);
-}
-
-/** How many sockets a process has open. */
-export function countSockets(pid: number): number {
-  const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).filter((name) => {
-    try {
-      return readlinkSync(`${folder}/${name}`).startsWith("socket:");
-    } catch {
-      return false;
-    }
-  }).length;
 }
 
 /** All processes: from /proc, which a bare Linux has without any program, elsewhere from `ps`, which is part of it. */

@@ -81,17 +81,3 @@ test("a browser that registers at a server with several processes is notified th
   const vapid = readVapid(service.received[0]?.headers.authorization ?? "", publicKey);
   expect(vapid).toMatchObject({ aud: service.origin, sub: "https://shop.example.com" });
 });
-
-test("a message sent from the terminal while no server runs is delivered once by the next server", async () => {
-  await register();
-  expect(await server.end()).toBe(0);
-  const sent = await binary.json<{ message_id: string }>(
-    ...["notify", "send", "-n", "demo", "--topic", "news", "--title", "News", "--body", "Lamps", "--yes"],
-  );
-  server = await binary.serve("--allow-private-push");
-  const list = () =>
-    binary.json<{ deliveries: Record<string, number> }>("notify", "show", "-n", "demo", sent.message_id);
-  await until("the delivery noted", async () => (await list()).deliveries.sent === 1);
-  expect(service.received).toHaveLength(1);
-  expect(browser.messages().at(-1)).toMatchObject({ title: "News", body: "Lamps", tag: sent.message_id });
-});

@@ -46,27 +46,6 @@ test("after kill -9 and the loss of the data directory, the replica has all but 
   }
 }, 120_000);
 
-test("a server that another one has replaced ends with exit code 4 and says who took over", async () => {
-  const place = makeDir();
-  const first = installBinary();
-  await openShop(first);
-  const server = await first.serve("--replicate-to", place);
-  await until("the replica", () => server.log().includes("snapshot made"));
-  const second = installBinary();
-  const target = join(second.dir, "bodega-data");
-  mkdirSync(target, { mode: 0o700 });
-  copyFileSync(join(defaultDataDir(first.dir), "secret.key"), join(target, "secret.key"));
-  expect((await second.run("db", "restore", place, "--yes")).code).toBe(0);
-  const successor = await second.serve("--replicate-to", place);
-  expect(await server.exited).toBe(4);
-  expect(server.log()).toContain(`(${target}) took over ${place}`);
-  // It ends before it listens, so that it acknowledges nothing that its successor lacks.
-  const again = await first.run("serve", "--port", "0", "--replicate-to", place);
-  expect(again).toMatchObject({ code: 4, stdout: "" });
-  expect(again.stderr).toContain(`(${target}) took over ${place}`);
-  expect(await successor.end()).toBe(0);
-}, 30_000);
-
 test("a backup restored for a drill does not take the replica from the live server", async () => {
   const place = makeDir();
   const live = installBinary();

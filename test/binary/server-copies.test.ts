@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
@@ -73,24 +73,3 @@ describe.if(hasSqld)("between database servers", () => {
     expect((await to.run("db", "restore", backup, "--yes")).code).toBe(4);
   }, 60_000);
 });
-
-test("db check checks a file while a server writes to it, and reports a damaged copy", async () => {
-  const binary = installBinary();
-  const { namespace, auth } = await openShop(binary);
-  const serving = await binary.serve();
-  const load = startLoad({ url: serving.url, namespace, auth, clients });
-  await until("the load", () => load.created.length >= 10 * clients);
-  for (let count = 0; count < 2; count++) expect(await check(binary)).toEqual(sound);
-  await load.stop();
-  expect(load.refused).toEqual([]);
-  expect(await serving.end()).toBe(0);
-
-  const damaged = join(binary.dir, "damaged");
-  mkdirSync(damaged);
-  const bytes = readFileSync(join(defaultDataDir(binary.dir), "bodega.db"));
-  writeFileSync(join(damaged, "bodega.db"), bytes.subarray(0, bytes.length / 2));
-  const { code, stdout, stderr } = await binary.run("db", "check", "--data-dir", damaged);
-  expect(code).toBe(1);
-  expect(stdout).toContain("cannot be opened: database disk image is malformed.");
-  expect(stdout + stderr).not.toMatch(/\n\s+at |Internal error/);
-}, 60_000);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
@@ -80,31 +80,6 @@ test("a standby whose port is taken stays one, and its server goes on; one that 
     expect(await promoted.end()).toBe(0);
     if (!isAgain) expect(await server.exited).toBe(4);
   }
-}, 60_000);
-
-test("a standby of an empty place, or of one that cannot be read, follows it as soon as it can be", async () => {
-  const first = installBinary();
-  await openShop(first);
-  const place = join(makeDir(), "later");
-  const second = installBinary();
-  const standby = await follow(second, place);
-  await until("the notice", () => standby.log().includes("waits for"));
-  await Bun.sleep(3000);
-  expect(await readLag(standby)).toBeUndefined();
-  const server = await first.serve("--replicate-to", place);
-  copyKey(first, second);
-  await until("the snapshot", () => server.log().includes("snapshot made"));
-  const made = performance.now();
-  await until("the copy", async () => (await readLag(standby)) !== undefined);
-  expect(performance.now() - made).toBeLessThan(4000);
-  expect(await server.end()).toBe(0);
-  renameSync(place, `${place}.away`);
-  await until("the lag", async () => ((await readLag(standby)) ?? 0) > 4);
-  renameSync(`${place}.away`, place);
-  const back = performance.now();
-  await until("the copy", async () => ((await readLag(standby)) ?? 9) < 2);
-  expect(performance.now() - back).toBeLessThan(4000);
-  expect(await standby.end()).toBe(0);
 }, 60_000);
 
 test("a standby is seconds behind; when the server is killed it takes over, and the server stays out", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { openShop, useBinaries } from "../support/binary.ts";
@@ -174,33 +174,6 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     );
   }, 30_000);
 });
-
-test("with a mismatched pair the previous one stays, and a change is noticed without a signal", async () => {
-  const [binary, dir, first] = [installBinary(), makeDir(), makeCertificate()];
-  const server = await binary.serve(...writePair(dir, first));
-  writeFileSync(join(dir, "key.pem"), makeCertificate().key);
-  server.signal("SIGHUP");
-  await until("the log's warning", () => /WARN The key in .*key\.pem does not match/.test(server.log()));
-  expect(await presentedBy(server.port)).toBe(first.fingerprint);
-  const next = makeCertificate();
-  writePair(dir, next);
-  await until("the next certificate", async () => (await presentedBy(server.port)) === next.fingerprint);
-  expect(await server.end()).toBe(0);
-}, 30_000);
-
-test.each([1, 2])(
-  "a certificate that becomes a pipe is refused, and does not delay a stop, with %d worker(s)",
-  async (workers) => {
-    const [binary, dir] = [installBinary(), makeDir()];
-    const server = await binary.serve("--workers", String(workers), ...writePair(dir, makeCertificate()));
-    const path = join(dir, "cert.pem");
-    rmSync(path);
-    Bun.spawnSync(["mkfifo", path]);
-    await until("the log's warning", () => server.log().includes(`WARN ${path} is not a regular file`));
-    expect(await server.end()).toBe(0);
-  },
-  20_000,
-);
 
 test("replacement workers present the same certificate", async () => {
   const [binary, dir, next] = [installBinary(), makeDir(), makeCertificate()];

@@ -5,9 +5,6 @@ import { pushPolicy } from "../../src/server/modules/notifications/sending/deliv
 import { createClock } from "../support/clock.ts";
 
 const accepted: Answer = { result: "accepted", status: 201, error: null, retryAfterMs: 0 };
-const failed: Answer = { result: "failed", status: 503, error: "503", retryAfterMs: 0 };
-const silent: Answer = { ...failed, status: null };
-
 function open(policy = pushPolicy) {
   const clock = createClock();
   return { clock, scheduler: new Scheduler(policy, clock.now) };
@@ -52,16 +49,5 @@ describe("where each delivery has its own receiver", () => {
     expect(start("ab").map(({ source }) => source.key)).toEqual(Array(permits.total - permits.tenant).fill("b"));
     first?.end();
     expect(start("abc").map(({ source }) => source.key)).toEqual(["c"]);
-  });
-
-  describe("a circuit opens", () => {
-    test("not for failures of one device, in any number and with any Retry-After", () => {
-      const { scheduler } = open();
-      for (let n = 0; n < 20; n++) {
-        const answer = { ...(n % 2 === 0 ? silent : failed), retryAfterMs: 3_600_000 };
-        expect(record(scheduler, answer)).toBeNull();
-        expect(scheduler.openMs("web one")).toBe(0);
-      }
-    });
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { AppError, type ErrorKind } from "../../src/server/errors.ts";
-import { clearFailures, limitFailures, requireFailuresLeft } from "../../src/server/modules/passwords/failures.ts";
+import { clearFailures, limitFailures } from "../../src/server/modules/passwords/failures.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -23,16 +23,6 @@ onEachDatabase((suite) => {
       return (error as AppError).code;
     }
   }
-
-  test("three failures get their own error; then no attempt runs, right or wrong", async () => {
-    const ctx = await openStore();
-    for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
-    let tried = 0;
-    const failure = await failureOf(limitFailures(ctx, email, async () => ++tried));
-    expect(failure).toMatchObject({ code: 5213, retryAfter: 1200 });
-    expect(tried).toBe(0);
-    expect(await failureOf(requireFailuresLeft(ctx, email))).toMatchObject({ code: 5213 });
-  });
 
   suite.testOnFile("only a failure counts: not a success, a missing code or a busy server", async () => {
     const ctx = await openStore();

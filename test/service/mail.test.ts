@@ -439,27 +439,6 @@ onEachDatabase((suite) => {
   });
 
   describe("mail commands", () => {
-    test("retry all given ids or none, and never another store's", async () => {
-      const [one, other] = [await openPost(suite), await openPost(suite)];
-      const { ctx, queue, sender, outbox, behave } = one;
-      behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
-      const [first, second] = [await queue(), await queue()];
-      await sender.runUntilIdle();
-      const third = await queue();
-      const { namespace } = ctx.tenant;
-      const refused: [which: string[], namespace: string | undefined, code: number][] = [
-        [[first, third], undefined, 5306],
-        [[first, "mail_none"], undefined, 5301],
-        [[first], other.ctx.tenant.namespace, 5301],
-        [[first], "no-such-store", 5301],
-      ];
-      for (const [which, store, errorCode] of refused) {
-        expect(await failureOf(retryMail(ctx, { which, namespace: store }))).toMatchObject({ code: errorCode });
-      }
-      expect((await outbox()).map(({ status }) => status)).toEqual(["failed", "failed", "waiting"]);
-      expect(await retryMail(ctx, { which: [first, second], namespace })).toBe(2);
-    });
-
     suite.testOnFile("retry with --all the unexpired mail of the given store", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { matchOrigin, parseOrigin, parseOriginPattern } from "../../src/server/modules/app-keys/origin-pattern.ts";
+import { matchOrigin, parseOriginPattern } from "../../src/server/modules/app-keys/origin-pattern.ts";
 import { explainOrigin, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
 import { createTenant } from "../../src/server/modules/tenants/service.ts";
@@ -57,16 +57,6 @@ describe("entries of an allowlist", () => {
 describe("matching", () => {
   const fits = (entry: string, origin: string) => matchOrigin([parseOriginPattern(entry)], origin) !== null;
 
-  test("a host matches only itself; a wildcard matches any depth below, and not the apex", () => {
-    expect(fits("example.com", "https://example.com")).toBe(true);
-    expect(fits("example.com", "https://www.example.com")).toBe(false);
-    expect(fits("*.example.com", "https://a.example.com")).toBe(true);
-    expect(fits("*.example.com", "https://a.b.c.example.com")).toBe(true);
-    expect(fits("*.example.com", "https://example.com")).toBe(false);
-    expect(fits("*.example.com", "https://notexample.com")).toBe(false);
-    expect(fits("*.example.com", "https://example.com.evil.com")).toBe(false);
-  });
-
   test("a default port and no port are the same, in entry and origin", () => {
     expect(fits("example.com:443", "https://example.com")).toBe(true);
     expect(fits("example.com:443", "https://example.com:443")).toBe(true);
@@ -76,33 +66,6 @@ describe("matching", () => {
     expect(fits("example.com:8443", "https://example.com:8443")).toBe(true);
     expect(fits("example.com:8443", "https://example.com")).toBe(false);
     expect(fits("example.com", "https://example.com:8443")).toBe(true);
-  });
-
-  test("an entry with a scheme matches only that; one without matches http and https only", () => {
-    expect(fits("https://example.com", "http://example.com")).toBe(false);
-    expect(fits("example.com", "http://example.com")).toBe(true);
-    for (const origin of ["ws://example.com", "file://example.com", "app://example.com"]) {
-      expect(fits("example.com", origin)).toBe(false);
-    }
-  });
-
-  test("other spellings of a host are the same host", () => {
-    expect(fits("127.0.0.1", "http://127.0.0.1:8080")).toBe(true);
-    expect(fits("[::1]", "http://[0:0::1]:8080")).toBe(true);
-    expect(fits("bücher.example", "https://XN--BCHER-KVA.example")).toBe(true);
-  });
-
-  test("anything other than scheme, host and port is not an origin", () => {
-    for (const text of [
-      "",
-      ..."null https:// https:///a.example https://a.example/ https://a@b.example".split(" "),
-      " https://a.example",
-      "https://a.example ",
-      "https://a.example\n",
-    ]) {
-      expect([text, parseOrigin(text)]).toEqual([text, null]);
-    }
-    expect(parseOrigin("https://A.example:8443")).toEqual({ scheme: "https", host: "a.example", port: "8443" });
   });
 });
 
@@ -126,14 +89,5 @@ onDatabase("file", (suite) => {
       const { advice } = await explainOrigin(suite.app.system, { appId, origin });
       expect(advice).toContain(expected.replace("$", appId));
     });
-  });
-
-  test("the verdict agrees with the request, and an accepted origin gets no advice", async () => {
-    await setOrigins(suite.app.system, { appId, origins: ["*.example.org"], allowNoOrigin: true });
-    for (const origin of ["https://a.example.org", "https://example.org", "null", null]) {
-      const { advice, ...verdict } = await explainOrigin(suite.app.system, { appId, origin });
-      expect(verdict.allowed).toBe(origin === null || origin === "https://a.example.org");
-      expect(advice === null).toBe(verdict.allowed);
-    }
   });
 });

@@ -42,16 +42,6 @@ test("a server audits its change of the schema once", async () => {
   ]);
 });
 
-test("the keys for Web Push are made by the first server, and never change", async () => {
-  const db = await open();
-  const keys = async () => (await db.execute("select * from vapid_keys")).rows.map((row) => ({ ...row }));
-  await prepareDatabase(configure(secret), db, log);
-  const made = await keys();
-  expect(made).toHaveLength(1);
-  await prepareDatabase(configure(secret), db, log);
-  expect(await keys()).toEqual(made);
-});
-
 test("a server does not start with another key", async () => {
   const db = await open();
   await prepareDatabase(configure(secret), db, log);

@@ -50,24 +50,6 @@ function alone(clock: FakeClock = createClock()) {
   return { clock, limiter: new WriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
-test("a hit expires a minute after it was counted, and Retry-After is exact", async () => {
-  const { clock, limiter } = alone();
-  const tenant = store();
-  const address = newAddress();
-  for (let n = 0; n < 3; n++) {
-    expect(await ask(limiter, tenant, address)).toBe("counted");
-    clock.advance(1500);
-  }
-  expect(await ask(limiter, tenant, address)).toBe(56);
-  clock.advance(55_000);
-  expect(await ask(limiter, tenant, address)).toBe(1);
-  clock.advance(499);
-  expect(await ask(limiter, tenant, address)).toBe(1);
-  clock.advance(1);
-  expect(await admitted(9, limiter, tenant, address)).toBe(1);
-  expect(await ask(limiter, tenant, address)).toBe(2);
-});
-
 test("no minute has more hits than allowed, and waiting for Retry-After is enough, but no less", async () => {
   const tenant = store({ addressWrites: 7, visitorWrites: 0 });
   const { clock, limiter } = alone();
@@ -211,25 +193,6 @@ onEachDatabase((suite) => {
     return new WriteLimiter({ db, vault, now: clock.now, notice: (message) => notices.push(message) });
   }
 
-  test("hits counted in one process are known in another after both have synced", async () => {
-    const clock = createClock();
-    const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
-    const tenant = store({ addressWrites: 5 });
-    const address = newAddress();
-    expect(await admitted(3, here, tenant, address)).toBe(3);
-    await here.sync();
-    await there.sync();
-    expect(await admitted(9, there, tenant, address)).toBe(2);
-    await there.sync();
-    await here.sync();
-    expect(await ask(here, tenant, address)).toBe(60);
-    clock.advance(59_999);
-    expect(await ask(here, tenant, address)).toBe(1);
-    clock.advance(1);
-    expect(await admitted(9, here, tenant, address)).toBe(5);
-    await Promise.all([here.stop(), there.stop()]);
-  });
-
   test("no row is counted twice, nor a process's own, in any number of syncs", async () => {
     const clock = createClock();
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
@@ -239,26 +202,6 @@ onEachDatabase((suite) => {
     for (let n = 0; n < 3; n++) for (const limiter of limiters) await limiter.sync();
     for (const limiter of limiters) expect(await admitted(99, limiter, tenant, null, actor)).toBe(4);
     await Promise.all(limiters.map((limiter) => limiter.stop()));
-  });
-
-  suite.testOnFile("hits counted before a restart still count for the rest of their minute", async () => {
-    const clock = createClock();
-    const tenant = store();
-    const [address, actor] = [newAddress(), visitor()];
-    const before = makeLimiter(clock);
-    expect(await ask(before, tenant, address, actor)).toBe("counted");
-    clock.advance(20_000);
-    expect(await admitted(2, before, tenant, address, actor)).toBe(2);
-    // As a stop by SIGTERM does, without a sync before.
-    await before.stop();
-    clock.advance(39_000);
-    const after = makeLimiter(clock);
-    await after.sync();
-    expect(await ask(after, tenant, address, visitor())).toBe(1);
-    expect(await ask(after, tenant, null, actor)).toBe(1);
-    clock.advance(1000);
-    expect(await admitted(9, after, tenant, address, actor)).toBe(1);
-    await after.stop();
   });
 
   suite.testOnFile("the database contains no address and no id, and expired rows are purged", async () => {

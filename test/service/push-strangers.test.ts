@@ -112,17 +112,6 @@ describe("with many registrations of strangers that never answer", () => {
       await opened.sender.stop(0);
     });
 
-    test("a new push service is tried too, because hanging ones get a lower priority", async () => {
-      const { heard, providers } = openServices();
-      const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });
-      await registerJunk(opened, 400);
-      for (let n = 0; n < 10; n++) await registerGood(opened, `new-${n}`);
-      await opened.queue();
-      await lookUntil(opened, () => heard.length === 10);
-      expect(heard.toSorted()).toEqual(Array.from({ length: 10 }, (_, n) => `new-${n}`));
-      await opened.sender.stop(0);
-    });
-
     for (const endpoint of [
       "https://fcm.googleapis.com/fcm/send/new",
       "https://updates.push.services.mozilla.com/new",

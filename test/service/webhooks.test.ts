@@ -211,14 +211,6 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a receiver that answers 410 fails at once", async () => {
-    const { record, sender, deliveries, notices } = await openHook(suite, { answer: status(410) });
-    await record();
-    await sender.runUntilIdle();
-    expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1, last_status: 410 }]);
-    expect(notices.join()).toContain("does not exist any more");
-  });
-
   test("an attempt to a receiver that never answers ends after the timeout", async () => {
     const { record, sender, deliveries } = await openHook(suite, { answer: () => {}, sender: { timeoutMs: 50 } });
     await record();

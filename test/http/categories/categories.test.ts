@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
+import { readPages } from "../../support/read-pages.ts";
 import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
@@ -92,13 +93,7 @@ onEachDatabase((suite) => {
     expect(await list({ parent_id: clothing.id })).toEqual(["shirts", "trousers"]);
     await shop.call(`PATCH /categories/${shirts.id}/`, { body: { position: 9 } });
     expect(await list({ parent_id: clothing.id })).toEqual(["trousers", "shirts"]);
-    const pages: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const query = { limit: 2, ...(cursor !== "" && { cursor }) };
-      const reply: ApiReply<Category[]> = await shop.call("GET /categories/", { query });
-      pages.push(...slugsOf(reply));
-      cursor = reply.page.next_cursor;
-    }
+    const pages = (await readPages<Category>(shop.call, "GET /categories/", { limit: 2 })).map(({ slug }) => slug);
     expect(pages.toSorted()).toEqual(["clothing", "home", "polo", "shirts", "trousers"]);
   });
 

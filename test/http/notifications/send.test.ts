@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { addDevice } from "../../support/devices.ts";
 import type { Shop } from "../../support/factories.ts";
+import { readPages } from "../../support/read-pages.ts";
 import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -190,15 +191,8 @@ onDatabase("file", (suite) => {
 
   test("a list of messages continues after the previous page", async (shop) => {
     for (let n = 0; n < 5; n++) await shop.call(send, { body: { title: `T${n}`, body: "x", topic: "a" } });
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const query: Record<string, string> = { limit: "2", fields: "title", ...(cursor && { cursor }) };
-      const { data, page } = await shop.call<Told[]>("GET /notifications/messages/", { query });
-      seen.push(...data.map(({ title }) => title));
-      cursor = page?.next_cursor ?? null;
-    } while (cursor);
-    expect(seen).toEqual(["T4", "T3", "T2", "T1", "T0"]);
+    const seen = await readPages<Told>(shop.call, "GET /notifications/messages/", { limit: 2, fields: "title" });
+    expect(seen.map(({ title }) => title)).toEqual(["T4", "T3", "T2", "T1", "T0"]);
   });
 
   async function auditOf({ namespace }: Shop) {

@@ -374,33 +374,6 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, [{ product_id: lamp.id }])).number).toBe(1);
   });
 
-  test("a refused order uses no number and reserves nothing", async (shop) => {
-    const plenty = await shop.createProduct({ stock: 5 });
-    const scarce = await shop.createProduct({ stock: 0 });
-    const before = await countOrderRows(shop);
-    const items = [
-      { product_id: plenty.id, quantity: 1 },
-      { product_id: scarce.id, quantity: 1 },
-    ];
-    const { code, fields } = await shop.call("POST /orders/", { body: { items } });
-    expect([code, fields]).toEqual([5304, ["items.1.quantity"]]);
-    expect(await countOrderRows(shop)).toEqual(before);
-    expect(await stockOf(shop, plenty.id)).toEqual({ stock: 5, reserved: 0 });
-  });
-
-  test("each store has its own numbers", async () => {
-    const [one, other] = [await suite.shop(), await suite.shop()];
-    const [lamp, chair] = [await one.createProduct(), await other.createProduct()];
-    for (const number of [1, 2]) {
-      expect((await makeOrder(one, [{ product_id: lamp.id }])).number).toBe(number);
-      expect((await makeOrder(other, [{ product_id: chair.id }])).number).toBe(number);
-    }
-    const { code, fields } = await other.call("POST /orders/", {
-      body: { items: [{ product_id: lamp.id, quantity: 1 }] },
-    });
-    expect([code, fields]).toEqual([5102, ["items.0.product_id"]]);
-  });
-
   test("customers order for themselves, without shipping and tax; keys and staff name the customer", async (shop) => {
     const lamp = await shop.createProduct();
     const customer = await openAccount(shop);

@@ -289,15 +289,4 @@ onEachDatabase((suite) => {
     expect((await patch({ phone: null })).code).toBe(5306);
     expect((await patch({ staff_note: null, metadata: { a: 1 } })).status).toBe(200);
   });
-
-  test("of two corrections that read the same version, one is refused", async () => {
-    const { shop, product, page } = await open();
-    const { id } = await placeAsGuest(page, product);
-    const headers = { "if-match": '"1"' };
-    const replies = await Promise.all(
-      Array.from({ length: 16 }, (_, n) => shop.call(`PATCH /orders/${id}/`, { body: { note: `Note ${n}` }, headers })),
-    );
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(replies.filter(({ code }) => code === 5303)).toHaveLength(15);
-  });
 });

@@ -67,20 +67,6 @@ onEachDatabase((suite) => {
     expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
   });
 
-  test("customers reserve no more than a fifth of a stock each", async () => {
-    const shop = await suite.shop({ tenant: { pendingOrders: 0, ordersPerMinute: 0 } });
-    const { id } = await shop.createProduct({ stock: 1000 });
-    const statuses: number[] = [];
-    for (let n = 0; n < 3; n++) {
-      const eve = await openAccount(shop);
-      for (const quantity of [200, 1]) {
-        statuses.push((await eve.call("POST /orders/", { body: { items: [{ product_id: id, quantity }] } })).status);
-      }
-    }
-    expect(statuses).toEqual([201, 409, 201, 409, 201, 409]);
-    expect(await stockOf(shop, id)).toEqual({ stock: 1000, reserved: 600 });
-  });
-
   test("a customer makes only so many orders a minute, also when each is cancelled at once", async () => {
     const { eve, order } = await open({ ordersPerMinute: 2 });
     const attempt = async () => {

@@ -59,6 +59,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 2 });
     expect(await pay(shop, made, half)).toEqual(part);
     expect(await pay(shop, made, { amount: 1, payment_reference: "bank-1" })).toEqual(part);
+    expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
     // Money without a reference is booked each time.
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);

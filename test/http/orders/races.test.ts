@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { createClient } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
-import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
+import { actOn, makeOrder, type OrderReply, stockOf } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 /** Runs this many at once; each sends its next request after the reply to its last. */
@@ -60,30 +60,6 @@ for (const kind of ["file", "server"] as const) {
         else expect(event.data.total).toBe(price);
       }
       expect(data.length).toBe(100);
-    });
-
-    test("50 concurrent cancellations cancel once", async (shop) => {
-      const product = await shop.createProduct({ stock: 9 });
-      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
-      await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
-      const replies = await together(50, () => shop.call(`POST /orders/${order.id}/cancel/`));
-      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(replies.filter(({ code }) => code === 5306)).toHaveLength(49);
-      expect(await stockOf(shop, product.id)).toEqual({ stock: 9, reserved: 3 });
-      expect(await readEvents(shop, "order.cancelled")).toHaveLength(1);
-    });
-
-    test("50 concurrent payments with one reference are one payment, with equal replies", async (shop) => {
-      const product = await shop.createProduct({ stock: 9 });
-      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
-      const body = { payment_reference: "card-1" };
-      const replies = await together(50, () => shop.call<OrderReply>(`POST /orders/${order.id}/pay/`, { body }));
-      for (const { status, data } of replies) {
-        expect(status).toBe(200);
-        expect(data).toEqual(replies[0]?.data as OrderReply);
-      }
-      expect(await stockOf(shop, product.id)).toEqual({ stock: 5, reserved: 0 });
-      expect(await readEvents(shop, "order.paid")).toHaveLength(1);
     });
 
     test("50 concurrent payments with different references are one payment, and one reference pays one order", async (shop) => {

@@ -74,28 +74,6 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a repeated payment reference is not booked again; another one, or that of another order, is refused", async (shop) => {
-    const { product, made } = await order(shop);
-    const send = { body: { payment_reference: "card-1" } };
-    const paid = await actOn(shop, made, "pay", send);
-    expect(paid.payment_reference).toBe("card-1");
-    expect(await actOn(shop, made, "pay", send)).toEqual(paid);
-    expect(await actOn(shop, made, "pay", { ...send, headers: { "if-match": '"1"' } })).toEqual(paid);
-    for (const body of [{ payment_reference: "card-2" }, {}]) {
-      expect((await shop.call(`POST /orders/${made.id}/pay/`, { body })).code).toBe(5306);
-    }
-    const other = await makeOrder(shop, [{ product_id: product }]);
-    const { code, fields } = await shop.call(`POST /orders/${other.id}/pay/`, send);
-    expect([code, fields]).toEqual([5302, ["payment_reference"]]);
-    expect(await stockOf(shop, product)).toEqual({ stock: 8, reserved: 1 });
-    const elsewhere = await suite.shop();
-    await actOn(elsewhere, (await order(elsewhere)).made, "pay", send);
-    for (const payment_reference of ["", " ", "x".repeat(201), 1, "a\u0000"]) {
-      const wrong = await shop.call(`POST /orders/${other.id}/pay/`, { body: { payment_reference } });
-      expect([wrong.code, wrong.fields]).toEqual([5102, ["payment_reference"]]);
-    }
-  });
-
   test("an order made before stock was counted does not reduce stock", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];

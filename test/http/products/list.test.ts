@@ -1,32 +1,21 @@
 import { expect, test } from "bun:test";
 import { ProductListQuery } from "../../../src/server/modules/catalogue/list/model.ts";
 import { bounds } from "../../../src/server/pagination/list-query.ts";
-import type { ApiReply, Call } from "../../support/client.ts";
+import type { Call } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
+import { readPages } from "../../support/read-pages.ts";
 import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase, onEachDatabase, type Suite } from "../../support/suite.ts";
 
 const request = "GET /products/";
 type Query = Record<string, string | number>;
 
-/** Follows the cursors to the end; `between` runs after each page. */
-async function readAll(call: Call, query: Query, between: (page: number) => unknown = () => {}) {
-  const products: ProductReply[] = [];
-  let cursor: string | null = null;
-  for (let page = 1; page < 100; page++) {
-    const reply: ApiReply<ProductReply[]> = await call(request, {
-      query: { ...query, ...(cursor !== null && { cursor }) },
-    });
-    expect(reply.status).toBe(200);
-    products.push(...reply.data);
-    cursor = reply.page.next_cursor;
-    expect(reply.page.has_more).toBe(cursor !== null);
-    if (cursor === null) return products;
-    expect(reply.data).toHaveLength(Number(query.limit));
-    await between(page);
-  }
-  throw new Error("The list has no end");
-}
+/** Reads a list to its end, whose pages are full but for the last; `between` runs after each page. */
+const readAll = (call: Call, query: Query, between: (page: number) => unknown = () => {}) =>
+  readPages<ProductReply>(call, request, query, (page, { data }) => {
+    expect(data).toHaveLength(Number(query.limit));
+    return between(page);
+  });
 
 /** Nine products with equal keys in each sort, one second between every three. */
 async function stock(suite: Suite): Promise<Shop> {

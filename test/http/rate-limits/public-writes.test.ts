@@ -108,16 +108,6 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  test("a server that names its visitors' addresses writes for each of them up to the limit", async () => {
-    const shop = await open({ addressWrites: 2 });
-    const like = about("POST /likes/");
-    const [address, ...visitors] = [newAddress(), newAddress(), newAddress()];
-    for (const visitor of visitors) {
-      const by = { address: address as string, auth: shop.auth, headers: { "x-client-address": visitor } };
-      for (const answer of [fine, fine, [5107, "60"]]) expect(answerOf(await like(shop, by))).toEqual(answer);
-    }
-  });
-
   test("writes that are refused count, whatever is wrong with them", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
+import type { Call } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { makeOrder, type OrderReply } from "../../support/orders.ts";
+import { readPages } from "../../support/read-pages.ts";
 import { checkAccount, type EntryReply, givePoints, type RewardsReply } from "../../support/rewards.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
@@ -158,16 +160,11 @@ onEachDatabase((suite) => {
     const { shop, customer, own } = await openShop();
     for (let points = 1; points <= 5; points++) await givePoints(shop, customer.id, points);
     await own("POST /rewards/redeem/", { body: { points: 2 } });
-    const seen: number[] = [];
-    let cursor: string | null = null;
-    do {
-      const query: Record<string, string> = { limit: "2", include_total: "true", ...(cursor && { cursor }) };
-      const { data, page } = await own<EntryReply[]>("GET /rewards/history/", { query });
-      expect(page?.total).toBe(6);
-      seen.push(...data.map(({ points }) => points));
-      cursor = page?.next_cursor ?? null;
-    } while (cursor);
-    expect(seen).toEqual([-2, 5, 4, 3, 2, 1]);
+    const query = { limit: 2, include_total: "true" };
+    const seen = await readPages<EntryReply>(own as Call, "GET /rewards/history/", query, (_, { page }) =>
+      expect(page.total).toBe(6),
+    );
+    expect(seen.map(({ points }) => points)).toEqual([-2, 5, 4, 3, 2, 1]);
     const { data } = await own<EntryReply[]>("GET /rewards/history/", { query: { kind: "redeem", fields: "points" } });
     expect(data.map(({ points }) => points)).toEqual([-2]);
     const late = await own<EntryReply[]>("GET /rewards/history/", { query: { "created_at[gt]": "2100-01-01" } });

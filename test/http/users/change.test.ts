@@ -36,16 +36,6 @@ onEachDatabase((suite) => {
     expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
   });
 
-  suite.testOnFile("metadata is merged as in RFC 7396, and refused if the merge is too large", async (shop) => {
-    const { id } = await makeUser(shop, { metadata: { a: 1, b: { c: 1, d: 2 }, e: [1, 2] } });
-    const patch = (metadata: unknown) => shop.call<UserReply>(`PATCH /users/${id}/`, { body: { metadata } });
-    const { data } = await patch({ a: null, b: { d: null, f: 3 }, e: [3], "x.y": "灯" });
-    expect(data.metadata).toEqual({ b: { c: 1, f: 3 }, e: [3], "x.y": "灯" });
-    expect((await patch({ big: "x".repeat(10_000) })).status).toBe(200);
-    const { code, fields } = await patch({ bigger: "x".repeat(10_000) });
-    expect({ code, fields }).toEqual({ code: 5102, fields: ["metadata"] });
-  });
-
   suite.testOnFile(
     "another address is unverified, unless the change sets that; another case is the same address",
     async (shop) => {
@@ -86,22 +76,6 @@ onEachDatabase((suite) => {
       expect(await readUsers(shop)).toEqual([user]);
     });
   }
-
-  test("of twenty PATCHes with the same version one succeeds; without a version, all do", async (shop) => {
-    const { id } = await makeUser(shop);
-    const race = (headers: Record<string, string>) =>
-      Promise.all(
-        Array.from({ length: 20 }, (_, n) =>
-          shop.call(`PATCH /users/${id}/`, { body: { metadata: { [`k${n}`]: n } }, headers }),
-        ),
-      );
-    const guarded = await race({ "if-match": '"1"' });
-    expect(guarded.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(guarded.filter(({ code }) => code === 5303)).toHaveLength(19);
-    await race({});
-    const { data } = await shop.call<UserReply>(`GET /users/${id}/`);
-    expect([data.version, Object.keys(data.metadata).length]).toEqual([22, 20]);
-  });
 
   suite.testOnFile("the audit log names changed fields without values, and roles with values", async (shop) => {
     const { id } = await makeUser(shop, { email: "ada@example.com" });

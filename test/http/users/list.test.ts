@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import type { ApiReply } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
+import { readPages } from "../../support/read-pages.ts";
 import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase, type Suite } from "../../support/suite.ts";
 import { makeUser, type UserReply } from "../../support/users.ts";
@@ -12,22 +12,8 @@ const list = ({ call }: Shop, query: Query = {}) => call<UserReply[]>(request, {
 const emails = (users: UserReply[]) => users.map(({ email }) => email.split("@")[0]);
 const found = async (shop: Shop, query: Query) => emails((await list(shop, { sort: "email", ...query })).data);
 
-/** Follows the cursors to the end; `between` runs after each page. */
-async function readAll(shop: Shop, query: Query, between: () => unknown = () => {}): Promise<UserReply[]> {
-  const users: UserReply[] = [];
-  let cursor: string | null = null;
-  for (let page = 1; page < 100; page++) {
-    const reply: ApiReply<UserReply[]> = await list(shop, { ...query, ...(cursor !== null && { cursor }) });
-    expect(reply.status).toBe(200);
-    users.push(...reply.data);
-    cursor = reply.page.next_cursor;
-    expect(reply.page.has_more).toBe(cursor !== null);
-    if (cursor === null) return users;
-    expect(reply.data).toHaveLength(Number(query.limit));
-    await between();
-  }
-  throw new Error("The list has no end");
-}
+const readAll = (shop: Shop, query: Query, between?: () => unknown) =>
+  readPages<UserReply>(shop.call, request, query, between);
 
 const people = [
   { email: "Carla@example.com", name: "Carla Couto", role: "staff" },
