@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { until } from "../support/until.ts";
 import { copyWithFiller } from "./large-database.ts";
-import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 interface Report {
   backup: string;
@@ -23,12 +23,11 @@ interface Report {
   database_bytes: number;
   schema: string;
   stores: number;
-  key_included: boolean;
   removed: string[];
   warnings: string[];
 }
 
-const { dataDir, environment, run, json, failure } = openCli();
+const { dataDir, run, json, failure } = openCli();
 const backups = join(dataDir, "backups");
 
 beforeAll(async () => {
@@ -69,7 +68,6 @@ test("a backup is an archive that tar opens, readable by its owner only: a corre
     },
     schema: expect.any(Array),
     key_fingerprint: null,
-    key_included: false,
     stores: 1,
   });
   const { migrations } = await json<{ migrations: { name: string }[] }>("db", "status");
@@ -81,20 +79,18 @@ test("a backup is an archive that tar opens, readable by its owner only: a corre
     database_bytes: database.length,
     schema: migrations.at(-1)?.name as string,
     stores: 1,
-    key_included: false,
     removed: [],
     warnings: [],
   });
   expect(listLeftovers(backups)).toEqual([]);
 });
 
-test("the key is included only on request, and every backup is audited", async () => {
-  const file = join(makeDir(), "with-key.tar.gz");
-  const report = await json<Report>("db", "backup", "--to", file, "--include-key");
-  expect(report).toMatchObject({ backup: file, key_included: true, warnings: [] });
-  expect(String(unpack(file)["secret.key"]).trim()).toBe("k".repeat(43));
+test("every backup is audited", async () => {
+  const file = join(makeDir(), "audited.tar.gz");
+  const report = await json<Report>("db", "backup", "--to", file);
+  expect(report).toMatchObject({ backup: file, warnings: [] });
   const [entry] = await json<{ details: Record<string, unknown> }[]>("audit", "list", "--event", "database.backed_up");
-  expect(entry?.details).toEqual({ backup: file, bytes: report.bytes, key_included: true, removed: 0 });
+  expect(entry?.details).toEqual({ backup: file, bytes: report.bytes, removed: 0 });
 });
 
 test("--keep removes the oldest backups of this database, and nothing else", async () => {
@@ -122,31 +118,6 @@ test("--keep never removes the backup just made, also beside backups that a cloc
   const { backup, removed } = await json<Report>("db", "backup", "--to", dir, "--keep", "1");
   expect(removed).toEqual(["bodega-29990101T000000.000Z.tar.gz"]);
   expect(readdirSync(dir).map((name) => join(dir, name))).toEqual([backup]);
-});
-
-test("standard output gets only the backup, and a terminal is refused", async () => {
-  const child = Bun.spawn([...command, "db", "backup", "--to", "-"], {
-    env: environment(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const bytes = await child.stdout.bytes();
-  expect(await child.exited).toBe(0);
-  const path = join(makeDir(), "piped.tar.gz");
-  writeFileSync(path, bytes);
-  expect(Object.keys(unpack(path)).toSorted()).toEqual(["bodega.db", "manifest.json"]);
-  const { code, screen } = await runAtTerminal(["db", "backup", "--to", "-"], [], { env: environment() });
-  expect({ code, screen }).toEqual({ code: 2, screen: expect.stringContaining("not a terminal") });
-  expect((await failure("db", "backup", "--to", "-")).code).toBe(2);
-});
-
-test("a backup to a closed pipe fails", async () => {
-  const line = `${command.join(" ")} db backup --to - | true; exit \${PIPESTATUS[0]}`;
-  const child = Bun.spawn(["bash", "-c", line], { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
-  const words = await child.stderr.text();
-  expect({ code: await child.exited, words }).toEqual({
-    code: 4,
-    words: expect.stringContaining("the reader has closed the pipe"),
-  });
 });
 
 test("of two concurrent backups one waits for the other, and both are made", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fetchBackup } from "../../src/server/backup/restore/fetch-backup.ts";
 import { applyRestore, planRestore } from "../../src/server/backup/restore/restore.ts";
@@ -15,10 +15,9 @@ const place = makeDir();
 const path = join(place, "one.tar.gz");
 
 beforeAll(async () => {
-  const { dataDir, json } = openCli();
+  const { json } = openCli();
   await json("tenant", "create", "demo");
-  writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
-  await json("db", "backup", "--to", path, "--include-key");
+  await json("db", "backup", "--to", path);
 });
 
 async function openOther() {
@@ -32,14 +31,12 @@ function listFolders(dataDir: string): string[] {
   return readdirSync(dataDir).filter((name) => name.startsWith(".restore-"));
 }
 
-/** Starts a restore that has received only the beginning of its backup. */
+/** Starts a restore, which waits while a command uses the database. */
 async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>) {
-  const child = Bun.spawn([...command, "db", "restore", "-", "--confirm", "other"], {
+  const child = Bun.spawn([...command, "db", "restore", path, "--confirm", "other"], {
     env: environment(),
-    stdio: ["pipe", "ignore", "ignore"],
+    stdio: ["ignore", "ignore", "ignore"],
   });
-  child.stdin.write(readFileSync(path).subarray(0, 5000));
-  await child.stdin.flush();
   await until("the folder it unpacks into", () => listFolders(dataDir).length > 0);
   return child;
 }
@@ -52,8 +49,8 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   const folder = await makeRestoreTempDir(dataDir, true);
   const source = { kind: "folder", place, name: "one.tar.gz" } as const;
   const { signal } = stop;
-  const options = { config, folder: folder.path, stdin: () => process.stdin, onStep() {}, signal };
-  const plan = { ...(await planRestore(await fetchBackup(source, options), config)), key: "missing" } as const;
+  const options = { config, folder: folder.path, onStep() {}, signal };
+  const plan = await planRestore(await fetchBackup(source, options), config);
   // Listeners of other tests in this process would end it.
   const others = process.listeners("SIGINT");
   process.removeAllListeners("SIGINT");
@@ -61,11 +58,10 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   // It is delivered in the next turn of the event loop.
   process.kill(process.pid, "SIGINT");
   const actor = { kind: "terminal", account: "tester" } as const;
-  expect(await failureOf(applyRestore(plan, config, { actor, withKey: true, signal }))).toEqual(new Error("stopped"));
+  expect(await failureOf(applyRestore(plan, config, { actor, signal }))).toEqual(new Error("stopped"));
   for (const listener of others) process.on("SIGINT", listener);
   folder.remove();
   expect(await readContents(dataDir)).toEqual(before);
-  expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
   expect(readdirSync(join(dataDir, "backups"))).toEqual([]);
 });
 
@@ -92,6 +88,7 @@ test("the temp dir of a killed restore is removed by the next restore or backup,
   const cli = await openOther();
   const { dataDir, json } = cli;
   mkdirSync(join(dataDir, ".restore-abandoned"));
+  const users = await lockShared(join(dataDir, "bodega.db"));
   const living = await beginRestore(cli).then(async (child) => {
     await until("the end of what was abandoned", () => !listFolders(dataDir).includes(".restore-abandoned"));
     return child;
@@ -104,6 +101,7 @@ test("the temp dir of a killed restore is removed by the next restore or backup,
     child.kill("SIGKILL");
     await child.exited;
     expect(listFolders(dataDir)).toHaveLength(1);
+    if (next[0] === "restore") users.close();
     await json("db", ...next);
     expect(listFolders(dataDir)).toEqual([]);
   }

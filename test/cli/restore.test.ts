@@ -25,14 +25,12 @@ interface Restored {
   present: Record<string, unknown> | null;
   kept: string | null;
   key: string;
-  key_restored: boolean;
   missing_migrations: string[];
   warnings: string[];
 }
 
 const key = "k".repeat(43);
 let backup: string;
-let withKey: string;
 let original: Record<string, string[]>;
 
 beforeAll(async () => {
@@ -51,7 +49,6 @@ beforeAll(async () => {
   original = await readContents(dataDir);
   const dir = makeDir();
   backup = (await json<{ backup: string }>("db", "backup", "--to", dir)).backup;
-  withKey = (await json<{ backup: string }>("db", "backup", "--to", dir, "--include-key")).backup;
 });
 
 /** A data directory with another shop in it. */
@@ -82,7 +79,6 @@ test("a backup restores every row into an empty directory, and the audit log con
     present: null,
     kept: null,
     key: "missing",
-    key_restored: false,
     missing_migrations: [],
     warnings: [],
   });
@@ -91,7 +87,6 @@ test("a backup restores every row into an empty directory, and the audit log con
     created_at: expect.any(String),
     version: expect.any(String),
     schema: expect.any(String),
-    key_included: false,
     stores: 1,
     tenants: [{ id: expect.any(String), namespace: "demo", title: "demo" }],
     users: 1,
@@ -243,7 +238,7 @@ if (process.getuid?.() === 0) {
     const { dataDir, json } = openCli();
     mkdirSync(dataDir);
     chownSync(dataDir, 1234, 1234);
-    await json("db", "restore", withKey, "--yes", "--with-key");
+    await json("db", "restore", backup, "--yes");
     await json("db", "backup");
     for (const name of readdirSync(dataDir)) {
       expect({ name, owner: statSync(join(dataDir, name)).uid }).toEqual({ name, owner: 1234 });
@@ -258,63 +253,22 @@ test("--at takes a time, and the place of a replica", async () => {
   expect(await run("2026-11-21T10:45:12Z")).toMatchObject(refused);
 });
 
-test("it reads a backup from standard input, and says of which moment it is", async () => {
+test("it says of which moment the backup is", async () => {
   const { dataDir, run } = openCli();
-  const { code, stderr } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
+  const { code, stderr } = await run(["db", "restore", backup, "--yes"]);
   expect(code).toBe(0);
   expect(stderr).toMatch(/The database has the state of \d{4}-\d\d-\d\dT\S+Z\./);
   expect(Object.keys(await readRows(dataDir))).toContain("tenants");
 });
 
-test("an interrupt while the backup is read ends it with exit code 130 and leaves no files", async () => {
-  const { dataDir, environment } = await openOther();
-  const before = await readContents(dataDir);
-  const child = Bun.spawn([...command, "db", "restore", "-", "--yes"], {
-    env: environment(),
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  child.stdin.write(readFileSync(backup).subarray(0, 5000));
-  await child.stdin.flush();
-  const folder = () => readdirSync(dataDir).find((name) => name.startsWith(".restore-"));
-  await until(
-    "the first of it",
-    () => folder() !== undefined && existsSync(join(dataDir, folder() as string, "bodega.db")),
-  );
-  child.kill("SIGINT");
-  expect({ code: await child.exited, words: await child.stderr.text() }).toEqual({ code: 130, words: "Cancelled.\n" });
-  expect(await readContents(dataDir)).toEqual(before);
-  expect(listFiles(dataDir)).toEqual(["bodega.db"]);
-});
-
-describe("the key", () => {
-  test("of the backup is saved where none exists, and only on request", async () => {
-    const plain = openCli();
-    const { warnings } = await plain.json<Restored>("db", "restore", withKey, "--yes");
-    expect(warnings).toEqual([expect.stringContaining("--with-key")]);
-    expect(existsSync(join(plain.dataDir, "secret.key"))).toBe(false);
-    const asked = openCli();
-    const done = await asked.json<Restored>("db", "restore", withKey, "--yes", "--with-key");
-    expect(done.key_restored).toBe(true);
-    expect(readFileSync(join(asked.dataDir, "secret.key"), "utf8").trim()).toBe(key);
-    expect(statSync(join(asked.dataDir, "secret.key")).mode & 0o777).toBe(0o600);
-  });
-
-  test("that exists is compared, and never replaced", async () => {
-    const { dataDir, json, failure } = openCli();
-    mkdirSync(dataDir);
-    const path = join(dataDir, "secret.key");
-    writeFileSync(path, `${"o".repeat(43)}\n`);
-    const { code, error } = await failure("db", "restore", withKey, "--yes", "--with-key");
-    expect({ code, message: error.message }).toEqual({
-      code: 4,
-      message: expect.stringContaining("Another secret key"),
-    });
-    expect(existsSync(join(dataDir, "bodega.db"))).toBe(false);
-    expect((await json<Restored>("db", "restore", withKey, "--dry-run")).key).toBe("other");
-    writeFileSync(path, `${key}\n`);
-    expect(await json<Restored>("db", "restore", withKey, "--dry-run")).toMatchObject({ key: "same", warnings: [] });
-    expect((await failure("db", "restore", backup, "--yes", "--with-key")).code).toBe(2);
-  });
+test("a key that exists is compared", async () => {
+  const { dataDir, json } = openCli();
+  mkdirSync(dataDir);
+  const path = join(dataDir, "secret.key");
+  writeFileSync(path, `${"o".repeat(43)}\n`);
+  expect((await json<Restored>("db", "restore", backup, "--dry-run")).key).toBe("other");
+  writeFileSync(path, `${key}\n`);
+  expect(await json<Restored>("db", "restore", backup, "--dry-run")).toMatchObject({ key: "same", warnings: [] });
 });
 
 describe("refused, with nothing changed:", () => {
@@ -394,13 +348,8 @@ describe("refused, with nothing changed:", () => {
   });
 });
 
-describe("an archive is refused whose manifest is invalid or whose key is not that of its database:", () => {
+describe("an archive is refused whose manifest is invalid:", () => {
   const cases: [name: string, members: (parts: Parts) => void, words: string][] = [
-    [
-      "a key of another database",
-      (parts) => Object.assign(parts, { key: "x".repeat(43) }),
-      "not the key of its database",
-    ],
     [
       "a version with control characters",
       ({ manifest }) => Object.assign(manifest, { version: "1\u001b[2J" }),
@@ -413,17 +362,17 @@ describe("an archive is refused whose manifest is invalid or whose key is not th
     ],
   ];
 
-  test("key, version and time", async () => {
+  test("version and time", async () => {
     const { failure, json } = openCli();
     const path = join(makeDir(), "given.tar.gz");
     writeFileSync(
       path,
       repack(() => {}),
     );
-    expect((await json<Restored>("db", "restore", path, "--dry-run")).backup.key_included).toBe(true);
+    expect((await json<Restored>("db", "restore", path, "--dry-run")).backup.stores).toBe(1);
     for (const [name, change, words] of cases) {
       writeFileSync(path, repack(change));
-      const { code, error } = await failure("db", "restore", path, "--yes", "--with-key");
+      const { code, error } = await failure("db", "restore", path, "--yes");
       expect({ name, code, message: error.message }).toEqual({
         name,
         code: 1,
@@ -447,20 +396,17 @@ test("a backup with an earlier schema is reported, and updated by the next migra
 
 interface Parts {
   manifest: { schema: unknown[]; database: object };
-  key?: string;
 }
 
-/** The backup with a key, its parts changed. */
+/** The backup with a changed manifest. */
 function repack(change: (parts: Parts) => void): Buffer {
   const dir = makeDir();
-  Bun.spawnSync(["tar", "xzf", withKey, "-C", dir]);
+  Bun.spawnSync(["tar", "xzf", backup, "-C", dir]);
   const read = (name: string) => readFileSync(join(dir, name), "utf8");
-  const parts: Parts = { manifest: JSON.parse(read("manifest.json")), key: read("secret.key") };
+  const parts: Parts = { manifest: JSON.parse(read("manifest.json")) };
   change(parts);
   writeFileSync(join(dir, "manifest.json"), JSON.stringify(parts.manifest));
-  if (parts.key !== undefined) writeFileSync(join(dir, "secret.key"), parts.key);
-  const names = ["manifest.json", "bodega.db", ...(parts.key === undefined ? [] : ["secret.key"])];
-  return Bun.spawnSync(["tar", "czf", "-", "-C", dir, ...names]).stdout;
+  return Bun.spawnSync(["tar", "czf", "-", "-C", dir, "manifest.json", "bodega.db"]).stdout;
 }
 
 /** A compressed archive with one small file of that name. */

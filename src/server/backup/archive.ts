@@ -8,11 +8,10 @@ import type { Extract } from "tar-stream";
 import { AppError } from "../errors.ts";
 import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
 
-/** The files of an archive, in this order; the key only with `--include-key`. */
-const files = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
+/** The files of an archive, in this order. */
+const files = { manifest: "manifest.json", database: "bodega.db" } as const;
 const order: readonly string[] = Object.values(files);
 const maxManifestBytes = 1 << 20;
-const maxKeyBytes = 4096;
 /** The fastest level. At any level, SQLite pages shrink to a third or less. */
 const gzipLevel = 1;
 
@@ -23,7 +22,7 @@ interface Progress {
 
 /** Writes a gzipped tar archive with the manifest first. */
 export async function packArchive(
-  { manifest, databasePath, key }: { manifest: Manifest; databasePath: string; key: string | undefined },
+  { manifest, databasePath }: { manifest: Manifest; databasePath: string },
   sink: Writable,
   { onBytes, signal }: Progress,
 ): Promise<void> {
@@ -34,7 +33,6 @@ export async function packArchive(
     archive.entry({ name: files.manifest, mode: 0o600, mtime }, `${JSON.stringify(manifest, null, 2)}\n`);
     const entry = archive.entry({ name: files.database, mode: 0o600, mtime, size: manifest.database.bytes });
     await pipeline(createReadStream(databasePath), countBytes(onBytes), entry, { signal });
-    if (key !== undefined) archive.entry({ name: files.key, mode: 0o600, mtime }, `${key}\n`);
     archive.finalize();
   };
   await both(archive, feed(), pipeline(archive, createGzip({ level: gzipLevel }), sink, { signal }));
@@ -48,7 +46,7 @@ export async function unpackArchive(
   source: Readable,
   databasePath: string,
   { onBytes, signal }: Progress,
-): Promise<{ manifest: Manifest; key: string | undefined }> {
+): Promise<Manifest> {
   const { extract } = await import("tar-stream");
   const archive = extract();
   const read = readEntries(archive, databasePath);
@@ -56,16 +54,15 @@ export async function unpackArchive(
   await both(archive, read, unzipped).catch((error) => {
     throw explainUnpacking(error);
   });
-  const { manifest, hash, key } = await read;
+  const { manifest, hash } = await read;
   if (manifest === undefined || hash === undefined) throw damagedBackup("it ends too soon");
   if (hash !== manifest.database.sha256) throw damagedBackup("the checksum of its database differs from its manifest");
-  return { manifest, key };
+  return manifest;
 }
 
 async function readEntries(archive: Extract, databasePath: string) {
   let manifest: Manifest | undefined;
   let hash: string | undefined;
-  let key: string | undefined;
   let count = 0;
   for await (const entry of archive) {
     const { name, size = 0 } = entry.header;
@@ -73,11 +70,10 @@ async function readEntries(archive: Extract, databasePath: string) {
       const unexpected = `it contains the unexpected file ${JSON.stringify(name)}`;
       throw damagedBackup(manifest === undefined ? "it does not begin with a manifest" : unexpected);
     }
-    if (name === files.manifest) manifest = parseManifest(await readText(entry, size, maxManifestBytes));
-    else if (name === files.database) hash = await writeHashed(entry, databasePath);
-    else key = (await readText(entry, size, maxKeyBytes)).trim();
+    if (name === files.manifest) manifest = parseManifest(await readText(entry, size));
+    else hash = await writeHashed(entry, databasePath);
   }
-  return { manifest, hash, key };
+  return { manifest, hash };
 }
 
 async function writeHashed(entry: AsyncIterable<unknown>, path: string): Promise<string> {
@@ -100,7 +96,7 @@ export async function peekManifest(beginning: Uint8Array): Promise<Manifest | un
   try {
     for await (const entry of archive) {
       if (entry.header.name !== files.manifest) return undefined;
-      return parseManifest(await readText(entry, entry.header.size ?? 0, maxManifestBytes));
+      return parseManifest(await readText(entry, entry.header.size ?? 0));
     }
   } catch {
     return undefined;
@@ -122,8 +118,8 @@ function countBytes(onBytes: (bytes: number) => void): Transform {
   });
 }
 
-async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: number): Promise<string> {
-  if (size > maxBytes) throw damagedBackup("one of its files is too large");
+async function readText(entry: AsyncIterable<unknown>, size: number): Promise<string> {
+  if (size > maxManifestBytes) throw damagedBackup("one of its files is too large");
   const chunks: Buffer[] = [];
   for await (const chunk of entry) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");

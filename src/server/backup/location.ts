@@ -8,7 +8,7 @@ import type { ObjectStorage } from "../object-store/storage.ts";
 import { attempt } from "../values/attempt.ts";
 
 export interface BackupLocation {
-  kind: "stdout" | "folder" | "s3";
+  kind: "folder" | "s3";
   place: string;
   /** The name of the file; undefined for a directory or prefix, in which each backup gets a new name. */
   name: string | undefined;
@@ -40,19 +40,19 @@ export function makeBackupsFolder(dataDir: string): string {
   return folder;
 }
 
-/** Parses `-`, a directory, a `.tar.gz` file, `s3://bucket/prefix`, or an object. Throws validationFailed. */
+/** Parses a directory, a `.tar.gz` file, `s3://bucket/prefix`, or an object. Throws validationFailed. */
 export function parseDestination(given: string, source: string): BackupLocation {
   if (given === "") throw invalidOption(source, "must not be empty");
-  const place = given === "-" ? given : (backupDestination({ value: given, source }) as string);
+  const place = backupDestination({ value: given, source }) as string;
   const found = isAbsolute(place) ? attempt(() => statSync(place)) : undefined;
   const isFile = !found?.isDirectory() && (place.endsWith(ending) || place.endsWith(".tgz"));
   if (found?.isDirectory() || isFile || found === undefined) return locate(place, isFile);
   throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
 }
 
-/** Parses `-`, any file, or an S3 object. Throws validationFailed, or notFound for a missing file. */
+/** Parses any file, or an S3 object. Throws validationFailed, or notFound for a missing file. */
 export function parseSource(given: string, source: string, remedy = "Check the path."): BackupLocation {
-  if (given === "-" || given.startsWith("s3:")) return parseDestination(given, source);
+  if (given.startsWith("s3:")) return parseDestination(given, source);
   const path = resolve(given);
   const found = attempt(() => statSync(path));
   if (found === undefined) throw notFound("backup", path, { remedy });
@@ -60,13 +60,12 @@ export function parseSource(given: string, source: string, remedy = "Check the p
 }
 
 export function formatLocation({ kind, place, name }: BackupLocation, otherName = ""): string {
-  if (kind === "stdout") return place;
   const last = name ?? otherName;
   return kind === "s3" ? `${place.replace(/\/*$/, "/")}${last}` : join(place, last);
 }
 
 function locate(path: string, isFile: boolean): BackupLocation {
-  const kind = path === "-" ? "stdout" : path.startsWith("s3:") ? "s3" : "folder";
+  const kind = path.startsWith("s3:") ? "s3" : "folder";
   return isFile ? { kind, place: dirname(path), name: basename(path) } : { kind, place: path, name: undefined };
 }
 

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from "node:crypto";
 import { accessSync, constants, createReadStream, mkdirSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { withConfiguredDatabase } from "../admin/open-database.ts";
 import type { Config } from "../config/config.ts";
@@ -11,11 +10,10 @@ import type { Actor } from "../context.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
-import { AppError, wrongState } from "../errors.ts";
+import { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { openStorage } from "../object-store/open-storage.ts";
-import { type BackupUpload, type ObjectStorage, storageError } from "../object-store/storage.ts";
-import { copySecret, fingerprintOf } from "../security/secret-key.ts";
+import { type ObjectStorage, storageError } from "../object-store/storage.ts";
 import { packArchive, peekManifest } from "./archive.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
@@ -44,10 +42,8 @@ interface BackupOptions {
   location: BackupLocation;
   /** How many backups of this database to keep in the location; undefined keeps all. */
   keep: number | undefined;
-  includeKey: boolean;
   version: string;
   actor: Actor;
-  stdout: Writable;
   onStep: (step: BackupStep) => void;
   signal: AbortSignal;
 }
@@ -73,9 +69,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
 async function writeBackup(config: Config, options: BackupOptions) {
   const { location, signal, onStep } = options;
   signal.throwIfAborted();
-  const key = options.includeKey ? copySecret(config) : undefined;
-  if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
-  const storage = location.kind === "stdout" ? undefined : openStorage(location.place, config);
+  const storage = openStorage(location.place, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
   const staging = join(backupsFolder(config.dataDir), ".staging");
   const createdAt = new Date();
@@ -90,33 +84,34 @@ async function writeBackup(config: Config, options: BackupOptions) {
     await removeStaleRestores(config.dataDir);
     // Names the unfinished upload of a data directory, which its next backup replaces.
     const id = createHash("sha256").update(`${hostname()}:${config.dataDir}`).digest("hex").slice(0, 16);
-    const upload = (await storage?.upload(name, id, signal)) ?? uploadTo(options.stdout);
+    const upload = await storage.upload(name, id, signal);
     try {
       const copy = join(staging, "bodega.db");
       await explainCopying(config, () => copyDatabase(config, copy, options));
       onStep({ step: "checking" });
-      const { found, result: faults } = await inspect(copy, key);
+      const { found, result: faults } = await inspectIntact(copy, "The copy", (connection, { schema }) =>
+        findSchemaFaults(connection, schema),
+      );
       const source = config.databaseUrl === undefined ? "file" : "server";
       const manifest = await describeCopy(copy, found, options, { createdAt, source });
       const total = manifest.database.bytes;
       const onBytes = (done: number) => onStep({ step: "packing", done, total });
-      await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
+      await packArchive({ manifest, databasePath: copy }, upload.sink, { signal, onBytes });
       const report = {
-        /** A path, an `s3://` address, or `-`. */
+        /** A path or an `s3://` address. */
         backup: formatLocation(location, name),
         created_at: manifest.created_at,
         bytes: await upload.finish(),
         database_bytes: total,
         schema: manifest.schema.at(-1)?.name ?? null,
         stores: manifest.stores,
-        key_included: manifest.key_included,
         removed: [] as string[],
         /** Failures of later steps; the backup is complete. */
         warnings: [] as string[],
       };
       if (faults !== undefined)
         report.warnings.push(`it cannot be restored: its database ${faults}; run bodega db check`);
-      if (storage && options.keep !== undefined) await prune(storage, manifest, options.keep, report);
+      if (options.keep !== undefined) await prune(storage, manifest, options.keep, report);
       await audit(config, options.actor, report);
       return report;
     } catch (error) {
@@ -131,17 +126,6 @@ async function writeBackup(config: Config, options: BackupOptions) {
     removeIfPossible(staging);
     lock.close();
   }
-}
-
-function uploadTo(stdout: Writable): BackupUpload {
-  let bytes = 0;
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      stdout.write(chunk, done);
-    },
-  });
-  return { sink, finish: async () => bytes, discard: async () => {} };
 }
 
 /** Waits until no other backup of the data directory runs, so that unfinished files are known to be abandoned. */
@@ -175,19 +159,10 @@ function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOp
   return withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
 }
 
-function inspect(copy: string, key: string | undefined) {
-  return inspectIntact(copy, "The copy", async (connection, found) => {
-    if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
-      throw wrongState("The secret key is not this database's. Put the right one back, or omit --include-key.");
-    }
-    return findSchemaFaults(connection, found.schema);
-  });
-}
-
 async function describeCopy(
   copy: string,
   { schema, begunAt, keyFingerprint, contents }: Inspection,
-  { version, includeKey, signal }: BackupOptions,
+  { version, signal }: BackupOptions,
   { createdAt, source }: { createdAt: Date; source: Manifest["source"] },
 ): Promise<Manifest> {
   const hash = createHash("sha256");
@@ -200,7 +175,6 @@ async function describeCopy(
     database: { bytes: statSync(copy).size, sha256: hash.digest("hex"), begun_at: begunAt },
     schema,
     key_fingerprint: keyFingerprint,
-    key_included: includeKey,
     stores: contents.stores,
   };
 }
@@ -226,11 +200,11 @@ async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, r
 }
 
 async function audit(config: Config, actor: Actor, report: BackupReport): Promise<void> {
-  const { backup, bytes, key_included, removed } = report;
+  const { backup, bytes, removed } = report;
   try {
     await withConfiguredDatabase(config, (db) => {
       const ctx = { db, actor, requestId: randomUUID(), now: Date.now };
-      const details = { backup, bytes, key_included, removed: removed.length };
+      const details = { backup, bytes, removed: removed.length };
       return recordAudit(ctx, { event: "database.backed_up", details });
     });
   } catch (error) {

@@ -11,7 +11,6 @@ export interface Manifest {
   database: { bytes: number; sha256: string; begun_at: string | null };
   schema: { name: string; hash: string }[];
   key_fingerprint: string | null;
-  key_included: boolean;
   stores: number;
 }
 

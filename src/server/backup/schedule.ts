@@ -37,10 +37,8 @@ interface ScheduledCommand {
 export function scheduleBackups(config: Config): ScheduledCommand | undefined {
   const { backupEveryMs: everyMs, backupKeep: keep, backupTo, dataDir } = config;
   if (everyMs === undefined) return undefined;
-  const { kind, place, name } = parseDestination(backupTo ?? backupsFolder(dataDir), "--backup-to");
-  if (kind === "stdout" || name !== undefined) {
-    throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
-  }
+  const { place, name } = parseDestination(backupTo ?? backupsFolder(dataDir), "--backup-to");
+  if (name !== undefined) throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   openStorage(place, config);
   const [retryMs, pollMs] = [Math.min(5 * minute, everyMs), Math.min(minute, everyMs)];
   return {

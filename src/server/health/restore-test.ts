@@ -49,7 +49,7 @@ async function restoreAside(config: Config, place: string, isOwn: boolean) {
     const replica = await findReplica(source, config);
     const { manifest, inspection, databasePath } = replica
       ? await fetchReplica(replica, options)
-      : await fetchBackup(source, { ...options, config, stdin: () => process.stdin, newest: true });
+      : await fetchBackup(source, { ...options, config, newest: true });
     const hasDatabase = config.databaseUrl !== undefined || existsSync(path);
     const birth = isOwn && hasDatabase ? await withConfiguredDatabase(config, readBirth) : inspection.begunAt;
     if (birth !== inspection.begunAt) {

@@ -34,7 +34,6 @@ const reasons: Record<string, readonly [reason: string, remedy?: string]> = {
   ENOTDIR: ["a part of the path is not a directory"],
   ENOENT: ["it does not exist"],
   EEXIST: ["a part of the path is not a directory"],
-  EPIPE: ["the reader has closed the pipe"],
   EISDIR: ["it is a directory"],
   NoSuchKey: ["it does not exist"],
   NoSuchBucket: ["the bucket does not exist"],

@@ -122,7 +122,7 @@ export async function findReplica(
   config: Pick<Config, "s3" | "secret" | "dataDir">,
   options: Parameters<typeof openReplica>[2] = {},
 ): Promise<ReplicaTarget | undefined> {
-  if (source.kind === "stdout" || source.name !== undefined) return undefined;
+  if (source.name !== undefined) return undefined;
   const place = openReplica(formatLocation(source), config, options);
   return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
 }
@@ -133,7 +133,7 @@ export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) 
   const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
   const { state, version } = await rebuild(place, join(folder, "bodega.db"), { until, onProgress, signal });
   onStep({ step: "checking" });
-  return { ...(await verifyFetched(folder, { created_at: state.at, version }, undefined)), state };
+  return { ...(await verifyFetched(folder, { created_at: state.at, version })), state };
 }
 
 const timeoutMs = 5000;

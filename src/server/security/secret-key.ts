@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import { restrictFile, writeWhole } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
 import { get, param, run, statement } from "../db/statement.ts";
-import { type AppError, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
+import { type AppError, errnoOf, unavailable, wrongState } from "../errors.ts";
 import { attempt } from "../values/attempt.ts";
 import { secretFingerprint } from "./table.ts";
 import { createVault, type Vault } from "./vault.ts";
@@ -45,13 +45,6 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
 /** Returns null without a secret. Errors: unavailable, wrongState for a file without a valid secret. */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
-}
-
-/** Errors: conflict when there is a file, unavailable when it cannot be written. */
-export function saveSecret(dataDir: string, secret: string): void {
-  const path = secretPath(dataDir);
-  if (findSecret(path) !== undefined) throw conflict(`A secret key already exists: ${path}`);
-  writeWhole(dataDir, path, `${secret}\n`, true);
 }
 
 export function fingerprintOf(secret: string): string {

@@ -1,11 +1,10 @@
-import type { BackupReport, BackupStep } from "../../../server/backup/make-backup.ts";
+import type { BackupStep } from "../../../server/backup/make-backup.ts";
 import type { Actor } from "../../../server/context.ts";
-import { formatBytes } from "../../../server/values/units.ts";
 import { accountName, readCliConfig, requireDatabase } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { CancelledError, type Console, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
+import { CancelledError, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
@@ -19,7 +18,7 @@ export default defineCommand({
   args: {
     to: valueArg(
       "destination",
-      "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
+      "Directory, .tar.gz file or s3://bucket/prefix (default: backups in the data directory)",
       { env: "BODEGA_BACKUP_TO", completes: "file" },
     ),
     keep: valueArg(
@@ -27,15 +26,10 @@ export default defineCommand({
       "Keep this many backups of this database there, and remove older ones (default: keep all)",
       { parse: parseCount },
     ),
-    "include-key": {
-      type: "boolean",
-      description: "Include the secret key, which decrypts the secrets in the backup",
-    },
   },
   examples: [
     "bodega db backup",
     "bodega db backup --to /mnt/backups --keep 14",
-    "bodega db backup --to - | ssh backup@example.com 'cat > shop.tar.gz'",
     "bodega db backup --to s3://my-bucket/shop --keep 30 --json",
   ],
   notes: [
@@ -52,9 +46,7 @@ export default defineCommand({
     const { parseDestination, backupsFolder, formatLocation } = await import("../../../server/backup/location.ts");
     const location = parseDestination(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
     const { keep } = args;
-    const isStdout = location.kind === "stdout";
-    if (isStdout) refuseOnScreen(console);
-    const isFile = isStdout || location.name !== undefined;
+    const isFile = location.name !== undefined;
     if (keep !== undefined && isFile) throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
     const path = formatLocation(location);
     const mayReplace = location.kind === "folder" && isFile && (await Bun.file(path).exists());
@@ -62,21 +54,22 @@ export default defineCommand({
     const { makeBackup } = await import("../../../server/backup/make-backup.ts");
     console.setPriority(lowPriority);
     const actor: Actor = process.connected ? { kind: "server" } : { kind: "terminal", account: accountName() };
-    const options = { location, keep, includeKey: args["include-key"], version: buildInfo.version, actor };
+    const options = { location, keep, version: buildInfo.version, actor };
     const stop = new AbortController();
     const cancel = () => stop.abort(new CancelledError());
     console.onInterrupt(cancel);
     // The server that started it is stopping or has ended.
     process.once("disconnect", cancel);
-    const report = await withProgress(console, 2 * halfway, (show) => {
+    const { warnings, ...report } = await withProgress(console, 2 * halfway, (show) => {
       const onStep = (now: BackupStep) => {
         show(percentOf(now), now.step === "waiting" ? "waiting for another backup" : now.step);
         if (now.step !== "waiting" || console.screen) return;
         void info(console, "Waiting until another backup of this data directory ends.");
       };
-      return makeBackup(config, { ...options, stdout: process.stdout, onStep, signal: stop.signal });
+      return makeBackup(config, { ...options, onStep, signal: stop.signal });
     });
-    await printReport(console, report, isStdout);
+    for (const warning of warnings) if (!console.json) await warn(console, `The backup is complete, but ${warning}`);
+    await printRecord(console, { ...report, ...(console.json && { warnings }) }, "backup");
   },
 });
 
@@ -84,18 +77,4 @@ function percentOf({ step, done = 0, total = 0 }: BackupStep): number {
   const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
   if (step === "waiting" || step === "copying") return share;
   return halfway + (step === "packing" ? share : 0);
-}
-
-async function printReport(console: Console, { warnings, removed, ...report }: BackupReport, isStdout: boolean) {
-  for (const warning of warnings) if (!console.json) await warn(console, `The backup is complete, but ${warning}`);
-  if (isStdout)
-    return info(console, `Backup written: database of ${formatBytes(report.database_bytes)}, stores: ${report.stores}`);
-  await printRecord(console, { ...report, removed, ...(console.json && { warnings }) }, "backup");
-}
-
-function refuseOnScreen(console: Console): void {
-  const why = "cannot be used with --to -, because the backup goes to standard output";
-  if (console.json) throw invalidFlag("--json", why, "Give --to <file>.");
-  if (!console.stdoutIsTerminal) return;
-  throw invalidFlag("--to", "- needs a file or a pipe, not a terminal", "bodega db backup --to - > shop.tar.gz");
 }

@@ -24,7 +24,7 @@ const contents = ["stores", "users", "products", "orders", "last_act_at"] as con
 const maxNamed = 20;
 
 const restoreArgs = {
-  backup: wordArg("File or s3:// address of the backup, the place of a replica, or - for standard input"),
+  backup: wordArg("File or s3:// address of the backup, or the place of a replica"),
   at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state", {
     parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
   }),
@@ -34,10 +34,6 @@ const restoreArgs = {
     description: "Restore a replica whose secret key is lost, without checking who wrote it",
   },
   "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
-  "with-key": {
-    type: "boolean",
-    description: "Restore the backup's secret key too, unless the data directory has one",
-  },
 } as const satisfies CommandArgs;
 
 type Values = ArgValues<typeof restoreArgs>;
@@ -51,7 +47,6 @@ export default defineCommand({
     "bodega db restore s3://my-bucket/shop/bodega-20261121T104512.345Z.tar.gz",
     "bodega db restore s3://my-bucket/shop --dry-run",
     "bodega db restore /mnt/replica --at 2026-11-21T10:45:12Z",
-    "ssh backup@example.com cat shop.tar.gz | bodega db restore - --yes",
   ],
   notes: [
     "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. If a " +
@@ -86,13 +81,13 @@ export default defineCommand({
       if (isDryRun) return await printDryRun(console, summary, plan);
       await confirmRestore(args, console, plan);
       const actor = { kind: "terminal", account: accountName() } as const;
-      const { kept, keyRestored } = await showProgress(console, signal, (show) => {
+      const kept = await showProgress(console, signal, (show) => {
         const onProgress = (done: number, total: number) => show(percentOf(done, total), "loading");
         const onWait = (holders: string) => void info(console, `Waiting for ${holders}.`);
-        return applyRestore(plan, config, { actor, withKey: args["with-key"], signal, onProgress, onWait });
+        return applyRestore(plan, config, { actor, signal, onProgress, onWait });
       });
       if (config.databaseUrl === undefined) noteRestored?.(config.dataDir);
-      await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
+      await printResult(console, { ...summary, restored: true, kept }, plan);
     } finally {
       forget();
       remove();
@@ -105,14 +100,14 @@ type Origin = Values & { source: BackupLocation; config: Config; folder: string 
 async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   const { source, config, folder, at: until, "without-signature": isUnchecked } = origin;
   const at = until === undefined ? "" : ` --at ${new Date(until).toISOString()}`;
-  const flags = `${at}${origin["dry-run"] ? " --dry-run" : ""}${origin["with-key"] ? " --with-key" : ""}`;
+  const flags = `${at}${origin["dry-run"] ? " --dry-run" : ""}`;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const rebuild = await import("../../../server/replication/rebuild.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {
       if (step.step === "checking") show(100, "checking");
-      else show(percentOf(step.done, step.total ?? Number.POSITIVE_INFINITY), "reading");
+      else show(percentOf(step.done, step.total), "reading");
     };
     const replica = await rebuild.findReplica(source, config, { isUnchecked, flags });
     if (replica === undefined && (until !== undefined || isUnchecked)) {
@@ -121,7 +116,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
     const noteRestored = replica && until === undefined ? await rebuild.beginRestore(replica) : undefined;
     const fetched = replica
       ? await rebuild.fetchReplica(replica, { folder, until, onStep, signal })
-      : await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
+      : await fetchBackup(source, { config, folder, onStep, signal });
     await stopIfAborted(signal);
     const plan = await planRestore(fetched, config);
     const newer = await rebuild.describeNewer(config, fetched.manifest?.created_at);
@@ -197,14 +192,12 @@ function summarize(from: string, { fetched, present, key, warnings }: RestorePla
       created_at: manifest?.created_at ?? null,
       version: manifest?.version ?? null,
       schema: inspection.schema.at(-1)?.name ?? null,
-      key_included: fetched.key !== undefined,
       ...inspection.contents,
       tenants: inspection.tenants,
     },
     present: present && { ...present.contents, tenants: present.tenants },
     kept: null as string | null,
     key,
-    key_restored: false,
     missing_migrations: missing,
     warnings,
   };
@@ -221,9 +214,9 @@ async function printDryRun(console: Console, summary: Summary, plan: RestorePlan
 
 async function printResult(console: Console, summary: Summary, { present }: RestorePlan): Promise<void> {
   if (console.json) return printRecord(console, summary);
-  const { restored, backup, kept, key_restored } = summary;
+  const { restored, backup, kept } = summary;
   if (console.quiet && kept === null) return;
-  await printRecord(console, { restored, kept, key_restored }, "kept");
+  await printRecord(console, { restored, kept }, "kept");
   if (backup.created_at !== null) await info(console, `The database has the state of ${backup.created_at}.`);
   const after =
     "Users who signed in after the backup must sign in again. Keys and tokens revoked after it are valid again.";

@@ -1,6 +1,5 @@
 import { copyFileSync, createReadStream, createWriteStream, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
@@ -8,7 +7,6 @@ import { compareMigrations } from "../../db/migrate.ts";
 import { errnoOf, notFound, validationFailed } from "../../errors.ts";
 import { openStorage } from "../../object-store/open-storage.ts";
 import { storageError } from "../../object-store/storage.ts";
-import { fingerprintOf } from "../../security/secret-key.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation, listBackups } from "../location.ts";
 import { damaged, type Manifest } from "../manifest.ts";
@@ -16,12 +14,11 @@ import { inspectIntact, verifySchema } from "./inspect.ts";
 
 export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;
 
-export type FetchStep = { step: "reading"; done: number; total?: number } | { step: "checking" };
+export type FetchStep = { step: "reading"; done: number; total: number } | { step: "checking" };
 
 interface FetchOptions {
   config: Pick<Config, "s3">;
   folder: string;
-  stdin: () => Readable;
   newest?: boolean;
   onStep: (step: FetchStep) => void;
   signal: AbortSignal;
@@ -35,29 +32,22 @@ const sqliteHeader = "SQLite format 3\0";
  * newer than this program or when it cannot be read; notFound for a missing backup.
  */
 export async function fetchBackup(source: BackupLocation, options: FetchOptions): Promise<FetchedBackup> {
-  const { manifest, key } = await unpack(source, join(options.folder, "bodega.db"), options);
+  const manifest = await unpack(source, join(options.folder, "bodega.db"), options);
   options.onStep({ step: "checking" });
-  return verifyFetched(options.folder, manifest, key);
+  return verifyFetched(options.folder, manifest);
 }
 
-export async function verifyFetched(
-  folder: string,
-  manifest: Pick<Manifest, "created_at" | "version"> | null,
-  key: string | undefined,
-) {
+export async function verifyFetched(folder: string, manifest: Pick<Manifest, "created_at" | "version"> | null) {
   const databasePath = join(folder, "bodega.db");
   const what = "The database in the backup";
   const { found: inspection } = await inspectIntact(databasePath, what, async (connection, found) => {
     if (found.schema.length === 0)
       throw damaged("The backup contains the database of another program, or an empty one.");
     await verifySchema(connection, found.schema);
-    if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
-      throw damaged("The backup is damaged or was altered: its secret key is not the key of its database.");
-    }
   });
   await mergeWal(databasePath);
   const missing = compareMigrations(inspection.schema).pending.map(({ name }) => name);
-  return { manifest, key, inspection, missing, folder, databasePath };
+  return { manifest, inspection, missing, folder, databasePath };
 }
 
 async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {
@@ -70,18 +60,14 @@ async function unpack(source: BackupLocation, databasePath: string, options: Fet
       if ((await start.text().catch(() => "")) === sqliteHeader) return await copyPlain(path, databasePath, options);
     }
     const { stream, bytes: total } = await openSource(source, options);
-    const onBytes = (done: number) => onStep({ step: "reading", done, ...(total !== undefined && { total }) });
+    const onBytes = (done: number) => onStep({ step: "reading", done, total });
     return await unpackArchive(stream, databasePath, { signal, onBytes });
   } catch (error) {
     throw signal.aborted ? error : storageError(error, formatLocation(source), "The backup cannot be unpacked:");
   }
 }
 
-async function openSource(
-  source: BackupLocation,
-  { config, stdin, newest: takesNewest }: FetchOptions,
-): Promise<{ stream: Readable; bytes?: number }> {
-  if (source.kind === "stdout") return { stream: stdin() };
+async function openSource(source: BackupLocation, { config, newest: takesNewest }: FetchOptions) {
   const storage = openStorage(source.place, config);
   const address = formatLocation(source);
   try {
@@ -101,5 +87,5 @@ async function copyPlain(path: string, target: string, { onStep, signal }: Fetch
   onStep({ step: "reading", done: 0, total: statSync(path).size });
   await pipeline(createReadStream(path), createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
-  return { manifest: null, key: undefined };
+  return null;
 }

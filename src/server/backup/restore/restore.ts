@@ -8,10 +8,10 @@ import { acquireServerLock, type FileLock } from "../../db/local/file-lock.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { lockExclusive, lockShared } from "../../db/local/open-file-lock.ts";
 import type { Database } from "../../db/session.ts";
-import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
+import { type AppError, wrongState } from "../../errors.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
 import { storageError } from "../../object-store/storage.ts";
-import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key.ts";
+import { copySecret, fingerprintOf } from "../../security/secret-key.ts";
 import type { FetchedBackup } from "./fetch-backup.ts";
 import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import { inspectTarget, loadDatabase } from "./load-server.ts";
@@ -21,7 +21,6 @@ export type RestorePlan = Awaited<ReturnType<typeof planRestore>>;
 
 interface RestoreOptions {
   actor: Actor;
-  withKey: boolean;
   onProgress?: (done: number, total: number) => void;
   /** Runs once when the restore waits. `holders` names the commands that use the database. */
   onWait?: (holders: string) => void;
@@ -35,7 +34,7 @@ interface RestoreOptions {
 export async function planRestore(fetched: FetchedBackup, config: Config) {
   const warnings: string[] = [];
   const key = compareKeys(fetched, config);
-  if (key === "other" || key === "missing") warnings.push(describeKey(key, fetched.key !== undefined));
+  if (key === "other" || key === "missing") warnings.push(describeKey(key));
   if (fetched.missing.length > 0) {
     warnings.push("The backup has an earlier schema. bodega serve and bodega db migrate update it.");
   }
@@ -48,29 +47,16 @@ export async function planRestore(fetched: FetchedBackup, config: Config) {
 /**
  * Replaces a file by renaming, so that the old or the new one exists at any moment; until then, the signal aborts
  * without a change. A server's database is loaded in batches.
- * @throws wrongState while a server runs on the data directory; conflict for `withKey` if another key exists;
- * unavailable if a command keeps the database open or the disk cannot be written.
+ * @throws wrongState while a server runs on the data directory; unavailable if a command keeps the database open or the disk cannot be written.
  */
-export async function applyRestore(plan: RestorePlan, config: Config, options: RestoreOptions) {
-  const { fetched, key } = plan;
-  const { actor, withKey, signal } = options;
-  if (withKey && fetched.key === undefined) {
-    throw validationFailed("The backup contains no secret key. Restore it without --with-key.");
-  }
-  if (withKey && key === "other") {
-    throw conflict(`Another secret key exists in ${config.dataDir} or BODEGA_SECRET. Move it away first.`);
-  }
-  const keyRestored = withKey && key === "missing";
-  const saveKey = () => {
-    if (keyRestored) saveSecret(config.dataDir, fetched.key as string);
-  };
+export async function applyRestore({ fetched }: RestorePlan, config: Config, options: RestoreOptions) {
+  const { actor } = options;
   if (config.databaseUrl !== undefined) {
     await withConfiguredDatabase(config, async (db) => {
       await loadDatabase(fetched.databasePath, db, options);
-      saveKey();
       await audit(db, actor, fetched);
     });
-    return { kept: null, keyRestored };
+    return null;
   }
   const server = await acquireServerLock(config.dataDir);
   if (server === null) throw serverRuns(config.dataDir);
@@ -80,11 +66,7 @@ export async function applyRestore(plan: RestorePlan, config: Config, options: R
       await withConfiguredDatabase({ ...config, dataDir: fetched.folder }, (db) => audit(db, actor, fetched));
       await mergeWal(fetched.databasePath);
     }
-    const beforeSwap = async () => {
-      await stopIfAborted(signal);
-      saveKey();
-    };
-    return { kept: await swap(fetched, config.dataDir, beforeSwap, options), keyRestored };
+    return await swap(fetched, config.dataDir, options);
   } finally {
     server.close();
   }
@@ -93,10 +75,10 @@ export async function applyRestore(plan: RestorePlan, config: Config, options: R
 async function swap(
   { databasePath: newPath }: FetchedBackup,
   dataDir: string,
-  beforeSwap: () => Promise<void>,
   { signal, onWait }: RestoreOptions,
 ): Promise<string | null> {
   const path = databaseFile(dataDir);
+  const beforeSwap = () => stopIfAborted(signal);
   const lock = await lockExclusive(path, { signal, onWait });
   try {
     // The lock is kept until the process ends: at garbage collection, the engine closes its handles of the old file and
@@ -126,8 +108,7 @@ function compareKeys({ inspection }: FetchedBackup, config: Config) {
   return fingerprintOf(secret) === inspection.keyFingerprint ? "same" : "other";
 }
 
-function describeKey(key: "missing" | "other", isIncluded: boolean): string {
-  if (key === "missing" && isIncluded) return "No secret key exists yet. Restore the one in the backup: --with-key";
+function describeKey(key: "missing" | "other"): string {
   const found =
     key === "other" ? "The secret key in use is not the backup's." : "The secret key of the backup is missing.";
   return (
