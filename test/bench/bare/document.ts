@@ -1,7 +1,7 @@
 /** The columns that a product's document is made of. */
 export const documentColumns = `id, title, slug, description, status, price_minor, compare_at_minor, currency,
   currency_digits, sku, stock, reserved, allow_backorder, images, tags, metadata, translations, variants, category_ids, likes_count,
-  views_count, lang, version, created_at, updated_at, published_at`;
+  views_count, lang, version, created_at, updated_at, published_at, weight_g, requires_shipping, tax_class`;
 
 /** A row of these columns. */
 export type DocumentRow = Record<string, string | number | null>;
@@ -19,6 +19,7 @@ export function toDocument(row: DocumentRow): Record<string, unknown> {
     stock,
     available: stock === null ? null : Math.max(0, Number(stock) - Number(reserved)),
     allow_backorder: allow_backorder === 1,
+    requires_shipping: row.requires_shipping === 1,
     images: read("images").map((image: object, index: number) => ({ ...image, position: index })),
     category_ids: read("category_ids"),
     tags: read("tags"),
