@@ -34,7 +34,7 @@ type Outcome = { status: number | null; error: string | null };
 
 export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string | null };
 
-export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
+export type Queue<Task> = ReturnType<typeof createQueue<Task & Omit<Claim, "lease">>>;
 
 /**
  * Creates the functions that claim deliveries of a table, and that bind the end of a claim for `batch`.
@@ -42,23 +42,18 @@ export type Queue<Task> = ReturnType<typeof createQueue<Task & { id: string }>>;
  * suspended stores stay. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded: further
  * assignments.
  */
-export function createQueue<Task extends { id: string }>(
+export function createQueue<Task extends Omit<Claim, "lease">>(
   table: SQLiteTable,
   options: { which: SQL; read: Statement<Task>; delivered: "delivered" | "sent"; onDelivered?: SQL; onEnded?: SQL },
 ) {
   const { which, read, delivered, onDelivered = sql``, onEnded = sql`` } = options;
   const isActive = sql`exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')`;
   // One statement finds and leases deliveries, so that no two processes can claim the same one.
-  const lease = statement((q) =>
-    q
-      .update(table)
-      .set({ attempts: sql`attempts + 1`, nextAttemptAt: param("lease"), leasedUntil: param("lease") })
-      .where(sql`id in (${which}) and ${isActive}`)
-      .returning({ id: sql<string>`id`, attempts: sql<number>`attempts` }),
-  );
+  const lease = statement<{ id: string }>(sql`
+    update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
+    where id in (${which}) and ${isActive} returning id`);
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // This does not check the lease: a message that arrived must not be sent again, even if another process claimed it
-  // since.
+  // This does not check the lease: a message that arrived must not be sent again, even if it was claimed again since.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
@@ -74,9 +69,8 @@ export function createQueue<Task extends { id: string }>(
       const until = toTimestamp(now() + leaseMs);
       const claims = await all(db, lease, { ...source, now: toTimestamp(now()), lease: until });
       if (claims.length === 0) return [];
-      const attempts = new Map(claims.map((claim) => [claim.id, claim.attempts]));
-      const tasks = await all(db, read, { ids: JSON.stringify([...attempts.keys()]) });
-      return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease: until }));
+      const tasks = await all(db, read, { ids: JSON.stringify(claims.map(({ id }) => id)) });
+      return tasks.map((task) => ({ ...task, lease: until }));
     },
     delivered: ({ id }: Claim, { status }: Outcome, now: number) =>
       bind(markDelivered, { id, status, error: null, now: toTimestamp(now) }),

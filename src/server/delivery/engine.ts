@@ -10,7 +10,6 @@ import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 const pauseMs = { file: 250, server: 2000 };
 /** Between two polls, about this many deliveries to receivers without a permit are skipped to find some for others. */
 const maxSkipped = 200;
-const graceMs = 5000;
 
 /**
  * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work, because a
@@ -23,12 +22,13 @@ export class DeliveryEngine<Task extends Claim> {
   readonly #scheduler: Scheduler;
   readonly #deps: ChannelDeps;
   readonly #work = new Set<Promise<unknown>>();
-  #polling: Promise<void> | undefined;
   #isClaiming = false;
+  #isFailing = false;
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  #databaseFailure: { error: unknown } | undefined;
+  /** What a database without an answer means: `mail stays queued`. */
+  #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
     this.#channel = channel;
@@ -36,25 +36,19 @@ export class DeliveryEngine<Task extends Claim> {
     this.#scheduler = new Scheduler(policy, deps.now);
   }
 
-  /** Polls until it is stopped. @param effect what a database without an answer means: `mail stays queued`. */
-  start({ kind }: Database, effect: string): { stop(): Promise<void> } {
-    let isFailing = false;
+  /** Polls until it is stopped. */
+  start({ kind }: Database, effect: string): this {
+    this.#effect = effect;
     const poll = async () => {
-      try {
-        await this.poll();
-        isFailing = false;
-      } catch {
-        if (!isFailing) this.#deps.notice?.("warn", `the database does not answer; ${effect}`);
-        isFailing = true;
-      }
+      await this.poll();
       if (!this.#isStopping) this.#timer = setTimeout(poll, pauseMs[kind] * (1 + Math.random()));
     };
     void poll();
-    return { stop: () => this.stop(graceMs) };
+    return this;
   }
 
   /** Stops claiming, and waits for running attempts up to `graceMs`. The others are repeated when their leases end. */
-  async stop(graceMs: number): Promise<void> {
+  async stop(graceMs = 5000): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     await withTimeout(this.idle(), graceMs).catch(() => {});
@@ -62,29 +56,20 @@ export class DeliveryEngine<Task extends Claim> {
   }
 
   async idle(): Promise<void> {
-    for (let isBusy = true; isBusy; isBusy = this.#work.size > 0) {
-      await Promise.allSettled([...this.#work, this.#polling]);
-    }
+    do await Promise.all(this.#work);
+    while (this.#work.size > 0);
   }
 
-  /**
-   * Creates new deliveries and starts to send those that are due.
-   * @throws unavailable when the database does not answer, or has not since the last poll; claims are retried later.
-   */
-  poll(): Promise<void> {
-    this.#polling = this.#pollOnce();
-    return this.#polling;
-  }
-
-  async #pollOnce(): Promise<void> {
-    const failure = this.#databaseFailure;
-    this.#databaseFailure = undefined;
-    if (failure) throw failure.error;
-    if (this.#isStopping) return;
-    await this.#channel.createDeliveries?.();
-    this.#skipped = 0;
-    this.#scheduler.ask(...(await this.#channel.listReady()));
-    this.#follow(this.#claimAll());
+  /** Creates new deliveries and starts to send those that are due. Operators get one notice until a poll succeeds again. */
+  poll(): Promise<unknown> {
+    return this.#follow(async () => {
+      if (this.#isStopping) return;
+      await this.#channel.createDeliveries?.();
+      this.#skipped = 0;
+      this.#scheduler.ask(...(await this.#channel.listReady()));
+      await this.#claimAll();
+      this.#isFailing = false;
+    });
   }
 
   /** Claims for one source at a time, so that the permits counted before a claim are still free after it. */
@@ -107,6 +92,7 @@ export class DeliveryEngine<Task extends Claim> {
   /** Begins to send a claimed delivery, or releases it if its receiver has no permit. */
   async #begin(source: Source, task: Task): Promise<void> {
     const { queue, maxAttempts = Number.POSITIVE_INFINITY } = this.#channel;
+    const { db, now } = this.#deps;
     const isExhausted = task.attempts > maxAttempts;
     const interrupted: DeadEnd = { outcome: "failed", error: "every attempt was interrupted" };
     const attempt = isExhausted ? interrupted : await this.#channel.prepare(task);
@@ -115,36 +101,37 @@ export class DeliveryEngine<Task extends Claim> {
     const waitMs = this.#scheduler.waitMs(source, receiver);
     if (waitMs > 0) {
       this.#skipped++;
-      return this.#follow(this.#write(queue.released(task, this.#deps.now() + waitMs)));
+      return void this.#follow(() => db.batch([queue.released(task, now() + waitMs)]));
     }
     const end = this.#scheduler.start(source, receiver);
-    const done = this.#attempt(task, attempt).finally(() => {
-      end();
-      this.#follow(this.#claimAll());
+    void this.#follow(async () => {
+      await this.#attempt(task, attempt).finally(end);
+      await this.#claimAll();
     });
-    this.#follow(done);
   }
 
-  #follow(promise: Promise<unknown>): void {
-    const work = promise
-      .catch((error: unknown) => (this.#databaseFailure = { error }))
+  /** Waits for work that the database may fail. A claimed delivery is repeated when its lease ends. */
+  #follow(start: () => Promise<unknown>): Promise<unknown> {
+    const report = () => {
+      if (!this.#isFailing) this.#deps.notice?.("warn", `the database does not answer; ${this.#effect}`);
+      this.#isFailing = true;
+    };
+    const work = start()
+      .catch(report)
       .finally(() => this.#work.delete(work));
     this.#work.add(work);
-  }
-
-  async #write(...statements: InStatement[]): Promise<void> {
-    await this.#deps.db.batch(statements);
+    return work;
   }
 
   async #end(task: Task, end: DeadEnd & Pick<Answer, "status">, also: InStatement[] = []): Promise<void> {
-    await this.#write(this.#channel.queue.ended(task, end, this.#deps.now()), ...also);
+    await this.#deps.db.batch([this.#channel.queue.ended(task, end, this.#deps.now()), ...also]);
     const name = this.#channel.describe?.(task);
     if (end.outcome === "failed" && name !== undefined) this.#deps.notice?.("warn", `${name} failed: ${end.error}`);
   }
 
-  async #attempt(task: Task, attempt: Attempt): Promise<void> {
+  async #attempt(task: Task, attempt: Attempt): Promise<unknown> {
     const { queue } = this.#channel;
-    const { now } = this.#deps;
+    const { db, now } = this.#deps;
     this.attempts += 1;
     const signal = AbortSignal.timeout(attempt.timeoutMs);
     const began = performance.now();
@@ -160,10 +147,10 @@ export class DeliveryEngine<Task extends Claim> {
     const circuit = this.#scheduler.record(attempt, answer, performance.now() - began);
     this.#channel.notify?.(task, answer, circuit, attempt.receiver);
     const also = this.#channel.alsoRecord?.(task, answer) ?? [];
-    if (answer.result === "accepted") return this.#write(queue.delivered(task, answer, now()), ...also);
+    if (answer.result === "accepted") return db.batch([queue.delivered(task, answer, now()), ...also]);
     const outcome = answer.isGone ? "dropped" : "failed";
     const next = answer.isFinal ? outcome : this.#channel.nextAttemptAt(task, answer);
-    if (typeof next === "number") return this.#write(queue.postponed(task, answer, next), ...also);
+    if (typeof next === "number") return db.batch([queue.postponed(task, answer, next), ...also]);
     return this.#end(task, { ...answer, outcome: next }, also);
   }
 }

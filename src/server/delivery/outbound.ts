@@ -1,19 +1,22 @@
 import { lookup as lookupName } from "node:dns/promises";
-import { request as requestPlain } from "node:http";
-import { request as requestSecure } from "node:https";
+import { once } from "node:events";
+import { type IncomingMessage, request as requestPlain } from "node:http";
+import { type RequestOptions, request as requestSecure } from "node:https";
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** How long to wait for a body. One piece is read, so that the connection ends cleanly after a short answer. */
 const lingerMs = 500;
-/** With these errors nothing was sent, so the next address of the name is tried. */
-const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
+/** How long to wait for a connection until the next address of the name is tried. */
+const connectMs = 3000;
 
 /** The reason why a message did not arrive; operators see its text unchanged. */
 export class DeliveryFailure extends Error {}
 
 export function describeFailure(error: unknown): string {
   if (error instanceof DeliveryFailure) return error.message;
-  const { code, message } = error as NodeJS.ErrnoException;
+  // With several addresses there are several errors.
+  const { code, message } = (error instanceof AggregateError ? error.errors.at(-1) : error) as NodeJS.ErrnoException;
   return `${code ?? "failed"}: ${message}`.slice(0, 300);
 }
 
@@ -23,7 +26,7 @@ export function isDown(status: number | null): boolean {
 }
 
 /** Milliseconds that a receiver asks to wait with status 429 or 503: 0 to an hour. @param now epoch milliseconds. */
-export function readRetryAfter(answer: { status: number; retryAfter: string | undefined }, now: number): number {
+export function readRetryAfter(answer: PostAnswer, now: number): number {
   if (answer.status !== 429 && answer.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
@@ -33,12 +36,12 @@ export function readRetryAfter(answer: { status: number; retryAfter: string | un
 export type Lookup = (name: string) => Promise<string[]>;
 
 /** Resolves names as the machine does. IPv4 comes first, because many machines have no IPv6 route. */
-export const lookupAddresses: Lookup = async (name) =>
+const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
 export class RefusedAddress extends DeliveryFailure {}
 
-export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup: Lookup): Promise<string[]> {
+export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup = lookupAddresses): Promise<string[]> {
   const host = hostOf(url);
   const addresses = ipaddr.isValid(host) ? [host] : await lookup(host);
   const refused = allowPrivate ? undefined : addresses.find((address) => !isPublic(address));
@@ -73,62 +76,44 @@ export function isPublic(address: string): boolean {
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(globalUnicast);
 }
 
+type PostAnswer = { status: number; retryAfter: string | undefined };
+
 export interface Post {
   url: URL;
-  /** The checked addresses; the connection goes to one of these. */
-  addresses: readonly string[];
+  /** Allows addresses of this machine and of private networks. */
+  allowPrivate: boolean;
   headers: Record<string, string>;
   body: string | Uint8Array;
   signal: AbortSignal;
+  lookup?: Lookup | undefined;
   ca?: string | undefined;
 }
 
-export interface PostAnswer {
-  status: number;
-  retryAfter: string | undefined;
-}
-
-/** Posts a message, without following redirects or waiting for the body. Errors: the connection's, or the signal's reason. */
-export async function postMessage(post: Post): Promise<PostAnswer> {
-  let failure: unknown = new Error("the name has no address");
-  for (const address of post.addresses) {
-    try {
-      return await postTo(address, post);
-    } catch (error) {
-      failure = error;
-      if (post.signal.aborted || !unreached.has((error as NodeJS.ErrnoException).code ?? "")) break;
-    }
-  }
-  throw failure;
-}
-
-function postTo(address: string, { url, headers, body, signal, ca }: Post): Promise<PostAnswer> {
-  const name = hostOf(url);
-  const isSecure = url.protocol === "https:";
-  const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
-  const options = {
+/**
+ * Posts a message to a checked address, without following redirects or waiting for the body.
+ * @throws RefusedAddress; errors of the connection; the signal's reason.
+ */
+export async function postMessage({ url, allowPrivate, lookup, body, ...post }: Post): Promise<PostAnswer> {
+  const addresses = await resolveAddresses(url, allowPrivate, lookup);
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number } = {
+    ...post,
     method: "POST",
-    host: address,
-    port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
-    path: `${url.pathname}${url.search}`,
-    headers: { ...headers, Host: url.host, "Content-Length": String(Buffer.byteLength(body)) },
     // A reused connection could belong to another name.
-    agent: false as const,
-    signal,
+    agent: false,
+    // The connection goes to a checked address, and to the next one if the first cannot be reached.
+    lookup: (_name, _options, done) => done(null, found),
+    autoSelectFamilyAttemptTimeout: connectMs,
+    servername: ipaddr.isValid(hostOf(url)) ? undefined : hostOf(url),
   };
-  const request = isSecure
-    ? requestSecure({ ...options, ...(!ipaddr.isValid(name) && { servername: name }), ...(ca !== undefined && { ca }) })
-    : requestPlain(options);
-  request.on("error", reject);
-  request.on("response", (response) => {
-    resolve({ status: response.statusCode as number, retryAfter: response.headers["retry-after"] });
-    // Errors of the body do not change the answer.
-    response.on("error", () => {});
-    const close = () => response.destroy();
-    const closing = setTimeout(close, lingerMs);
-    response.once("data", close);
-    response.once("close", () => clearTimeout(closing));
-  });
+  const request = url.protocol === "https:" ? requestSecure(url, options) : requestPlain(url, options);
   request.end(body);
-  return promise;
+  const answered = once(request, "response");
+  // Errors after the answer do not change it.
+  const ignore = () => {};
+  request.on("error", ignore);
+  const response: IncomingMessage = (await answered)[0];
+  const close = () => response.destroy();
+  response.on("error", ignore).once("data", close).setTimeout(lingerMs, close);
+  return { status: response.statusCode as number, retryAfter: response.headers["retry-after"] };
 }

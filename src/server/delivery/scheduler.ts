@@ -7,13 +7,11 @@ export interface SchedulerPolicy {
   /** How many permits slow, failing or unknown receivers may use, so that most are always left for others. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
-  circuits: {
-    /** How many different targets of a receiver must fail in a row until its circuit opens. */
-    opensAfter: number;
-    /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
-    maxRetryAfterMs: number;
-    isWellKnown?: (receiver: string) => boolean;
-  };
+  /** How many different targets of a receiver must fail in a row until its circuit opens. */
+  opensAfter: number;
+  /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
+  maxRetryAfterMs: number;
+  isWellKnown?: (receiver: string) => boolean;
 }
 
 /** The minimum wait of a delivery that was claimed although its receiver had no permit. */
@@ -25,13 +23,8 @@ const openMs = { first: 5000, longest: 60_000 };
 /** Strangers can name receivers, so the number is limited; those not used recently are forgotten. */
 const minReceivers = 5000;
 
-const createCircuit = () => ({
-  isTrusted: false,
-  failed: new Set<string>(),
-  /** How often in a row the circuit was opened; 0 while it is closed. */
-  openings: 0,
-  openUntil: 0,
-});
+/** `openings`: how often in a row the circuit was opened; 0 while it is closed. */
+const createCircuit = () => ({ isTrusted: false, failed: new Set<string>(), openings: 0, openUntil: 0 });
 
 /**
  * Decides which source may send next, and to which receiver. The store with the fewest attempts in progress comes
@@ -59,7 +52,7 @@ export class Scheduler {
     let next: Source | undefined;
     let fewest = Number.POSITIVE_INFINITY;
     for (const source of this.#asking.values()) {
-      const running = this.#countOf(`store ${source.tenantId}`);
+      const running = this.#running.get(`store ${source.tenantId}`) ?? 0;
       if (running >= fewest || this.#roomFor(source, source.receiver) <= 0) continue;
       next = source;
       fewest = running;
@@ -78,15 +71,16 @@ export class Scheduler {
 
   /** Takes permits for an attempt, and returns the function that gives them back. */
   start(source: Source, receiver: string): () => void {
-    const limits = this.#limitsOf(source, receiver).map(([name]) => name);
-    for (const name of limits) this.#running.set(name, this.#countOf(name) + 1);
-    return () => {
-      for (const name of limits) {
-        const count = this.#countOf(name) - 1;
+    const names = Object.keys(this.#limitsOf(source, receiver));
+    const add = (change: number) => {
+      for (const name of names) {
+        const count = (this.#running.get(name) ?? 0) + change;
         if (count > 0) this.#running.set(name, count);
         else this.#running.delete(name);
       }
     };
+    add(1);
+    return () => add(-1);
   }
 
   openMs(receiver: string): number {
@@ -95,7 +89,6 @@ export class Scheduler {
 
   /** Records an answer. @returns whether it opened or closed the circuit of the receiver; null for neither. */
   record({ receiver, target }: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
-    const policy = this.#policy.circuits;
     const circuit = this.#circuits.getOrMake(receiver, createCircuit);
     const isClosed = circuit.openings === 0;
     if (answer.result !== "failed") {
@@ -104,38 +97,32 @@ export class Scheduler {
       return isClosed ? null : "closed";
     }
     circuit.isTrusted = false;
-    if (isClosed && circuit.failed.add(target).size < policy.opensAfter) return null;
+    if (isClosed && circuit.failed.add(target).size < this.#policy.opensAfter) return null;
     const now = this.#now();
     // Concurrent failed attempts count once.
     if (this.openMs(receiver) === 0) {
       circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
       circuit.openings += 1;
     }
-    circuit.openUntil = Math.max(circuit.openUntil, now + Math.min(answer.retryAfterMs, policy.maxRetryAfterMs));
+    circuit.openUntil = Math.max(circuit.openUntil, now + Math.min(answer.retryAfterMs, this.#policy.maxRetryAfterMs));
     return isClosed ? "opened" : null;
   }
 
   #roomFor(source: Source, receiver: string | undefined): number {
-    return Math.min(...this.#limitsOf(source, receiver).map(([name, max]) => max - this.#countOf(name)));
+    const limits = Object.entries(this.#limitsOf(source, receiver));
+    return Math.min(...limits.map(([name, max]) => max - (this.#running.get(name) ?? 0)));
   }
 
-  #limitsOf({ tenantId }: Source, receiver: string | undefined): [name: string, max: number][] {
+  #limitsOf({ tenantId }: Source, receiver: string | undefined): Record<string, number> {
     const { permits, untrusted } = this.#policy;
-    const limits: [string, number][] = [
-      ["all", permits.total],
-      [`store ${tenantId}`, permits.tenant],
-    ];
+    const limits: Record<string, number> = { all: permits.total, [`store ${tenantId}`]: permits.tenant };
     if (receiver === undefined) return limits;
     const circuit = this.#circuits.get(receiver);
-    const isTrusted = this.#policy.circuits.isWellKnown?.(receiver) || circuit?.isTrusted;
+    const isTrusted = this.#policy.isWellKnown?.(receiver) || circuit?.isTrusted;
     const isClosed = (circuit?.openings ?? 0) === 0;
     const whileOpen = this.openMs(receiver) > 0 ? 0 : 1;
-    limits.push([`to ${receiver}`, isClosed ? (isTrusted ? permits : untrusted).receiver : whileOpen]);
-    if (!isTrusted) limits.push(["untrusted", untrusted.total]);
+    limits[`to ${receiver}`] = isClosed ? (isTrusted ? permits : untrusted).receiver : whileOpen;
+    if (!isTrusted) limits.untrusted = untrusted.total;
     return limits;
-  }
-
-  #countOf(name: string): number {
-    return this.#running.get(name) ?? 0;
   }
 }

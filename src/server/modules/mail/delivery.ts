@@ -14,8 +14,7 @@ const attemptMs = 50_000;
 
 const source = { key: "outbox", tenantId: "", receiver: "the mail server" };
 const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
-const circuits = { opensAfter: 1, maxRetryAfterMs: 0 };
-const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 1, circuits };
+const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 1, opensAfter: 1, maxRetryAfterMs: 0 };
 
 export interface MailDeps extends ChannelDeps {
   smtp: SmtpServer;

@@ -104,7 +104,7 @@ const which = sql`
   select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
     where m.status = 'waiting' and m.next_attempt_at <= ${param("now")} and t.status = 'active'
     order by m.next_attempt_at, m.id limit 1`;
-const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil");
+const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil", "attempts");
 const isClaimed = sql`id in (select value from json_each(${param("ids")}))`;
 const read = statement((q) => q.select(claimed).from(mailOutbox).where(isClaimed));
 const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);

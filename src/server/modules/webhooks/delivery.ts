@@ -4,15 +4,7 @@ import { all, param, statement } from "../../db/statement.ts";
 import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
 import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
-import {
-  DeliveryFailure,
-  isDown,
-  type Lookup,
-  lookupAddresses,
-  postMessage,
-  readRetryAfter,
-  resolveAddresses,
-} from "../../delivery/outbound.ts";
+import { DeliveryFailure, isDown, type Lookup, postMessage, readRetryAfter } from "../../delivery/outbound.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";
@@ -32,7 +24,8 @@ export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, receiver: 1 },
   batch: 4,
-  circuits: { opensAfter: 1, maxRetryAfterMs: Number.POSITIVE_INFINITY },
+  opensAfter: 1,
+  maxRetryAfterMs: Number.POSITIVE_INFINITY,
 };
 
 const ready = pick(webhooks, "id", "tenantId");
@@ -46,7 +39,7 @@ const which = sql`
   select id from ${webhookDeliveries} where webhook_id = ${param("key")} and ${isDue}
     order by next_attempt_at, event limit ${param("max")}`;
 const claimed = {
-  ...pick(webhookDeliveries, "id", "webhookId", "createdAt"),
+  ...pick(webhookDeliveries, "id", "webhookId", "attempts", "createdAt"),
   ...pick(webhooks, "url", "secret", "allowPrivate"),
   // Null once the event is purged.
   eventId: events.id,
@@ -107,15 +100,14 @@ async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, sign
   if (secret === null) {
     throw new DeliveryFailure("its secret was encrypted with another key; replace it: bodega webhook rotate");
   }
-  const { body } = task;
+  const { body, allowPrivate } = task;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": "Bodega-Webhooks",
     ...signatureHeaders(secret, id, deps.now(), body),
   };
-  const url = new URL(task.url);
-  const addresses = await resolveAddresses(url, task.allowPrivate, deps.lookup ?? lookupAddresses);
-  const answer = await postMessage({ url, addresses, headers, body, signal, ca: deps.ca });
+  const { lookup, ca } = deps;
+  const answer = await postMessage({ url: new URL(task.url), allowPrivate, headers, body, signal, lookup, ca });
   const { status } = answer;
   const retryAfterMs = readRetryAfter(answer, deps.now());
   if (status >= 200 && status < 300) return { result: "accepted", status, error: null, retryAfterMs };

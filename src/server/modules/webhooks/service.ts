@@ -5,14 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { pick, pickStored } from "../../db/selection.ts";
 import { all, byId, get, matches, ofStore, param, params, run, type Statement, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import {
-  hostOf,
-  isPublicHost,
-  type Lookup,
-  lookupAddresses,
-  RefusedAddress,
-  resolveAddresses,
-} from "../../delivery/outbound.ts";
+import { hostOf, isPublicHost, type Lookup, RefusedAddress, resolveAddresses } from "../../delivery/outbound.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
@@ -62,7 +55,7 @@ interface WebhookInput {
 }
 
 /** Adds a webhook for future events. Errors: validationFailed; wrongState if the store already has twenty. */
-export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup = lookupAddresses) {
+export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup) {
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);

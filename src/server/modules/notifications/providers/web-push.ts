@@ -1,11 +1,4 @@
-import {
-  type Lookup,
-  lookupAddresses,
-  postMessage,
-  RefusedAddress,
-  readRetryAfter,
-  resolveAddresses,
-} from "../../../delivery/outbound.ts";
+import { type Lookup, postMessage, RefusedAddress, readRetryAfter } from "../../../delivery/outbound.ts";
 import { explainPush, type PushProvider } from "./provider.ts";
 
 /** Some push services refuse a message without a contact. */
@@ -22,20 +15,19 @@ export interface WebPushDeps {
 
 /** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Each attempt checks the address. */
 export function createWebPush(deps: WebPushDeps): PushProvider {
-  const { lookup = lookupAddresses, contact: subject = noContact } = deps;
+  const { allowPrivate, lookup, ca, contact: subject = noContact } = deps;
   return {
     serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
 
     async deliver(target, payload, { ttlSeconds: TTL, urgency, topic, signal }) {
       if (!("endpoint" in target)) throw new TypeError("A browser has an endpoint.");
       const url = new URL(target.endpoint);
-      if (url.protocol !== "https:" && !deps.allowPrivate) throw new RefusedAddress("only https endpoints are allowed");
+      if (url.protocol !== "https:" && !allowPrivate) throw new RefusedAddress("only https endpoints are allowed");
       const vapidDetails = { subject, ...(await deps.readKeys()) };
       const { generateRequestDetails } = (await import("web-push")).default;
       const options = { vapidDetails, TTL, urgency, ...(topic !== undefined && { topic }) };
       const { headers, body } = generateRequestDetails(target, JSON.stringify(payload), options);
-      const addresses = await resolveAddresses(url, deps.allowPrivate, lookup);
-      const answer = await postMessage({ url, addresses, headers, body, signal, ca: deps.ca });
+      const answer = await postMessage({ url, allowPrivate, headers, body, signal, lookup, ca });
       const { status } = answer;
       const error = status >= 200 && status < 300 ? null : `${status}: ${describeRefusal(status)}`;
       const isGone = status === 404 || status === 410;

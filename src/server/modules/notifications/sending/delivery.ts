@@ -26,7 +26,7 @@ export const pushPolicy: SchedulerPolicy = {
   permits: { total: 32, tenant: 24, receiver: 32 },
   untrusted: { total: 12, receiver: 6 },
   batch: 8,
-  circuits: { opensAfter: 3, maxRetryAfterMs: 60_000, isWellKnown: (service) => wellKnown.test(service) },
+  ...{ opensAfter: 3, maxRetryAfterMs: 60_000, isWellKnown: (service) => wellKnown.test(service) },
 };
 
 export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {

@@ -68,7 +68,7 @@ const dueOf = (priority: number) => sql`select id from (select id from ${pushDel
 const which = sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`;
 const isTheirs = sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`;
 const claimed = {
-  ...pick(pushDeliveries, "id", "platform", "priority", "tenantId", "messageId"),
+  ...pick(pushDeliveries, "id", "attempts", "platform", "priority", "tenantId", "messageId"),
   ...pick(pushMessages, "kind", "content", "expiresAt"),
   // Null once the registration is gone, like its other fields.
   registrationId: pushRegistrations.id,
