@@ -103,6 +103,21 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 
+  test("a file or an input of more than 1 MiB is refused, and changes nothing", async () => {
+    await setShipping(germany);
+    const before = await json<Rate[]>("shipping", "show", ...demo);
+    const text = `${header}\n${`${everywhere}\n`.repeat(50_000)}`;
+    const path = fileOf(text);
+    for (const [file, input] of [
+      [path, ""],
+      ["-", text],
+    ] as const) {
+      const { code, stderr } = await run(["shipping", "set", ...demo, file], { input });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`<file> is larger than 1 MiB: ${file}.`)]);
+    }
+    expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
+  });
+
   test("a missing or unknown column, and a file that is none, are refused", async () => {
     expect(await refused("shipping", "zone,name,price", "Germany,Standard,5")).toEqual([
       2,

@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import type { Ctx } from "../../../server/context.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { requiredNamespaceArg, wordArg } from "../../framework/args.ts";
@@ -53,13 +54,19 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
 
 /** Reads a text file of at most 1 MiB, or standard input for `-`. Errors: malformedRequest. */
 async function readSmallFile(console: Console, path: string): Promise<string> {
-  if (path === "-") return new Response(console.streamInput(new AbortController().signal)).text();
-  const file = Bun.file(path);
-  if (file.size > maxBytes) throw invalidFlag("<file>", `is larger than 1 MiB: ${path}`);
+  const input = path === "-" ? console.streamInput(new AbortController().signal) : createReadStream(path);
+  const chunks: Uint8Array[] = [];
+  let left = maxBytes;
   try {
-    return await file.text();
+    for await (const chunk of input) {
+      chunks.push(chunk);
+      left -= chunk.length;
+      if (left < 0) break;
+    }
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw invalidFlag("<file>", code === "ENOENT" ? `does not exist: ${path}` : `cannot be read (${code}): ${path}`);
   }
+  if (left < 0) throw invalidFlag("<file>", `is larger than 1 MiB: ${path}`);
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
