@@ -9,9 +9,8 @@ import sale from "./demo-sale.json" with { type: "json" };
 /** The settings of the demo's store that do not depend on the address of its shop. */
 export const saleSettings = sale.store;
 
-/** Gives the demo's store tax rates, shipping rates and a discount code. Prices include tax, also in an older store. */
+/** Gives the demo's store tax rates, shipping rates and a discount code. */
 export async function openSale(ctx: Ctx): Promise<void> {
-  await updateTenant(ctx, ctx.tenant.namespace, { ...saleSettings, pricesIncludeTax: "yes" });
   await replaceTaxRates(ctx, sale.taxes);
   // The types of JSON have every field of every record.
   await replaceShippingRates(ctx, sale.rates as ShippingRateInput[]);

@@ -5,9 +5,9 @@ import demoDetails from "../../../tools/demo-pictures/details.json" with { type:
 import type { Ctx, SystemCtx } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { inTransaction } from "../db/transaction.ts";
-import { AppError, conflict } from "../errors.ts";
+import { conflict } from "../errors.ts";
 import { issueKeyWithOrigins } from "../modules/app-keys/origins.ts";
-import { activateKey, issueKey, publishKey, updateKey } from "../modules/app-keys/service.ts";
+import { issueKey } from "../modules/app-keys/service.ts";
 import type { CategoryInput } from "../modules/catalogue/categories/model.ts";
 import { createCategory, listCategoryTree } from "../modules/catalogue/categories/service.ts";
 import { listProducts } from "../modules/catalogue/list/list.ts";
@@ -15,10 +15,8 @@ import type { ProductInput } from "../modules/catalogue/products/model.ts";
 import { createProduct } from "../modules/catalogue/products/service.ts";
 import { slugFrom } from "../modules/catalogue/products/slug.ts";
 import { storePicture } from "../modules/media/service.ts";
-import { verifyPassword } from "../modules/passwords/password-hash.ts";
 import { createTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
-import { findSignInUser } from "../modules/users/credentials.ts";
-import { createUser, setPassword } from "../modules/users/service.ts";
+import { addUser, type NewUser, prepareUser } from "../modules/users/service.ts";
 import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
 import { attempt } from "../values/attempt.ts";
@@ -53,49 +51,44 @@ interface DemoPlace {
 
 /**
  * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer and two
- * published keys, one of them for pages. Later starts keep the data and replace a missing key. Each start prints working requests, so the
- * secrets are stored in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a product,
- * and whether it is new.
- * @throws conflict when the directory contains stores that the demo did not create.
+ * published keys, one of them for pages. Later starts keep the data. Each start prints working requests, so the secrets
+ * are stored in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a product, and
+ * whether it is new.
+ * @throws conflict when the directory contains stores that the demo did not create, or the file is damaged.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, { dataDir, shopUrl }: DemoPlace) {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now };
   const path = join(dataDir, keyFile);
-  const isOurs = existsSync(path);
-  const before = isOurs ? readKept(path) : {};
-  const password = before.password ?? `Aa1-${randomBytes(12).toString("base64url")}`;
-  const store = await inTransaction(ctx, async (tx) => {
-    const tenants = await listTenants(tx);
-    const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
-    // The demo prints its secrets, so it must not run on real stores.
-    if (!isOurs && tenants.length > 0) {
-      throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
-    }
-    if (isNew) await createTenant(tx, { ...saleSettings, namespace, title: "Demo store", signInByMail: "on" });
-    const { appId, appSecret, pageId, pageSecret } = isNew ? {} : before;
-    const key =
-      (await findKey(tx, appId, appSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
-    const page = (await findKey(tx, pageId, pageSecret)) ?? (await issueKeyWithOrigins(tx, pageKey));
-    // Keys of older versions cannot place orders.
-    await updateKey(tx, page.app_id, { scopes: pageKey.scopes });
+  const tenants = await listTenants(ctx);
+  // The demo prints its secrets, so it must not run on real stores.
+  if (tenants.length > 0 && !existsSync(path)) {
+    throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
+  }
+  const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
+  const password = `Aa1-${randomBytes(12).toString("base64url")}`;
+  // Prepared before the transaction, because hashing the password would block other writers.
+  const customer = isNew ? await prepareUser(ctx, { email, name: "Ada", password, email_verified: true }) : undefined;
+  return inTransaction(ctx, async (tx) => {
+    const kept = customer ? { ...(await createStore(tx, customer)), password } : readKept(path);
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
-    // `linkShop` sets the address, so stores of older versions have none.
-    if (work.tenant.orderUrl === null) await openSale(work);
     await linkShop(work, shopUrl);
-    const keys = { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
-    const kept = { ...keys, password };
-    // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.
-    if (!Bun.deepEquals(kept, before)) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
-    return { namespace, ...keys, productId: product?.id ?? (await fillShelves(work)), isNew };
+    const productId = product?.id ?? (await fillShelves(work));
+    // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.
+    if (isNew) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+    return { namespace, email, ...kept, productId, isNew };
   });
-  const work = { ...ctx, tenant: await requireTenant(ctx, namespace) };
-  const user = await findSignInUser(db, work.tenant.id, email);
-  // This is not in the transaction, because hashing the password would block other writers.
-  if (!user) await createUser(work, { email, name: "Ada", password, email_verified: true });
-  else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(work, user.id, password);
-  return { ...store, email, password };
+}
+
+async function createStore(tx: SystemCtx, customer: NewUser) {
+  await createTenant(tx, { ...saleSettings, namespace, title: "Demo store", signInByMail: "on" });
+  const key = await issueKey(tx, { namespace, name: "Demo", publish: true });
+  const page = await issueKeyWithOrigins(tx, pageKey);
+  const work = { ...tx, tenant: await requireTenant(tx, namespace) };
+  await openSale(work);
+  await addUser(work, customer);
+  return { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
 }
 
 /** Whether the data directory is a demo's, whose secrets may be printed. */
@@ -103,24 +96,12 @@ export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));
 }
 
-/** Enables and publishes the key of the last start. Returns null if it was removed or revoked. */
-async function findKey(ctx: SystemCtx, appId: string | undefined, appSecret: string | undefined) {
-  if (appId === undefined || appSecret === undefined) return null;
-  try {
-    await activateKey(ctx, appId);
-    await publishKey(ctx, appId);
-    return { app_id: appId, app_secret: appSecret };
-  } catch (error) {
-    if (error instanceof AppError && error.kind !== "unavailable") return null;
-    throw error;
-  }
-}
+type Kept = Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "password", string>;
 
-type Kept = Partial<Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "password", string>>;
-
-/** A damaged file counts as empty. */
 function readKept(path: string): Kept {
-  return attempt(() => JSON.parse(readFileSync(path, "utf8")) as Kept) ?? {};
+  const kept = attempt(() => JSON.parse(readFileSync(path, "utf8")) as Kept);
+  if (kept?.password) return kept;
+  throw conflict(`${path} is damaged. To start the demo again, delete its directory.`);
 }
 
 /** Creates the products. Returns the id of the last one, which lists show first. `picture` is an alternative text. */
