@@ -293,21 +293,6 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
   });
 
-  test("fails while its place does not answer, before the call is given up", async () => {
-    const place = onFolder();
-    const held = Promise.withResolvers<boolean>();
-    startReplicator({ ...place, has: () => held.promise });
-    await notice("snapshot made");
-    setSystemTime(Date.now() + 3000);
-    const message = await until("a failure", () => {
-      setSystemTime(Date.now() + 1000);
-      return replicator.status().failure?.message;
-    });
-    expect(message).toContain("has not answered for");
-    held.resolve(true);
-    await until("an answer", () => replicator.status().failure === null);
-  });
-
   test("a snapshot that is begun again sends only the parts that have changed", async () => {
     const large = Array.from({ length: 900 }, (_, number) => randomBytes(5000).toString("hex") + number);
     await insert(...large);

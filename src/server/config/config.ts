@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { attempt } from "../values/attempt.ts";
 import { parseFromAddress } from "../values/email.ts";
-import { MiB } from "../values/units.ts";
 import {
   type ConfigFlags,
   duration,
@@ -129,7 +128,6 @@ function readBackupConfig(options: Options) {
     replicateTo: backupDestination(get("BODEGA_REPLICATE_TO", "replicate-to")),
     replicateKeepMs:
       duration(get("BODEGA_REPLICATE_KEEP", "replicate-keep"), hour, 365 * 24 * hour, keepHint) ?? 72 * hour,
-    replicateWalBytes: (integer(get("BODEGA_REPLICATE_WAL", "replicate-wal"), 64, 65_536) ?? 256) * MiB,
     ...readMediaConfig(options),
   };
 }

@@ -56,7 +56,6 @@ const repeatMs = 3_600_000;
 /** A place counts as working after this time, because it may fail every few seconds. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
-const hangingMs = 10_000;
 
 /**
  * Logs a repeated message once, then hourly. `fails` is the beginning of each failure message; `works` says that the
@@ -66,7 +65,6 @@ export function trackFailures(write: LogWriter["notice"], fails: string, works: 
   const loggedAt = new Map<string, number>();
   let last: ReplicationStatus["failure"] = null;
   let failedAt: number | undefined;
-  let calledAt: number | undefined;
   let delayMs = retryMs.least;
   const notice: LogWriter["notice"] = (level, message) => {
     if (Date.now() - (loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < repeatMs) return;
@@ -76,14 +74,10 @@ export function trackFailures(write: LogWriter["notice"], fails: string, works: 
   return {
     notice,
     last: () => last,
-    call() {
-      calledAt = Date.now();
-    },
     /** Returns the milliseconds until the next try, which double with each failure. */
     begin(error: unknown): number {
       const { message: what, remedy = "Check the place, its account and the network." } = error as AppError;
       const message = `${what} ${remedy}`;
-      calledAt = undefined;
       failedAt = Date.now();
       notice("error", `${fails}: ${message}`);
       last = { since: last?.since ?? new Date().toISOString(), message };
@@ -91,15 +85,7 @@ export function trackFailures(write: LogWriter["notice"], fails: string, works: 
       delayMs = Math.min(waitMs * 2, retryMs.most);
       return waitMs;
     },
-    present(place: string): ReplicationStatus["failure"] {
-      const since = calledAt ?? Date.now();
-      const ms = Date.now() - since;
-      if (last !== null || ms < hangingMs) return last;
-      const message = `${place} has not answered for ${Math.round(ms / 1000)} s.`;
-      return { since: new Date(since).toISOString(), message };
-    },
     end() {
-      calledAt = undefined;
       last = null;
       delayMs = retryMs.least;
       if (failedAt === undefined || Date.now() - failedAt < steadyMs) return;

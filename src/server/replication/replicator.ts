@@ -21,8 +21,6 @@ interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
   notice: LogWriter["notice"];
   version: string;
   keepMs: number;
-  /** The size up to which the WAL waits for the place, in bytes; 256 MiB by default. */
-  maxWalBytes?: number | undefined;
   /** The time between reads of the WAL. Together with sending, this must be less than a second. */
   pollMs?: number;
 }
@@ -67,7 +65,6 @@ export class Replicator {
     this.#tail = new WalTail(`${db.path}-wal`, known?.isUnchanged ? known.end : null, {
       emptied: (isWhole) => this.#noteEmptied(isWhole),
       wanted: () => this.#wake(),
-      maxWalBytes: options.maxWalBytes,
     });
     this.#lease = new GenerationLease(place, { ...options, known, tail: this.#tail });
     this.#purge = createPurge(place, keepMs);
@@ -90,7 +87,7 @@ export class Replicator {
       place: this.#options.place.address,
       lag_seconds: Math.max(0, Date.now() - (this.#baseLostAt ?? this.#sentAt)) / 1000,
       last_snapshot_at: this.#lastSnapshot.at,
-      failure: this.#failures.present(this.#options.place.address),
+      failure: this.#failures.last(),
     };
   }
 
@@ -109,11 +106,10 @@ export class Replicator {
     for (let isLast = false; !isLast; ) {
       isLast = this.#isStopping;
       try {
-        this.#failures.call();
         this.#chain ??= await this.#connect();
         const startedAt = performance.now();
         const rest = () => pollMs - (performance.now() - startedAt);
-        for (; await this.#step(this.#chain); this.#failures.call()) await this.#pause(rest());
+        while (await this.#step(this.#chain)) await this.#pause(rest());
         this.#failures.end();
         await this.#pause(rest());
       } catch (error) {

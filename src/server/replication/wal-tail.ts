@@ -18,8 +18,6 @@ const maxBytes = 16 * MiB;
 /** How much may be unread when the WAL is emptied. Reading it delays waiting writes. */
 const maxRest = 16 * MiB;
 
-const defaultWalBytes = 256 * MiB;
-
 export interface WalRead {
   changes: Changes;
   /** Whether the changes were read when the WAL was emptied, and kept in memory. */
@@ -39,18 +37,10 @@ export class WalTail implements WalObserver {
   #isLost = false;
   /** The position after the last commit in the database file; null if unknown. */
   end: WalPosition | null;
-  readonly maxWalBytes: number;
+  readonly maxWalBytes = 256 * MiB;
 
-  /**
-   * `emptied` gets false if commits were discarded unread. `wanted` runs while the WAL waits to be emptied.
-   * `maxWalBytes` limits that wait.
-   */
-  constructor(
-    wal: string,
-    end: WalPosition | null,
-    on: { emptied: (isWhole: boolean) => void; wanted: () => void; maxWalBytes?: number | undefined },
-  ) {
-    this.maxWalBytes = on.maxWalBytes ?? defaultWalBytes;
+  /** `emptied` gets false if commits were discarded unread. `wanted` runs while the WAL waits to be emptied. */
+  constructor(wal: string, end: WalPosition | null, on: { emptied: (isWhole: boolean) => void; wanted: () => void }) {
     this.#path = wal;
     this.end = end;
     this.#on = on;

@@ -83,7 +83,7 @@ function watchServer(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
 
 /** Throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
 async function startReplication(config: Config, db: Database, { log, version, takeOver }: JobOptions) {
-  const { replicateTo, replicateKeepMs: keepMs, replicateWalBytes: maxWalBytes, dataDir } = config;
+  const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
   if (replicateTo === undefined) return undefined;
   if (!(db instanceof FileDatabase)) {
     throw invalidOption("--replicate-to", "needs a database file. A libSQL server replicates its databases itself");
@@ -91,10 +91,8 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   const { Replicator } = await import("../replication/replicator.ts");
   const place = openReplica(replicateTo, config);
   const database = await readBirth(db);
-  const replicator = new Replicator(db, {
-    ...{ place, keepMs, maxWalBytes, dataDir, version, database, takeOver },
-    notice: log.notice,
-  });
+  const { notice } = log;
+  const replicator = new Replicator(db, { place, keepMs, dataDir, version, database, takeOver, notice });
   await replicator.check();
   return replicator;
 }
