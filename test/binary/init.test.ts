@@ -6,7 +6,7 @@ import { type Binary, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 
 const { installBinary } = useBinaries();
-const wanted = ["--title", "My shop", "--owner-email", "ada@example.com", "--owner-random-password", "--publish"];
+const wanted = ["--title", "My shop", "--owner-email", "ada@example.com", "--random-password", "--publish"];
 
 let binary: Binary;
 

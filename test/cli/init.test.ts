@@ -24,7 +24,7 @@ const ctrlC = "\u0003";
 const down = "\u001b[B";
 const eraseLine = "\u0015";
 const password = "Marmalade-Teapot-73";
-const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--owner-random-password"];
+const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--random-password"];
 
 /** A command line on a data directory that does not exist yet. */
 function openNew() {
@@ -123,7 +123,7 @@ describe("leaving at a prompt is exit code 130, and nothing is created", () => {
     ["at the first question", [["Name of the store", ctrlC]]],
     ["at the second password", [...storeSteps, ...ownerSteps.slice(0, -1), ["Repeat the password", ctrlC]]],
     ["at the last question", [...all, ["Create the store?", ctrlC]]],
-    ["with a no to the last question", [...all, ["Create the store?", `${down}${down}\r`]]],
+    ["with a no to the last question", [...all, ["Create the store?", "n\r"]]],
   ])("%s", async (_when, steps) => {
     const { atTerminal, isUntouched } = openNew();
     const secrets = makeDir();
@@ -180,7 +180,7 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
   expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
 });
 
-test("the summary shows what will be created, and the questions can be asked again, with the answers before", async () => {
+test("the summary shows what will be created", async () => {
   const { atTerminal, json } = openNew();
   const steps: Steps = [
     ["Name of the store", "Ada's Mugs\r"],
@@ -188,28 +188,17 @@ test("the summary shows what will be created, and the questions can be asked aga
     ["Currency of prices", "chf\r"],
     ["Default language", "de\r"],
     ["Country of the store", "ch\r"],
-    ...ownerSteps,
+    ["Owner email", "eve@example.com\r"],
+    ["Owner name", "Eve\r"],
+    ["New password", "\r"],
     ["Sites whose pages may use the key", "shop.example.com, *.example.org\r"],
     ["(storefront)", "web\r"],
     ["Publish the key now?", "n\r"],
-    ["Create the store?", `${down}\r`],
-    ["(Ada's Mugs)", "\r"],
-    ["(mugs)", "\r"],
-    ["(CHF)", "\r"],
-    ["(de)", "\r"],
-    ["(CH)", "\r"],
-    ["(ada@example.com)", `${eraseLine}eve@example.com\r`],
-    ["(Ada)", "\r"],
-    ["New password", "\r"],
-    ["Sites whose pages may use the key", "\r"],
-    ["(web)", "\r"],
-    ["(y/N)", "\r"],
     ["Create the store?", "\r"],
   ];
   const { code, screen } = await atTerminal(steps, "--no-serve", "--save-secret-to", join(makeDir(), "web.secret"));
   expect(screen).toContain("Store   Ada's Mugs (mugs), prices in CHF, with tax, country CH, language de\n");
-  expect(screen).toContain("Owner   Ada, ada@example.com\n");
-  expect(screen).toContain("Owner   Ada, eve@example.com, generated password\n");
+  expect(screen).toContain("Owner   Eve, eve@example.com, generated password\n");
   expect(code).toBe(0);
   expect(await json<object[]>("user", "list", "-n", "mugs")).toMatchObject([{ email: "eve@example.com" }]);
   const key = { name: "web", published: false, origins: ["*.example.org", "shop.example.com"] };
@@ -286,7 +275,7 @@ test("a mail server given by a flag takes precedence over the environment", asyn
 test("without a terminal, all missing flags are named at once, and nothing is created", async () => {
   const { failure, here, isUntouched } = openNew();
   const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
-  const flags = ["--title", "--owner-email", "--owner-password-stdin", "--mail-from"];
+  const flags = ["--title", "--owner-email", "--password-stdin", "--mail-from"];
   expect([code, error.details?.map(({ field }) => field)]).toEqual([2, flags]);
   expect(await here(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
   expect((await failure("init", "--title", "店", "--no-owner")).error).toMatchObject({
@@ -322,11 +311,7 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     ["origin", ["--origin", "https://a/b"], "--origin "],
     ["key's name", ["--key-name", " "], "--key-name must not be blank"],
     ["two ways to run", ["--serve", "--print-unit"], "--print-unit and --serve cannot be used together."],
-    [
-      "password",
-      ["--owner-password-stdin"],
-      "--owner-password-stdin and --owner-random-password cannot be used together.",
-    ],
+    ["password", ["--password-stdin"], "--password-stdin and --random-password cannot be used together."],
     ["port", ["--port", "http"], "--port must be a whole number"],
     ["sender", ["--mail-from", "shop"], "--mail-from must be an address, such as shop@example.com"],
     ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty: /dev/null."],
@@ -342,10 +327,10 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     const { failure, isUntouched } = openNew();
     const file = join(makeDir(), "password");
     writeFileSync(file, "sesame\n");
-    const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-file", file];
+    const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--password-file", file];
     const { code, error } = await failure("init", ...flags);
     expect([code, isUntouched()]).toEqual([2, true]);
-    expect(error.message).toStartWith("--owner-password-file needs at least 16 characters");
+    expect(error.message).toStartWith("--password-file needs at least 16 characters");
   });
 
   test("a file for a secret that exists already", async () => {
@@ -363,7 +348,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   const secrets = makeDir();
   const first = await init(
     // A file for a password means that one is generated.
-    ...unattended.filter((flag) => flag !== "--owner-random-password"),
+    ...unattended.filter((flag) => flag !== "--random-password"),
     "--save-secret-to",
     join(secrets, "web"),
     "--save-password-to",
@@ -383,7 +368,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
     expect.stringMatching(/^Key backend exists/),
   ]);
   expect("app_secret" in (again.key ?? {})).toBe(false);
-  const line = "init --currency usd --owner-email eve@example.com --owner-random-password --publish --port 8100";
+  const line = "init --currency usd --owner-email eve@example.com --random-password --publish --port 8100";
   const { code, stderr } = await here(line.split(" "));
   expect(code).toBe(0);
   for (const word of ["Store", "Owner", "Key", "BODEGA_PORT stays"]) expect(stderr).toContain(`kept: ${word}`);

@@ -29,7 +29,7 @@ export const passwordFlags = {
 
 /** Flags that exclude each other, including those of `user create`. `--save-password-to` generates a password. */
 export const passwordGroups = ["random-password", "save-password-to"].map((generates) => {
-  return ["password-stdin", "password-file", "password-hash-stdin", "no-password", generates];
+  return ["password-stdin", "password-file", "no-password", generates];
 });
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;
@@ -53,23 +53,19 @@ export async function resolvePassword(
   });
 }
 
-/** Returns the password that flags give or generate; undefined without such flags, whose names begin with `prefix`. */
-export async function readPassword(
-  args: PasswordChoice,
-  console: Console,
-  prefix: "" | "owner-" = "",
-): Promise<NewPassword | undefined> {
+/** Returns the password that flags give or generate; undefined without such flags. */
+export async function readPassword(args: PasswordChoice, console: Console): Promise<NewPassword | undefined> {
   if (args["random-password"] || args["save-password-to"] !== undefined) {
     return { password: makePassword(), isRandom: true };
   }
   const file = args["password-file"];
-  if (file !== undefined) return { password: readSecretFile(file, `--${prefix}password-file`), isRandom: false };
+  if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
   if (!args["password-stdin"]) return undefined;
-  return { password: await readSecretLine(console, `--${prefix}password-stdin`), isRandom: false };
+  return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
 }
 
 /** Reads one line of standard input, without its line break. A terminal would show it, so it is refused. */
-export async function readSecretLine(console: Console, flag: string): Promise<string> {
+async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) throw invalidFlag(flag, "needs a pipe or a file on standard input");
   const line = withoutBreak(await console.readInput(maxBytes));
   if (line === "") throw invalidFlag(flag, "needs a line on standard input, which is empty");

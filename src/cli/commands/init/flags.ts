@@ -22,7 +22,9 @@ import {
   sharedArgs,
   valueArg,
 } from "../../framework/args.ts";
+import { isGiven } from "../../framework/parse-values.ts";
 import { missingError } from "../../framework/questions.ts";
+import { passwordFlags } from "../../secrets/secrets.ts";
 import type { Console } from "../../terminal/console.ts";
 import { addressFlags, replicateFlag, serverFlags, withVariables } from "../serve/serve.ts";
 
@@ -38,14 +40,7 @@ export const initFlags = {
   ),
   "owner-email": valueArg("address", "Email of the owner, who has every permission in the store", { field: "email" }),
   "owner-name": valueArg("text", "Name of the owner", { field: "name" }),
-  "owner-password-stdin": {
-    type: "boolean",
-    field: "password",
-    description: "Read the owner's password from standard input, as one line",
-  },
-  "owner-password-file": fileArg("Read the owner's password from this file, as one line", { field: "password" }),
-  "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
-  "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
+  ...passwordFlags,
   "no-owner": { type: "boolean", description: "Create no owner" },
   "key-name": valueArg("text", "Name of the first app key (default: backend, or storefront with --origin)", {
     field: "key_name",
@@ -96,10 +91,9 @@ export function checkFlags(args: InitArgs): void {
   args.origin.forEach(parseOriginPattern);
 }
 
-/** Whether flags give the owner's password, or have it generated, as `--save-password-to` does. */
-export function passwordSource(args: InitArgs): "given" | "random" | undefined {
-  if (args["owner-random-password"] || args["save-password-to"] !== undefined) return "random";
-  return args["owner-password-stdin"] || args["owner-password-file"] !== undefined ? "given" : undefined;
+/** Whether flags give the owner's password, or have it generated. */
+export function hasPassword(args: InitArgs): boolean {
+  return Object.keys(passwordFlags).some((name) => isGiven(args[name as keyof typeof passwordFlags]));
 }
 
 export function readSender(args: InitArgs, console: Console): string | undefined {
@@ -127,12 +121,12 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
     namespace: isUnnamed && hasTitle,
     title: isUnnamed && !hasTitle,
     "owner-email": needsOwner && args["owner-email"] === undefined,
-    "owner-password-stdin": needsOwner && passwordSource(args) === undefined,
+    "password-stdin": needsOwner && !hasPassword(args),
     "mail-from": args["smtp-url-file"] !== undefined && readSender(args, console) === undefined,
   };
   const missing = Object.entries<Arg>(initFlags).filter(([name]) => isMissing[name as keyof typeof isMissing]);
   if (missing.length === 0) return;
-  const ownerHint = needsOwner ? "Or use --owner-random-password, or --no-owner." : undefined;
+  const ownerHint = needsOwner ? "Or use --random-password, or --no-owner." : undefined;
   throw missingError(
     missing,
     isMissing.namespace ? "--title has no letter a-z and no digit to make a namespace from." : ownerHint,

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { passwordNote } from "../../secrets/secrets.ts";
+import { passwordGroups, passwordNote } from "../../secrets/secrets.ts";
 import { CancelledError } from "../../terminal/console.ts";
 import { describeServerProcess } from "../serve/serve.ts";
 import { initFlags } from "./flags.ts";
@@ -9,7 +9,7 @@ export default defineCommand({
   args: initFlags,
   examples: [
     "bodega init",
-    'bodega init --title "My shop" --owner-email ada@example.com --owner-random-password --publish --serve',
+    'bodega init --title "My shop" --owner-email ada@example.com --random-password --publish --serve',
     "bodega init -n demo --no-owner --publish --origin shop.example.com --save-secret-to storefront.secret",
   ],
   notes: [
@@ -23,8 +23,7 @@ export default defineCommand({
   exclusive: [
     ["print-unit", "serve"],
     ["print-unit", "title"],
-    ["owner-password-stdin", "owner-password-file", "owner-random-password"],
-    ["owner-password-stdin", "owner-password-file", "save-password-to"],
+    ...passwordGroups,
     ["no-owner", "owner-email"],
     ["no-origins", "origin"],
     ["publish", "no-publish"],

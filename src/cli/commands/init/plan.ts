@@ -12,18 +12,10 @@ import { readCertificate } from "../../../server/tls/certificate.ts";
 import { beginContext, readCliConfig, withContext } from "../../context/context.ts";
 import { planSecretFile, readSecretFile } from "../../secrets/secrets.ts";
 import { CancelledError, type Console, info, invalidFlag, warn } from "../../terminal/console.ts";
-import { askChoice, askYesNo } from "../../terminal/prompt.ts";
+import { askYesNo } from "../../terminal/prompt.ts";
 import { escapeControls, renderFields } from "../../terminal/text.ts";
-import { checkFlags, type InitArgs, passwordSource, readSender, readSettings, requireFlags } from "./flags.ts";
-import {
-  type Answers,
-  askNamespace,
-  findNamespace,
-  resolveKey,
-  resolveOwner,
-  resolvePublicUrl,
-  resolveStore,
-} from "./questions.ts";
+import { checkFlags, hasPassword, type InitArgs, readSender, readSettings, requireFlags } from "./flags.ts";
+import { askNamespace, findNamespace, resolveKey, resolveOwner, resolvePublicUrl, resolveStore } from "./questions.ts";
 
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 type Setup = Awaited<ReturnType<typeof setUpShop>>;
@@ -35,9 +27,8 @@ export async function planShop(given: InitArgs, console: Console) {
   if (given["tls-cert"] !== undefined && preset.tls !== undefined) await readCertificate(preset.tls);
   const mail = readMail(given, console);
   const place = given["replicate-to"] && requireApart(given["replicate-to"], preset.dataDir);
-  let answers = await gatherAnswers(given, console, preset);
-  while (console.canAsk && !console.assumeYes && (await confirmAnswers(console, answers)) === "again")
-    answers = await gatherAnswers(given, console, preset, answers);
+  const answers = await gatherAnswers(given, console, preset);
+  if (console.canAsk && !console.assumeYes) await confirmAnswers(console, answers);
   const { serve, key, owner, publicUrl } = answers;
   const args = { ...given, "public-url": publicUrl };
   let config = readCliConfig(args, console);
@@ -65,11 +56,8 @@ function readMail(args: InitArgs, console: Console): Record<string, string> {
   return mail;
 }
 
-/**
- * Returns the answers from flags and questions. A part is null if it already exists or is not wanted. Those from `before`
- * are suggested.
- */
-async function gatherAnswers(args: InitArgs, console: Console, config: Config, before: Answers = {}) {
+/** Returns the answers from flags and questions. A part is null if it already exists or is not wanted. */
+async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const flags = { ...args, "data-dir": config.dataDir };
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
   const tenants = isNew ? [] : await withContext(flags, console, (ctx) => listTenants(ctx));
@@ -84,14 +72,14 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config, b
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   const named = console.canAsk
-    ? await askNamespace(args, console, existing, before)
+    ? await askNamespace(args, console, existing)
     : { namespace: found as string, title: args.title };
   const { namespace } = named;
   const shop = await readShop(namespace);
-  const store = shop.store === null ? await resolveStore(args, console, named, before) : null;
-  const owner = shop.owner === null && !args["no-owner"] ? await resolveOwner(args, console, before) : null;
-  const key = shop.key === null ? await resolveKey(args, console, namespace, before) : null;
-  const publicUrl = await resolvePublicUrl(args, console, config, before);
+  const store = shop.store === null ? await resolveStore(args, console, named) : null;
+  const owner = shop.owner === null && !args["no-owner"] ? await resolveOwner(args, console) : null;
+  const key = shop.key === null ? await resolveKey(args, console, namespace) : null;
+  const publicUrl = await resolvePublicUrl(args, console, config);
   const asksServe = console.canAsk && runningUrl === undefined && !args.serve && !args["no-serve"];
   const serve = asksServe ? await askYesNo("Start the server in this terminal when done?", true) : args.serve;
   return { namespace, store, owner, key, publicUrl, serve, runningUrl };
@@ -108,7 +96,7 @@ async function greet(console: Console, config: Config, { isNew, mayServe }: { is
 async function confirmAnswers(
   console: Console,
   { namespace, store, owner, key, publicUrl, serve }: Awaited<ReturnType<typeof gatherAnswers>>,
-): Promise<"create" | "again"> {
+): Promise<void> {
   const facts = {
     Store: store && [
       ...[`${store.title} (${namespace})`, `prices in ${store.currency}`],
@@ -123,13 +111,8 @@ async function confirmAnswers(
     parts ? [[label, escapeControls(parts.filter(Boolean).join(", "))]] : [],
   );
   await console.writeError(`\n${renderFields(fields, { width: console.screen?.columns, color: console.color })}`);
-  const choice = await askChoice(store ? "Create the store?" : `Update store ${namespace}?`, [
-    { value: "create", name: "yes" },
-    { value: "again", name: "no, go back to the questions" },
-    { value: "cancel", name: "no, cancel" },
-  ] as const);
-  if (choice === "cancel") throw new CancelledError();
-  return choice;
+  const question = store ? "Create the store?" : `Update store ${namespace}?`;
+  if (!(await askYesNo(question, true))) throw new CancelledError();
 }
 
 /** Saves the settings, creates what is missing in one transaction, then writes the secrets to their files. */
@@ -171,7 +154,7 @@ function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: C
   const { namespace } = store;
   const saleFlags = args.country ?? args["prices-include-tax"];
   const storeFlags = args.title ?? args.currency ?? args.language ?? saleFlags;
-  const ownerFlags = args["owner-email"] ?? args["owner-name"] ?? passwordSource(args);
+  const ownerFlags = args["owner-email"] ?? args["owner-name"] ?? (hasPassword(args) || undefined);
   const keyFlags =
     args["key-name"] ?? args["save-secret-to"] ?? args.origin[0] ?? (args.publish || args["no-publish"] || undefined);
   const keep = (part: string, words: string) => `${part} exists and stays as it is; to change it: ${command(words)}`;

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { ShopPlan } from "../../../server/admin/create-shop.ts";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { invalidField } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/catalogue/products/slug.ts";
@@ -18,18 +17,13 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-export type Answers = Partial<Omit<ShopPlan, "owner">> & {
-  owner?: { email: string; name: string } | null;
-  publicUrl?: string | undefined;
-};
-
 /** Returns the function that reads a text from its flag, or asks for it; if it cannot ask, the suggestion counts. */
 function asker(args: InitArgs, { canAsk }: Console) {
   return async (name: keyof typeof checks, message: string, question: Parameters<typeof askText>[1] = {}) =>
     args[name] ?? (canAsk ? askText(message, { ...question, check: checks[name] }) : (question.suggestion ?? ""));
 }
 
-export async function askNamespace(args: InitArgs, console: Console, existing: readonly string[], before: Answers) {
+export async function askNamespace(args: InitArgs, console: Console, existing: readonly string[]) {
   if (args.namespace !== undefined) return { namespace: args.namespace, title: args.title };
   if (args.title === undefined && existing.length > 0) {
     const choices = existing.map((value): { value: string | undefined; name: string } => ({ value, name: value }));
@@ -37,9 +31,9 @@ export async function askNamespace(args: InitArgs, console: Console, existing: r
     const chosen = existing.length === 1 ? existing[0] : await askChoice("Store", all);
     if (chosen !== undefined) return { namespace: chosen, title: undefined };
   }
-  const title = await asker(args, console)("title", "Name of the store", { suggestion: before.store?.title });
+  const title = await asker(args, console)("title", "Name of the store");
   const namespace = await askText("Namespace (name of the store in every request)", {
-    suggestion: title === before.store?.title ? before.namespace : suggestNamespace(title),
+    suggestion: suggestNamespace(title),
     check: (text) => {
       checks.namespace(text);
       if (args.title !== undefined || !existing.includes(text)) return;
@@ -54,21 +48,17 @@ export async function resolveStore(
   args: InitArgs,
   console: Console,
   { namespace, title }: { namespace: string; title: string | undefined },
-  before: Answers,
 ) {
   const ask = asker(args, console);
   const { LC_ALL, LC_MESSAGES, LANG } = console.env;
   const [locale = "en"] = /^[a-z]{2,3}(?=[_.@]|$)/.exec(LC_ALL || LC_MESSAGES || LANG || "") ?? [];
-  const { currency = "EUR", language = console.canAsk ? locale : "en" } = before.store ?? {};
+  const language = console.canAsk ? locale : "en";
   const store = {
     title: title ?? (await ask("title", "Name of the store", { suggestion: namespace })),
-    currency: checks.currency(
-      await ask("currency", "Currency of prices, such as EUR or USD", { suggestion: currency }),
-    ),
+    currency: checks.currency(await ask("currency", "Currency of prices, such as EUR or USD", { suggestion: "EUR" })),
     language: checks.language(await ask("language", "Default language, such as en or pt-BR", { suggestion: language })),
   };
-  const question = { suggestion: before.store?.country ?? undefined, optional: true };
-  const answer = await ask("country", "Country of the store, such as DE (optional)", question);
+  const answer = await ask("country", "Country of the store, such as DE (optional)", { optional: true });
   const country = answer === "" ? null : checks.country(answer);
   // Where prices are shown without tax.
   const pricesIncludeTax = country === "US" || country === "CA" ? "no" : "yes";
@@ -82,19 +72,13 @@ export function suggestNamespace(title: string): string {
   return letters.replaceAll(/-{2,}/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "");
 }
 
-export async function resolveOwner(args: InitArgs, console: Console, { owner: before }: Answers) {
+export async function resolveOwner(args: InitArgs, console: Console) {
   const ask = asker(args, console);
   const introduction = "The owner has every permission in the store and signs in with email and password.";
   if (args["owner-email"] === undefined) await info(console, introduction);
-  const email = await ask("owner-email", "Owner email", { suggestion: before?.email });
-  const name = await ask("owner-name", "Owner name (optional)", { suggestion: before?.name, optional: true });
-  const flags = {
-    "password-stdin": args["owner-password-stdin"],
-    "password-file": args["owner-password-file"],
-    "random-password": args["owner-random-password"],
-    "save-password-to": args["save-password-to"],
-  };
-  const { password, isRandom } = (await readPassword(flags, console, "owner-")) ?? (await askStrongPassword());
+  const email = await ask("owner-email", "Owner email");
+  const name = await ask("owner-name", "Owner name (optional)", { optional: true });
+  const { password, isRandom } = (await readPassword(args, console)) ?? (await askStrongPassword());
   requireStrongPassword("password", password);
   return { email, name, password, isRandom };
 }
@@ -104,19 +88,17 @@ const keyIntroduction =
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
 /** Returns the first app key. `secretFile` is undefined if its secret is printed. */
-export async function resolveKey(args: InitArgs, console: Console, namespace: string, { key: before }: Answers) {
+export async function resolveKey(args: InitArgs, console: Console, namespace: string) {
   const { origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);
   const isAsked = console.canAsk && !args["no-origins"] && origin.length === 0;
-  const origins = isAsked ? await askOrigins(pages, true, before?.origins.join(", ")) : origin;
-  const purpose = origins.length > 0 ? "storefront" : "backend";
-  // The name given before may be of a key for the other purpose.
-  const suggestion = before && before.origins.length > 0 === origins.length > 0 ? before.name : purpose;
+  const origins = isAsked ? await askOrigins(pages, true) : origin;
+  const suggestion = origins.length > 0 ? "storefront" : "backend";
   const name = await asker(args, console)("key-name", "Name of the first app key", { suggestion });
   if (!console.canAsk) return { name, publish: args.publish, origins, secretFile };
   const question = "Publish the key now? Requests with an unpublished key fail.";
   const isGiven = args.publish || args["no-publish"];
-  const publish = isGiven ? args.publish : await askYesNo(question, before?.publish ?? true);
+  const publish = isGiven ? args.publish : await askYesNo(question, true);
   const file = `${namespace}-${slugFrom(name) || "key"}.secret`;
   if (secretFile !== undefined || !attempt(() => planSecretFile(file))) return { name, publish, origins, secretFile };
   const chosen = await askChoice<string | undefined>("Where should the key's secret go?", [
@@ -126,10 +108,10 @@ export async function resolveKey(args: InitArgs, console: Console, namespace: st
   return { name, publish, origins, secretFile: chosen };
 }
 
-export async function resolvePublicUrl(args: InitArgs, console: Console, { host, publicUrl }: Config, before: Answers) {
+export async function resolvePublicUrl(args: InitArgs, console: Console, { host, publicUrl }: Config) {
   const isLocal = /^(?:127\.|::1$|localhost$)/.test(host);
   if (!console.canAsk || isLocal || publicUrl !== undefined) return args["public-url"];
   const check = (text: string) => readConfig({ "data-dir": "/dev/null", "public-url": text }, {});
-  const question = { suggestion: before.publicUrl, optional: true, check };
-  return (await askText("Public URL, such as https://shop.example.com (optional)", question)) || undefined;
+  const question = "Public URL, such as https://shop.example.com (optional)";
+  return (await askText(question, { optional: true, check })) || undefined;
 }

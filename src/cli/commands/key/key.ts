@@ -39,9 +39,9 @@ export async function loadKey(args: KeyArgs, console: Console): Promise<AppKeyDe
   return withKey(args, console, (await import("../../../server/modules/app-keys/service.ts")).getKey);
 }
 
-export async function askOrigins(message: string, optional = false, suggestion?: string): Promise<string[]> {
+export async function askOrigins(message: string, optional = false): Promise<string[]> {
   const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
-  return split(await askText(message, { optional, suggestion, check: (text) => split(text).map(parseOriginPattern) }));
+  return split(await askText(message, { optional, check: (text) => split(text).map(parseOriginPattern) }));
 }
 
 export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
@@ -148,7 +148,7 @@ export const issueCommand = defineCommand({
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // Browsers refuse a server's key, unless its sites are named.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    // Storefront keys of earlier versions could not place orders.
+    // The key of a page may also be one that places no orders.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {
