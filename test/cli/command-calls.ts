@@ -87,7 +87,7 @@ export const commandCalls: Record<string, CommandCall> = {
       ["Where should the key's secret go?", "\u001b[B\r"],
       ...confirmed("Create the store?"),
     ],
-    instead: () => ["--owner-password-stdin", "--publish"],
+    instead: () => ["--password-stdin", "--publish"],
     input: `${typedSecret}\n`,
     needsNoShop: true,
     makesSecret: true,
@@ -211,7 +211,6 @@ export const commandCalls: Record<string, CommandCall> = {
   "category update": record(() => ["lamps", ...demo, "--title", "Lighting"]),
   "category delete": record(() => ["lamps", ...demo], { asks: () => confirmed("permanently?"), instead: yes }),
   "mail list": list(() => []),
-  "mail show": record(({ failedMailId }) => [failedMailId]),
   "mail retry": record(({ failedMailId }) => [failedMailId]),
   "mail test": record(() => [...demo, "--to", ada]),
   "user create": record(() => [...demo, "--email", "new@example.com"], {

@@ -74,8 +74,8 @@ export const commandTree: CommandGroup = {
     discount: group("Manage discount codes", {
       ...fromModule(() => import("./discount/commands.ts"), "create list show end"),
     }),
-    mail: group("List, show, retry and test mail", {
-      ...fromModule(() => import("./mail/commands.ts"), "list show retry test"),
+    mail: group("List, retry and test mail", {
+      ...fromModule(() => import("./mail/commands.ts"), "list retry test"),
     }),
     user: group("Manage users", {
       ...fromModule(() => import("./user/commands.ts"), "create invite list show update set-password disable enable"),

@@ -5,16 +5,11 @@ import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, fitLines, invalidFlag, printJson } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/text.ts";
-import { withVariables } from "../serve/serve.ts";
 
 export default defineCommand({
   description: "Check whether a running server is ready",
   args: {
     url: valueArg("url", "Address of the server (default: the server of the data directory)"),
-    ...withVariables({
-      host: valueArg("address", "Host of the server"),
-      port: valueArg("number", "Port of the server"),
-    }),
     timeout: { ...durationArg("Time limit for the answer"), default: "5s" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
@@ -45,13 +40,12 @@ export default defineCommand({
 });
 
 /** Finds this machine's server or standby: its address, and the command that starts it. */
-async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
+async function findServer(args: DatabaseFlags, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
   const { readServerStatus } = await import("../../../server/monitoring/listeners.ts");
   const { readStandbyState } = await import("../../../server/replication/standby.ts");
   const standby = readStandbyState(config.dataDir);
   const start = console.command(standby === undefined ? "serve" : `standby --from ${quoteWord(standby.place)}`);
-  if ((args.host ?? args.port) !== undefined) return { address: addressOf(config), start };
   if (standby !== undefined) return { address: standby.url, start };
   const status = await readServerStatus(config.dataDir, timeoutMs);
   // The running server knows its address, even if its flags differ from the settings.

@@ -85,10 +85,7 @@ export const updateCommand = defineCommand({
     "bodega key update -n demo web --scope products:read --scope products:write --expires 90d",
     "bodega key update -n demo web --add-scope orders:place",
   ],
-  notes: [
-    "Takes effect on the server's next request. Fields without a flag keep their value.",
-    "The key of a page places orders of visitors with orders:place, which new storefront keys have. Add it to older ones.",
-  ],
+  notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
   anyOf: ["name", "scope", "add-scope", "expires"],
   exclusive: [["scope", "add-scope"]],

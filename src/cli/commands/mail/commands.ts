@@ -2,7 +2,7 @@ import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.
 import { parseEmail } from "../../../server/values/email.ts";
 import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
 import { limitArg, namespaceFilterArg, sinceArg } from "../../context/list-args.ts";
-import { choiceArg, valueArg, wordArg } from "../../framework/args.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printList, printRecord } from "../../terminal/console.ts";
 
@@ -42,22 +42,6 @@ export const listCommand = defineCommand({
       ],
       limit: args.limit,
     });
-  },
-});
-
-export const showCommand = defineCommand({
-  description: "Show the delivery status of a mail",
-  args: {
-    id: wordArg("Id of the mail"),
-    namespace: { ...namespaceFilterArg, description: "Store that the mail must belong to" },
-    "show-recipients": { type: "boolean", description: "Show the full address instead of a…@example.com" },
-  },
-  examples: ["bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients"],
-  notes: ["The content of a mail is never shown."],
-  async run(args, console) {
-    const { getMail } = await service();
-    const options = { namespace: args.namespace, showRecipients: args["show-recipients"] };
-    await printRecord(console, await withContext(args, console, (ctx) => getMail(ctx, args.id, options)));
   },
 });
 

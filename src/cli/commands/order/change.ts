@@ -17,7 +17,6 @@ export const payCommand = defineCommand({
     ...order.args,
     amount: valueArg("amount", "Amount that was received (default: what is due)", { parse: parseDecimal }),
     reference: valueArg("text", "Id of the payment, which is booked only once"),
-    "payment-reference": valueArg("text", "The same as --reference"),
     "received-at": valueArg("duration|time", "When it came: 2026-11-01 (a day), 2d (ago), or a time (default: now)", {
       parse: parsePastTime,
     }),
@@ -27,15 +26,14 @@ export const payCommand = defineCommand({
     "bodega order pay -n demo 17 --reference bank-2030-01-31",
     "bodega order pay -n demo RF5717 --amount 20 --received-at 2026-11-01",
   ],
-  exclusive: [["reference", "payment-reference"]],
   done: "Booked a payment of order {number}.",
   notes: [
     "Once nothing is due the order is paid: its stock is sold, and its customer earns points. Less leaves it unpaid and " +
       "reserved; more needs the attention of staff. Money for an expired order is booked, too.",
   ],
   async run(args, console) {
-    const { amount, reference, "payment-reference": payment_reference, "received-at": received_at } = args;
-    const input = { amount, reference, payment_reference, received_at };
+    const { amount, reference, "received-at": received_at } = args;
+    const input = { amount, reference, received_at };
     const { payOrder } = await import("../../../server/modules/orders/payments.ts");
     await changeOrder(args, console, "Book a payment of {amount} for {order}?", (tx, { id }) =>
       payOrder(tx, id, input),
@@ -77,7 +75,7 @@ export const cancelCommand = defineCommand({
   args: {
     ...order.args,
     order: { ...order.args.order, required: false },
-    buyer: valueArg("buyer", "Cancel all unpaid orders of this buyer, as `order list --unpaid --by buyer` shows it", {
+    buyer: valueArg("buyer", "Cancel all unpaid orders of this buyer, as `order list --by buyer` shows it", {
       completes: "user",
     }),
     "dry-run": dryRunArg,
@@ -110,7 +108,7 @@ async function cancelOfBuyer(
   const cancel = async (ctx: Ctx) => cancelUnpaid(ctx, (isEmail && (await findUser(ctx, buyer))) || buyer);
   let cancelled = await withTenant(args, console, (ctx) => inDryRun(ctx, cancel));
   if (cancelled.length === 0 && !isEmail) {
-    const remedy = `List the buyers: bodega order list -n ${namespace} --unpaid --by buyer`;
+    const remedy = `List the buyers: bodega order list -n ${namespace} --by buyer`;
     throw notFound("buyer", buyer, { in: "the unpaid orders", remedy });
   }
   if (cancelled.length > 0 && !isDryRun) {

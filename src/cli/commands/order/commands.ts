@@ -6,7 +6,7 @@ import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../context/list-args.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, invalidFlag, printJson, printList } from "../../terminal/console.ts";
+import { type Console, printJson, printList } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { findUser } from "../user/user.ts";
 import { order } from "./order.ts";
@@ -32,22 +32,20 @@ export const listCommand = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     ...orderFilterFlags,
-    unpaid: { type: "boolean", description: "List only pending orders, which reserve stock" },
     attention: { type: "boolean", description: "List only orders that need the attention of staff" },
-    by: choiceArg(["buyer"], "With --unpaid: list who reserves how many pieces"),
+    by: choiceArg(["buyer"], "List the buyers of unpaid orders, and how many pieces each reserves"),
     limit: limitArg("50"),
   },
   examples: [
     "bodega order list -n demo --status paid --since 7d",
-    "bodega order list -n demo --unpaid --by buyer",
+    "bodega order list -n demo --by buyer",
     "bodega order list -n demo --attention",
   ],
   async run(args, console) {
-    const { limit, unpaid, attention } = args;
-    if (args.by !== undefined && !unpaid) throw invalidFlag("--by", "needs --unpaid");
+    const { limit, attention } = args;
     if (args.by !== undefined) return printBuyers(args, console);
     const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
-    const more = { ...(unpaid && { status: "pending" as const }), ...(attention && { attention: "any" as const }) };
+    const more = attention ? { attention: "any" as const } : {};
     const views = await withTenant(args, console, async (ctx) =>
       listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...more }, limit),
     );

@@ -65,12 +65,11 @@ export const listCommand = defineCommand({
       "Sort order; a hyphen reverses it, as in --sort=-price",
     ),
     limit: limitArg("100"),
-    wide: { type: "boolean", description: "List the ids, too" },
   },
   examples: ["bodega product list -n demo --query lamp --sort=-price --limit 10"],
   notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
   async run(args, console) {
-    const { query, status, sort, since, limit, category, wide } = args;
+    const { query, status, sort, since, limit, category } = args;
     const filter = { q: query, status, sort, category, "created_at[gte]": since };
     const { listProducts } = await import("../../../server/modules/catalogue/list/list.ts");
     const products = await withTenant(args, console, (ctx) =>
@@ -80,7 +79,6 @@ export const listCommand = defineCommand({
       empty: `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
       id: ({ product_id }) => product_id,
       columns: [
-        ...(wide ? (["product_id"] as const) : []),
         ...(["title", "sku"] as const),
         { header: "PRICE", value: ({ price, currency }) => formatPrice(price, currency) },
         { header: "STOCK", value: formatStock },

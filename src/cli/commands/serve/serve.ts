@@ -53,7 +53,6 @@ export const serveFlags = withVariables({
   ),
   "backup-keep": valueArg("number", "Number of backups to keep (default: 7)"),
   "replicate-keep": valueArg("duration", "How long each moment can be restored from the replica (default: 72h)"),
-  "replicate-wal": valueArg("MiB", "Largest WAL that waits for the replica (default: 256)"),
   "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
   "no-docs": {
     type: "boolean",

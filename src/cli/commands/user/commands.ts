@@ -5,7 +5,7 @@ import { limitArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { passwordFlags, passwordGroups, passwordNote, readSecretLine } from "../../secrets/secrets.ts";
+import { passwordFlags, passwordGroups, passwordNote } from "../../secrets/secrets.ts";
 import { type Console, formatValue } from "../../terminal/console.ts";
 import { deliverPassword, printUser, toUserRecord, type User, user } from "./user.ts";
 
@@ -40,11 +40,6 @@ export const createCommand = defineCommand({
   args: {
     ...newUserArgs,
     ...passwordFlags,
-    "password-hash-stdin": {
-      type: "boolean",
-      field: "password_hash",
-      description: "Read a bcrypt or argon2 hash from standard input, as one line",
-    },
     "no-password": { type: "boolean", description: "Set no password; the user sets one with a reset code" },
   },
   examples: ["bodega user create -n demo --email ada@example.com --save-password-to ada.password"],
@@ -53,14 +48,10 @@ export const createCommand = defineCommand({
   done: "Created user {email}.",
   async run(args, console) {
     const { createUser } = await service();
-    const create = (secret: { password?: string; password_hash?: string }) =>
+    const create = (secret: { password?: string }) =>
       withTenant(args, console, (ctx) => createUser(ctx, { email: args.email, ...readUserFlags(args), ...secret }));
-    if (args["password-hash-stdin"]) {
-      const hash = await readSecretLine(console, "--password-hash-stdin");
-      await printUser(console, await create({ password_hash: hash }));
-    } else if (!args["no-password"]) {
-      await deliverPassword(args, console, create, ["--password-hash-stdin", "--no-password"]);
-    } else await printUser(console, await create({}));
+    if (args["no-password"]) await printUser(console, await create({}));
+    else await deliverPassword(args, console, create, ["--no-password"]);
   },
 });
 
