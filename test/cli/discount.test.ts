@@ -23,18 +23,7 @@ beforeAll(async () => {
 });
 
 test("a code is created with its limits, on categories and products by name, and found in any case", async () => {
-  const bounds = [
-    "--minimum",
-    "10",
-    "--limit",
-    "100",
-    "--per-customer",
-    "1",
-    "--from",
-    "2026-01-01",
-    "--until",
-    "2090-01-01",
-  ];
+  const bounds = "--minimum 10 --limit 100 --per-customer 1 --from 2026-01-01 --until 2090-01-01".split(" ");
   const made = await create("Summer10", "--percent", "10", ...bounds, "--category", "mugs", "--product", "BOOK");
   expect(made).toMatchObject({
     ...{ code: "Summer10", percent: 10, amount: null, free_shipping: false, minimum: 10, limit: 100, per_customer: 1 },

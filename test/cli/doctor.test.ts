@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
@@ -96,18 +96,6 @@ test("without findings the summary says so, and -q prints nothing", async () => 
   expect(stdout).toContain("Environment\n  ✓ stores, taxes, accounts, keys, outbox, webhooks\n");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
-
-test.each(["doctor", "doctor --fix"])(
-  "a folder without a database is an error, and stays without: %s",
-  async (words) => {
-    const dir = join(makeDir(), "nothing");
-    const { code, stdout } = await run([...words.split(" "), "--data-dir", dir]);
-    expect(code).toBe(1);
-    expect(stdout).toContain(`Database not found in ${dir}.`);
-    expect(stdout).toContain(`create a store: bodega init --data-dir '${dir}'\n`);
-    expect(existsSync(dir)).toBe(false);
-  },
-);
 
 test("inconsistent values are exit code 1 until they are fixed, and fixes are recorded once", async () => {
   await tamper(addProduct("prod_a", 4), "delete from product_search");

@@ -61,24 +61,6 @@ describe("shipping set", () => {
     expect(stdout).toMatch(/^World +\* +none +Letter +9\.00 EUR /m);
   });
 
-  test("a fault names line, column and value, and changes nothing", async () => {
-    await setShipping(germany);
-    const before = await json<Rate[]>("shipping", "show", ...demo);
-    for (const [line, column, value] of [
-      ["Germany,XX,,Standard,,5,,,,,,", "countries", "XX"],
-      ["Germany,DE,,Standard,,5.999,,,,,,", "price", "5.999"],
-      ["Germany,DE,,Standard,,free,,,,,,", "price", "free"],
-      ["Germany,DE,,,,5,,,,,,", "name", ""],
-      ["Germany,DE,,Standard,,5,,,,light,,", "min_weight_g", "light"],
-      ["Germany,DE,,Standard,,5,,,,,,A B", "tax_class", "A B"],
-    ] as const) {
-      const [code, message] = await refused("shipping", header, everywhere, line);
-      expect([line, code, message]).toEqual([line, 2, expect.stringMatching(new RegExp(`line 3\\b.*${column}`, "i"))]);
-      if (value !== "") expect([line, message]).toEqual([line, expect.stringContaining(value)]);
-    }
-    expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
-  });
-
   test("a table has each bound that a rate uses, and amounts with the decimals of the currency", async () => {
     await setShipping("Germany,DE,,Small,,4.9,,10,49.5,250,,", "Germany,DE,,Large,,9.9,,,,,,");
     const { stdout } = await run(["shipping", "show", ...demo]);
@@ -144,25 +126,6 @@ describe("tax set", () => {
     const quiet = (await run(["tax", "show", ...demo, "-q"])).stdout.trim().split("\n");
     expect(quiet.toSorted()).toEqual(["DE:reduced", "DE:standard", "FR:reduced", "FR:standard"]);
     expect(await setTaxes("standard,DE,,19")).toEqual([{ class: "standard", country: "DE", rate: 19 }]);
-  });
-
-  test("a fault names line, column and value, and changes nothing", async () => {
-    const before = await json<object[]>("tax", "show", ...demo);
-    for (const [line, column] of [
-      ["standard,Germany,,19", "country"],
-      ["standard,DE,BY,19", "region"],
-      ["standard,DE,,19.1234", "rate"],
-      ["standard,DE,,101", "rate"],
-      ["two words,DE,,19", "class"],
-    ] as const) {
-      const [code, message] = await refused("tax", "class,country,region,rate", "zero,DE,,0", line);
-      expect([line, code, message]).toEqual([line, 2, expect.stringMatching(new RegExp(`line 3\\b.*${column}`, "i"))]);
-    }
-    expect(await refused("tax", "class,country,rate", "standard,DE,19", "standard,DE,7")).toEqual([
-      2,
-      expect.any(String),
-    ]);
-    expect(await json<object[]>("tax", "show", ...demo)).toEqual(before);
   });
 });
 

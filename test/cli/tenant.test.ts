@@ -148,22 +148,11 @@ test("resource types are declared and removed, and shown in order", async () => 
 
 test("settings of sales are set, shown in readable units, and cleared by an empty value", async () => {
   const { json, here: run } = openCli();
-  const pages = [
-    "--legal-url",
-    "imprint=https://shop.example/imprint",
-    "--legal-url",
-    "terms=https://shop.example/t?a=b",
-  ];
+  const legal = ["imprint=https://shop.example/imprint", "terms=https://shop.example/t?a=b"];
+  const pages = legal.flatMap((one) => ["--legal-url", one]);
   const flags = ["--country", "de", "--timezone", "Europe/Berlin", "--prices-include-tax", "no", "--hold", "90m"];
   const more = ["--transfer-hold", "14d", "--transfer-instructions", "IBAN DE02 1203", "--low-stock-at", "5"];
-  const note = [
-    "--tax-note",
-    "No VAT (§ 19 UStG)",
-    "--order-url",
-    "https://shop.example/order",
-    "--long-hold-share",
-    "40",
-  ];
+  const note = ["--tax-note", "No VAT (§ 19 UStG)", "--order-url=https://shop.example/order", "--long-hold-share=40"];
   await json("tenant", "create", "demo", ...flags, ...more, ...note, ...pages);
   expect(await json("tenant", "show", "demo")).toMatchObject({
     country: "DE",
@@ -187,14 +176,7 @@ test("settings of sales are set, shown in readable units, and cleared by an empt
   ]) {
     expect(stdout).toMatch(part);
   }
-  const change = [
-    "--legal-url",
-    "terms=",
-    "--legal-url",
-    "privacy=https://shop.example/p",
-    "--tax-note=",
-    "--order-url=",
-  ];
+  const change = "--legal-url terms= --legal-url privacy=https://shop.example/p --tax-note= --order-url=".split(" ");
   expect(await json("tenant", "update", "demo", ...change, "--low-stock-at", "none")).toMatchObject({
     legal_urls: { imprint: "https://shop.example/imprint", privacy: "https://shop.example/p" },
     ...{ tax_note: null, order_url: null, low_stock_at: null, country: "DE" },

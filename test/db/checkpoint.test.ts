@@ -279,21 +279,4 @@ describe("several processes", () => {
     expect((await db.execute("SELECT count(*) FROM things")).rows[0]?.[0]).toBe(3 * each + own);
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   }, 60_000);
-
-  test("killed in the middle of writing, lose no acknowledged write", async () => {
-    for (let round = 0; round < 8; round++) {
-      const child = spawnChild("write-until-killed", dir);
-      expect(await child.nextLine()).toBe("ready");
-      const said: string[] = [];
-      for (let line = await child.nextLine(); line !== undefined; line = await child.nextLine()) {
-        if (said.push(line) === 11) setTimeout(() => child.kill(), 50 * round);
-      }
-      await child.exited;
-      const { rows } = await db.execute("SELECT name FROM things");
-      const stored = new Set(rows.map((row) => row.name));
-      expect(said.filter((name) => !stored.has(name))).toEqual([]);
-      expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
-      await db.execute("DELETE FROM things");
-    }
-  }, 30_000);
 });

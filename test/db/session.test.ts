@@ -220,17 +220,6 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await get(db, count))?.n).toBe(before + 60);
   });
 
-  test("a transaction that waits for something else is ended after 5 s, and the others continue", async () => {
-    const stuck = db.transaction(async (tx) => {
-      await run(tx, insert, { name: "stuck", stock: 1 });
-      await new Promise(() => {});
-    });
-    const other = run(db, insert, { name: "after-stuck", stock: 1 });
-    await expect(stuck).rejects.toMatchObject({ code: 5001 });
-    expect(await other).toBe(1);
-    expect(await names(db, "%stuck")).toEqual(["after-stuck"]);
-  }, 15_000);
-
   test("drain waits for queued writes", async () => {
     let answered = 0;
     for (let i = 0; i < 10; i++) {

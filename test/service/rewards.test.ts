@@ -61,23 +61,6 @@ onEachDatabase((suite) => {
     while ((await expireDuePoints(suite.app.system)) > 0);
   });
 
-  test("a source is booked once, with any other values", async () => {
-    const { userId, booked, check } = await openLedger();
-    expect(await booked((tx) => earnPoints(tx, { userId, points: 5, source: "a" }))).toBe(5);
-    expect(await booked((tx) => earnPoints(tx, { userId, points: 9, source: "a" }))).toBe(0);
-    expect(await booked((tx) => spendPoints(tx, { userId, points: 3, source: "a" }))).toBe(0);
-    expect(await check()).toBe(5);
-  });
-
-  test("points spent meanwhile are not reversed", async () => {
-    const { userId, booked, check } = await openLedger();
-    await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
-    await booked((tx) => spendPoints(tx, { userId, points: 8, source: "spend" }));
-    expect(await booked((tx) => reversePoints(tx, { userId, points: 10, source: "refund" }))).toBe(2);
-    expect(await check()).toBe(0);
-    expect(await booked((tx) => reversePoints(tx, { userId, points: 10, source: "again" }))).toBe(0);
-  });
-
   test("concurrent spending and reversing never use the same points", async () => {
     const { userId, booked, check } = await openLedger();
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "earn" }));

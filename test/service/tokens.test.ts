@@ -43,17 +43,6 @@ onEachDatabase((suite) => {
   const statesOf = async (ctx: Ctx, userId: string) =>
     (await listTokens(ctx, { userId, allStates: true })).map(({ state }) => state);
 
-  suite.testOnFile("one token is active per user, and each ended one is kept with the reason", async () => {
-    const { ctx, userId, issued, issue, codeOf } = await openHolder();
-    const second = await issue();
-    expect([await codeOf(issued.token), await codeOf(second.token)]).toEqual([5207, undefined]);
-    const third = await rotateToken(ctx, { userId, tokenId: second.tokenId });
-    expect([await codeOf(second.token), await codeOf(third.token)]).toEqual([5207, undefined]);
-    await endOwnToken(ctx, { userId, tokenId: third.tokenId });
-    expect(await codeOf(third.token)).toBe(5207);
-    expect(await statesOf(ctx, userId)).toEqual(["revoked", "rotated", "replaced", "replaced"]);
-  });
-
   test("of fifty concurrent rotations of one token from two processes, one succeeds", async () => {
     const { ctx, own, userId, codeOf } = await openHolder();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };

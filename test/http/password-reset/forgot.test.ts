@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
-import { type ApiReply, newAddress } from "../../support/client.ts";
+import type { ApiReply } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { readOutbox, readResetCode } from "../../support/mail.ts";
 import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
@@ -216,16 +216,5 @@ onDatabase("file", (suite) => {
       expect((await shop.call(forgot, send({ email: text }))).data).toEqual({ accepted: true });
     }
     expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
-  });
-
-  test("the eleventh call of a minute from one address is 5209, even if it is valid", async (shop) => {
-    const address = newAddress();
-    const codes: (number | undefined)[] = [];
-    for (let n = 0; n < 12; n++) {
-      const call = n % 2 ? shop.call(reset, send(good, { address })) : shop.call(forgot, send({ email }, { address }));
-      codes.push((await call).code);
-    }
-    expect(codes.slice(10)).toEqual([5209, 5209]);
-    expect(codes.slice(0, 10)).not.toContain(5209);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
-import type { ApiReply, Call } from "../../support/client.ts";
+import type { Call } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
+import { readPages } from "../../support/read-pages.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 const request = "GET /products/";
@@ -167,15 +168,12 @@ onEachDatabase((suite) => {
       ["-created_at", ["n6", "n5", "n4", "n3", "n2"]],
     ] as const) {
       const query = { q: "lam", sort, limit: 2, "price[gte]": 2, "price[lt]": 7, include_total: "true" };
-      const slugs: string[] = [];
-      for (let cursor: string | null = ""; cursor !== null; ) {
-        const reply: ApiReply<ProductReply[]> = await call(request, { query: { ...query, ...(cursor && { cursor }) } });
-        slugs.push(...reply.data.map(({ slug }) => slug));
-        expect(reply.page.total).toBe(5);
-        cursor = reply.page.next_cursor;
-        if (cursor !== null) expect((await call(request, { query: { ...query, cursor, q: "la" } })).code).toBe(5100);
-      }
-      expect(slugs).toEqual([...expected]);
+      const paged = await readPages<ProductReply>(call, request, query, async (_, { page }) => {
+        expect(page.total).toBe(5);
+        const other = { ...query, cursor: page.next_cursor ?? "", q: "la" };
+        expect((await call(request, { query: other })).code).toBe(5100);
+      });
+      expect(paged.map(({ slug }) => slug)).toEqual([...expected]);
     }
     const ids = [made[1]?.id, made[3]?.id, "prod_0"].join(",");
     expect(await find(call, "lamp", { ids })).toEqual(["n4", "n2"]);
