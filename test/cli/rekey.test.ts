@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { openCli, runAtTerminal, useServers } from "./run-bodega.ts";
+import { openCli, useServers } from "./run-bodega.ts";
 
 const start = useServers(afterEach);
 
@@ -39,15 +39,4 @@ test("while a server runs nothing is done", async () => {
   expect(await failure("db", "rekey", "--yes")).toMatchObject({ code: 4, error: { code: 5306 } });
   await server.end();
   expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toEqual([]);
-});
-
-test("at a terminal it asks first", async () => {
-  const { environment, serve, keyFile, json } = await openServed();
-  await (await serve()).end();
-  rmSync(keyFile);
-  const asked = (answer: string) =>
-    runAtTerminal(["db", "rekey"], [["Replace the secret key?", answer]], { env: environment() });
-  expect(await asked("n\r")).toMatchObject({ code: 130 });
-  expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toEqual([]);
-  expect(await asked("y\r")).toMatchObject({ code: 0, screen: expect.stringContaining("Mail dropped") });
 });

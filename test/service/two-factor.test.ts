@@ -19,6 +19,10 @@ const spend = (ctx: Ctx, userId: string, otp: string): Promise<boolean | "used">
     return "used";
   });
 
+async function countAudit({ db }: Ctx, ...args: [userId: string, event: string]): Promise<number> {
+  return (await db.execute({ sql: "select 1 from audit_log where subject = ? and event = ?", args })).rows.length;
+}
+
 onDatabase("file", (suite) => {
   /** A user with two-factor on, and the context of their store. */
   async function enrolled(): Promise<{ ctx: Ctx; account: Account; codes: string[] }> {
@@ -68,6 +72,7 @@ onDatabase("file", (suite) => {
     });
     for (const code of typed) expect(await spend(ctx, account.id, code)).toBe(true);
     for (const code of codes) expect(await spend(ctx, account.id, code)).toBe(false);
+    expect(await countAudit(ctx, account.id, "two_factor.recovery_code_used")).toBe(10);
   });
 
   test("stored secrets and recovery codes of one user are invalid for another", async () => {
@@ -88,19 +93,6 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a recovery code is valid for its user only, and its use is audited", async () => {
-    const { ctx, account, codes } = await enrolled();
-    const other = await openAccount(await suite.shop());
-    await other.enrol();
-    expect(await spend(ctx, other.id, codes[0] as string)).toBe(false);
-    expect(await spend(ctx, account.id, codes[0] as string)).toBe(true);
-    const { rows } = await ctx.db.execute({
-      sql: "select event from audit_log where subject = ? and event = 'two_factor.recovery_code_used'",
-      args: [account.id],
-    });
-    expect(rows).toHaveLength(1);
-  });
-
   test("a reset removes secret and recovery codes, mails the user and is audited", async () => {
     const { ctx, account, codes } = await enrolled();
     expect(await resetTwoFactor(ctx, account.id)).toBe(true);
@@ -112,11 +104,7 @@ onDatabase("file", (suite) => {
       ["two_factor_changed", expect.objectContaining({ email: account.email }), "enabled"],
       ["two_factor_changed", expect.objectContaining({ email: account.email }), "disabled"],
     ]);
-    const { rows } = await ctx.db.execute({
-      sql: "select event from audit_log where subject = ? and event = 'two_factor.reset'",
-      args: [account.id],
-    });
-    expect(rows).toHaveLength(1);
+    expect(await countAudit(ctx, account.id, "two_factor.reset")).toBe(1);
   });
 });
 
@@ -157,19 +145,6 @@ describe("codes", () => {
 });
 
 describe("the data for an authenticator", () => {
-  test("the address contains store, account and secret", async () => {
-    const uri = new URL(await otpauthUri(secret, "Tea & Lamps", "ada@example.com"));
-    expect([uri.protocol, uri.host]).toEqual(["otpauth:", "totp"]);
-    expect(decodeURIComponent(uri.pathname)).toBe("/Tea & Lamps:ada@example.com");
-    expect(Object.fromEntries(uri.searchParams)).toEqual({
-      issuer: "Tea & Lamps",
-      secret,
-      algorithm: "SHA1",
-      digits: "6",
-      period: "30",
-    });
-  });
-
   test("a colon in a name does not shift the separator of the names", async () => {
     const uri = new URL(await otpauthUri(secret, "Shop: Berlin", "ada@example.com"));
     expect(decodeURIComponent(uri.pathname)).toBe("/Shop  Berlin:ada@example.com");

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { InStatement } from "@libsql/core/api";
 import type { Session } from "../../src/server/db/session.ts";
@@ -197,7 +197,6 @@ onEachDatabase((suite) => {
 onDatabase("file", (suite) => {
   for (const [what, answer, text] of [
     ["a redirect is not followed", (r: ServerResponse) => r.writeHead(302, { location: "/elsewhere" }).end(), "302"],
-    ["an error is no success", status(500), "500"],
     ["a cut connection is no success", (r: ServerResponse) => r.destroy(), ""],
   ] as const) {
     test(`${what}, and tried again`, async () => {
@@ -291,30 +290,20 @@ onDatabase("file", (suite) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  describe("the secret", () => {
-    test("can be replaced; the next message is signed with the new one", async () => {
-      const { record, sender, receiver, ctx, webhook } = await openHook(suite);
-      const { secret } = await rotateWebhook(ctx, webhook.webhook_id);
-      expect(secret).not.toBe(webhook.secret);
-      await record();
-      await sender.runUntilIdle();
-      const [message] = receiver.received;
-      expect(message?.signature).toBe(expectedSignature(secret, message as never));
-    });
-
-    test("sealed with a lost key: nothing is sent until it is rotated, and the error says so", async () => {
-      const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
-      const vault = createVault(() => "another key, with which the server runs by now");
-      const sender = openSender({ vault });
-      await record();
-      await sender.runUntilIdle();
-      expect(receiver.received).toEqual([]);
-      expect((await deliveries())[0]?.last_error).toContain("bodega webhook rotate");
-      await rotateWebhook({ ...ctx, vault }, webhook.webhook_id);
-      await skipToNext();
-      await sender.runUntilIdle();
-      expect(receiver.received).toHaveLength(1);
-    });
+  test("with a secret of a lost key nothing is sent, the error says so, and the next message has the new one", async () => {
+    const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
+    const vault = createVault(() => "another key, with which the server runs by now");
+    const sender = openSender({ vault });
+    await record();
+    await sender.runUntilIdle();
+    expect(receiver.received).toEqual([]);
+    expect((await deliveries())[0]?.last_error).toContain("bodega webhook rotate");
+    const { secret } = await rotateWebhook({ ...ctx, vault }, webhook.webhook_id);
+    expect(secret).not.toBe(webhook.secret);
+    await skipToNext();
+    await sender.runUntilIdle();
+    const [message] = receiver.received;
+    expect(message?.signature).toBe(expectedSignature(secret, message as never));
   });
 
   test("a store has twenty webhooks at most, and only known event types", async () => {

@@ -20,8 +20,11 @@ onEachDatabase((suite) => {
     const begun = await account.begin();
     expect(begun.secret).toMatch(/^[A-Z2-7]{32}$/);
     const uri = new URL(begun.otpauth_uri);
+    expect(uri.href).toStartWith("otpauth://totp/");
     expect(decodeURIComponent(uri.pathname)).toBe(`/Lamps & Co:${account.email}`);
-    expect(uri.searchParams.get("secret")).toBe(begun.secret);
+    const { secret } = begun;
+    const code = { secret, algorithm: "SHA1", digits: "6", period: "30" };
+    expect(Object.fromEntries(uri.searchParams)).toEqual({ issuer: "Lamps & Co", ...code });
     expect(begun.qr_svg).toStartWith("<svg");
     expect((await account.call("GET /users/me/two-factor/")).data).toEqual(off);
   });
@@ -127,14 +130,6 @@ onEachDatabase((suite) => {
     expect(replies.map(({ code }) => code).toSorted()).toEqual([...Array(9).fill(5306), undefined]);
     const { recovery_codes_left: left } = (await account.call<typeof off>("GET /users/me/two-factor/")).data;
     expect(left).toBe(10);
-  });
-
-  test("of many concurrent wrong codes three are verified", async () => {
-    const account = await open();
-    await account.begin();
-    const otp = await account.wrongCode();
-    const replies = await Promise.all(Array.from({ length: 12 }, () => account.call(confirm, { body: { otp } })));
-    expect(replies.map(({ code }) => code).toSorted()).toEqual([...Array(3).fill(5212), ...Array(9).fill(5213)]);
   });
 
   test("of two concurrent enrolments, the later secret is valid", async () => {

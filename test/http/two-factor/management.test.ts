@@ -33,14 +33,6 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a recovery code can be used instead of the one-time code", async () => {
-    const { account, codes } = await enrolled();
-    const renewed = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
-    expect(renewed.status).toBe(200);
-    const again = await account.call(disable, { body: { password, otp: renewed.data.recovery_codes[9] } });
-    expect(again.data).toEqual({ enabled: false });
-  });
-
   test("it can be turned on again, with another secret and other codes", async () => {
     const { account, codes } = await enrolled();
     await account.call(disable, { body: { password, otp: await account.code() } });

@@ -265,16 +265,6 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /users/verify/", { body, address, auth, headers: forwarded })).code).toBe(5216);
   });
 
-  test("a server that may name its customers' addresses is not limited as one of them", async (shop) => {
-    const { app_id, app_secret } = await shop.issueKey({ scopes: ["customers:sign-up", "auth:forward"] });
-    const address = newAddress();
-    for (let n = 0; n < 31; n++) {
-      const headers = { "x-client-address": `203.0.113.${n}` };
-      const more = { address, headers, auth: `Bearer ${app_id}:${app_secret}` };
-      expect((await shop.call(request, send({ ...good, email: `n${n}@example.com` }, more))).status).toBe(200);
-    }
-  });
-
   test("the likes of the visitor become those of the account once it is verified", async (shop) => {
     const { id } = await shop.createProduct();
     const about = { resource_type: "product", resource_id: id };
