@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { routes } from "../../../src/server/api/routes.ts";
+import { defineRoute, publicAccess, reply } from "../../../src/server/http/route.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type CallOptions, createClient } from "../../support/client.ts";
@@ -79,5 +81,42 @@ onEachDatabase((suite) => {
       expect(replies).toEqual(replies.map(() => replies[0] as (typeof replies)[number]));
     }
     await plain.stop();
+  });
+
+  test("counts of a kept reply lag by a minute at most", async (shop) => {
+    const product = await shop.createProduct({});
+    const read = async () => (await shop.call<ProductReply[]>("GET /products/")).data[0]?.likes_count;
+    expect([await read(), await read(), await read()]).toEqual([0, 0, 0]);
+    await shop.callAnonymously("POST /likes/", { body: ofProduct(product.id) });
+    suite.app.clock.advance(60_000);
+    expect(await read()).toBe(1);
+  });
+
+  test("a reply during which its state changed is not kept", async (shop) => {
+    let state = 0;
+    const changing = defineRoute("GET", "/changing/", "readChanging", {
+      ...{ tag: "Trial", summary: "Changes", access: [publicAccess], reply: { data: Type.Number() } },
+      mayKeep: () => true,
+      readEtagSource: async () => ({ state: String(state) }),
+      // Each read is overtaken by a change.
+      handle: async () => reply(state, { state: String(state++) }),
+    });
+    const trial = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes: [changing] });
+    const call = createClient(trial, { namespace: shop.namespace });
+    const read = async () => (await call<number>("GET /changing/")).data;
+    expect([await read(), await read(), await read()]).toEqual([0, 1, 2]);
+    await trial.stop();
+  });
+
+  test("replies of another release, and with another public URL, have other tags", async (shop) => {
+    const product = await shop.createProduct({});
+    const tags = new Set<string | null>();
+    for (const deps of [{}, { version: "9.9.9" }, { publicUrl: "https://shop.example" }]) {
+      const other = startTestApp({ db: suite.database.db, clock: suite.app.clock, ...deps });
+      const call = createClient(other, { namespace: shop.namespace, auth: shop.auth });
+      tags.add((await call(`GET /products/${product.id}/`)).headers.get("etag"));
+      await other.stop();
+    }
+    expect(tags.size).toBe(3);
   });
 });
