@@ -44,7 +44,7 @@ describe("a secret file", () => {
 
   test("is refused before anything is created when it exists or cannot be created", async () => {
     const shop = copyShop();
-    const before = await readContents(shop.dataDir);
+    const before = readContents(shop.dataDir);
     const path = join(makeDir(), "web.secret");
     writeFileSync(path, "precious");
     for (const [given, code] of [
@@ -55,7 +55,7 @@ describe("a secret file", () => {
       expect((await runWith('exec "$@"', line, shop)).code).toBe(code);
     }
     expect(readFileSync(path, "utf8")).toBe("precious");
-    expect(await readContents(shop.dataDir)).toEqual(before);
+    expect(readContents(shop.dataDir)).toEqual(before);
   });
 
   test("never replaces a file that was created meanwhile", async () => {

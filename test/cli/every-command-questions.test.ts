@@ -61,7 +61,7 @@ describe("missing arguments are prompted for at a terminal, and the answers work
     // A command that waits for an answer keeps no other command from the database.
     expect(new Set([...holders, "another command"])).toEqual(new Set(["another command"]));
     expectShape(name, readAnswer(screen));
-    expect(await countRows(shop.dataDir)).toEqual(await countAfterFlags(called, other));
+    expect(countRows(shop.dataDir)).toEqual(await countAfterFlags(called, other));
     for (const part of [typedSecret, typedSecret.slice(0, 8), typedSecret.slice(-6)])
       expect(screen).not.toContain(part);
   });
@@ -73,12 +73,12 @@ const showCursor = "\u001b[?25h";
 
 const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
 
-let unchanged: Awaited<ReturnType<typeof readContents>> | undefined;
+let unchanged: ReturnType<typeof readContents> | undefined;
 
 /** Answers the prompts up to one, presses ctrl-C there, and compares the database with an untouched one. */
 async function leave(called: CalledCommand, choose: (questions: Step[]) => number): Promise<void> {
   const shop = copyShop();
-  unchanged ??= await readContents(shop.dataDir);
+  unchanged ??= readContents(shop.dataDir);
   const questions = listQuestions(called, shop);
   const at = choose(questions);
   const steps = [...questions.slice(0, at), [questions[at]?.[0] as string, ctrlC] as Step];
@@ -88,7 +88,7 @@ async function leave(called: CalledCommand, choose: (questions: Step[]) => numbe
     : await runAtSharedTerminal(line, steps, shop.env);
   expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining("Cancelled.") });
   expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
-  expect(await readContents(shop.dataDir)).toEqual(unchanged);
+  expect(readContents(shop.dataDir)).toEqual(unchanged);
 }
 
 describe("ctrl-C at the first prompt is exit code 130, and changes nothing", () => {

@@ -66,11 +66,11 @@ describe("without a terminal, a needed confirmation is exit code 2 naming the fl
     const shop = copyShop();
     const flag = called.call.instead?.(shop)[0] as string;
     const line = [...called.path, ...called.call.args(shop)];
-    const before = await readContents(shop.dataDir);
+    const before = readContents(shop.dataDir);
     const outcome = await runCall(called, shop, line);
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(flag) });
     const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
     expect(told).toEqual(outcome);
-    expect(await readContents(shop.dataDir)).toEqual(before);
+    expect(readContents(shop.dataDir)).toEqual(before);
   });
 });

@@ -43,7 +43,7 @@ async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>
 
 test("a restore stopped at any time before the rename changes nothing", async () => {
   const { dataDir } = await openOther();
-  const before = await readContents(dataDir);
+  const before = readContents(dataDir);
   const config = readConfig({}, { BODEGA_DATA_DIR: dataDir });
   const stop = new AbortController();
   const folder = await makeRestoreTempDir(dataDir, true);
@@ -61,13 +61,13 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   expect(await failureOf(applyRestore(plan, config, { actor, signal }))).toEqual(new Error("stopped"));
   for (const listener of others) process.on("SIGINT", listener);
   folder.remove();
-  expect(await readContents(dataDir)).toEqual(before);
+  expect(readContents(dataDir)).toEqual(before);
   expect(readdirSync(join(dataDir, "backups"))).toEqual([]);
 });
 
 test("ctrl-C ends it with exit code 130, also while it waits for commands that use the database", async () => {
   const { dataDir, environment } = await openOther();
-  const before = await readContents(dataDir);
+  const before = readContents(dataDir);
   const users = await lockShared(join(dataDir, "bodega.db"));
   const child = Bun.spawn([...command, "db", "restore", path, "--confirm", "other"], {
     env: environment(),
@@ -80,7 +80,7 @@ test("ctrl-C ends it with exit code 130, also while it waits for commands that u
     words: expect.stringMatching(/Cancelled\.\n$/),
   });
   users.close();
-  expect(await readContents(dataDir)).toEqual(before);
+  expect(readContents(dataDir)).toEqual(before);
   expect(listFolders(dataDir)).toEqual([]);
 });
 

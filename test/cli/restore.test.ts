@@ -46,7 +46,7 @@ beforeAll(async () => {
     createVault(() => key),
   );
   await db.close();
-  original = await readContents(dataDir);
+  original = readContents(dataDir);
   const dir = makeDir();
   backup = (await json<{ backup: string }>("db", "backup", "--to", dir)).backup;
 });
@@ -60,7 +60,7 @@ async function openOther() {
 
 /** The rows of a database without those that tell of backups and restores. */
 async function readRows(dataDir: string): Promise<Record<string, string[]>> {
-  const { audit_log = [], sqlite_sequence: _numbers, ...rest } = await readContents(dataDir);
+  const { audit_log = [], sqlite_sequence: _numbers, ...rest } = readContents(dataDir);
   return { ...rest, audit_log: audit_log.filter((row) => !/database\.(backed_up|restored)/.test(row)) };
 }
 
@@ -132,7 +132,7 @@ test("a plain database file is restored with the rows that only its WAL has", as
 
 test("a dry run compares backup and database, and changes nothing, not even an empty directory", async () => {
   const { dataDir, run, json } = await openOther();
-  const before = await readContents(dataDir);
+  const before = readContents(dataDir);
   const { code, stdout, stderr } = await run(["db", "restore", backup, "--dry-run"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/BACKUP +PRESENT\n/);
@@ -141,7 +141,7 @@ test("a dry run compares backup and database, and changes nothing, not even an e
   expect(stderr).toContain("Nothing was changed.");
   const told = await json<Restored>("db", "restore", backup, "--dry-run");
   expect({ restored: told.restored, kept: told.kept }).toEqual({ restored: false, kept: null });
-  expect(await readContents(dataDir)).toEqual(before);
+  expect(readContents(dataDir)).toEqual(before);
   expect(listFiles(dataDir)).toEqual(["bodega.db"]);
   expect(existsSync(join(dataDir, "restore.lock"))).toBe(false);
   const empty = openCli();
@@ -154,22 +154,22 @@ test("--yes does not replace a store that the backup does not have", async () =>
   await json("product", "create", "-n", "other", "--title", "Mug", "--price", "12");
   await json("product", "create", "-n", "other", "--title", "Bowl", "--price", "15");
   await json("product", "delete", "-n", "other", "bowl", "--yes");
-  const before = await readContents(dataDir);
+  const before = readContents(dataDir);
   const refused = await run(["db", "restore", backup, "--yes"]);
   expect({ code: refused.code, error: refused.stderr.replaceAll(/\s+/g, " ") }).toEqual({
     code: 2,
     error: expect.stringMatching(/store names demo \(demo\) other \(other\) .* products 0 1 .*--confirm other/),
   });
-  expect(await readContents(dataDir)).toEqual(before);
+  expect(readContents(dataDir)).toEqual(before);
 });
 
 test("a terminal asks for the namespace of the store that the backup does not have", async () => {
   const { dataDir, environment } = await openOther();
-  const before = await readContents(dataDir);
+  const before = readContents(dataDir);
   const asked = (answer: string) =>
     runAtTerminal(["db", "restore", backup, "--yes"], [["Type other to continue", answer]], { env: environment() });
   expect((await asked("demo\r")).code).toBe(2);
-  expect(await readContents(dataDir)).toEqual(before);
+  expect(readContents(dataDir)).toEqual(before);
   expect((await asked("other\r")).code).toBe(0);
 });
 
@@ -301,18 +301,18 @@ describe("refused, with nothing changed:", () => {
 
   test.each(cases)("%s", async (_name, bytes, code, words) => {
     const { dataDir, failure } = await openOther();
-    const before = await readContents(dataDir);
+    const before = readContents(dataDir);
     const path = join(makeDir(), "given.tar.gz");
     writeFileSync(path, bytes());
     const { code: got, error } = await failure("db", "restore", path, "--yes");
     expect({ got, message: error.message }).toEqual({ got: code, message: expect.stringContaining(words) });
-    expect(await readContents(dataDir)).toEqual(before);
+    expect(readContents(dataDir)).toEqual(before);
     expect(listFiles(dataDir)).toEqual(["bodega.db"]);
   });
 
   test("databases with a newer schema, an altered schema, of another program, and damaged ones", async () => {
     const { dataDir, failure } = await openOther();
-    const before = await readContents(dataDir);
+    const before = readContents(dataDir);
     const changed = async (statement: string) => {
       const dir = makeDir();
       copyFileSync(join(dataDir, "bodega.db"), join(dir, "bodega.db"));
@@ -338,7 +338,7 @@ describe("refused, with nothing changed:", () => {
         message: expect.stringContaining(words),
       });
     }
-    expect(await readContents(dataDir)).toEqual(before);
+    expect(readContents(dataDir)).toEqual(before);
     expect(listFiles(dataDir)).toEqual(["bodega.db"]);
   });
 });
