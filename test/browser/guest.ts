@@ -57,10 +57,9 @@ export function describeGuest(stage: Stage): void {
     beforeAll(() => change("--orders-per-minute", "0"));
 
     test.each([
-      ["en", 360],
       ["en", 1280],
+      // Its words are longer.
       ["de", 360],
-      ["de", 1280],
     ] as const)(
       "buys two goods with a code in %s at %d pixels, sees the order by its link only, and withdraws in two steps",
       async (lang, width) => {
