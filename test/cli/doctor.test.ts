@@ -41,7 +41,7 @@ const environment =
   );
 const database = ["file", "text", "integrity", "references", "schema"];
 const records =
-  "states stock variants replies totals refunds numbers rewards points resources counts pictures search".split(" ");
+  "states stock variants replies totals pieces numbers rewards points resources counts pictures search".split(" ");
 
 test("a sound database is exit code 0, and all checks run", async () => {
   const { checked, ...report } = await json<Report>("doctor");

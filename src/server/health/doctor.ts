@@ -9,6 +9,7 @@ import type { Database } from "../db/session.ts";
 import type { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
+import { attempt } from "../values/attempt.ts";
 import { checkDatabase } from "./database/check-database.ts";
 import { describeDamage } from "./database/reader.ts";
 import { checkBackups, checkReplication, checkRestoreTest, checkStandby } from "./environment/backups.ts";
@@ -50,8 +51,8 @@ const storeChecks: Checks<StoreSubject> = {
 /** In the order in which they run: values from which others are computed come first. */
 const recordChecks: Checks<RecordSubject> = {
   ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
-  ...{ replies: products.storedReplies, totals: orders.orderTotals, money: orders.orderMoney, refunds: orders.refunds },
-  ...{ pieces: orders.orderPieces, discounts: orders.discountCounts, numbers: orders.numbers },
+  ...{ replies: products.storedReplies, totals: orders.orderTotals, pieces: orders.orderPieces },
+  ...{ discounts: orders.discountCounts, numbers: orders.numbers },
   ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
@@ -78,41 +79,34 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
     await run.runEnvironment({ ...directoryChecks, settings: server.checkSettings, standby: checkStandby }, subject);
     return run.report();
   }
-  if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
-  const { db, ctx } = await openChecked(run, config, options);
+  const isAll = namespace === undefined;
+  if (isAll) await run.runEnvironment(directoryChecks, subject);
+  const step = (check: string, work: () => Findings) => run.add("database", check, work);
+  let db: Database | null = null;
+  let ctx: SystemCtx | null = null;
+  try {
+    if (await checkDatabase(config, { command: deps.command, isQuick: !isAll, step })) {
+      db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
+      ctx = await deps.makeContext(db, config, { leaveModes: true });
+    }
+  } catch (error) {
+    const located = locateFailure(error, config, deps.command);
+    const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
+    await step("database", () => [finding("error", nameDatabase(config), reasonOf(located), remedy)]);
+  }
   try {
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
-    const isAll = namespace === undefined;
-    await Promise.all([
-      isAll && run.runEnvironment(serverChecks, { ...subject, ctx }),
-      ctx && isAll && run.runEnvironment(databaseChecks, { ...subject, ctx }),
-      ctx && run.runEnvironment(storeChecks, { ...subject, ctx, tenant }),
-    ]);
+    if (isAll) await run.runEnvironment(serverChecks, { ...subject, ctx });
+    if (ctx !== null) {
+      const checks = isAll ? { ...databaseChecks, ...storeChecks } : storeChecks;
+      await run.runEnvironment(checks, { ...subject, ctx, tenant });
+    }
     await run.applyFixes(ctx);
     if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });
   } finally {
     await db?.close();
   }
   return run.report();
-}
-
-/** Opens the database. Returns null for both if it cannot be used, and reports this. */
-async function openChecked(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
-  let db: Database | null = null;
-  try {
-    const { command } = deps;
-    const isQuick = namespace !== undefined;
-    if (!(await checkDatabase(config, { command, isQuick, step: run.databaseStep }))) return { db, ctx: null };
-    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
-    return { db, ctx: await deps.makeContext(db, config, { leaveModes: true }) };
-  } catch (error) {
-    await db?.close().catch(() => {});
-    const located = locateFailure(error, config, deps.command);
-    const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
-    const found = finding("error", nameDatabase(config), reasonOf(located), remedy);
-    await run.databaseStep("database", () => [found]);
-    return { db: null, ctx: null };
-  }
 }
 
 /** `findings` begins with the worst; `passed` has no findings; `worst` is the worst remaining severity. */
@@ -123,7 +117,8 @@ export interface RunOptions {
   fix?: boolean;
   skip?: string[];
   strict?: boolean;
-  onProgress?: ((running: readonly string[]) => void) | undefined;
+  /** Has the names of the checks that are running. */
+  running?: Set<string>;
   deps: { timeoutMs: number; command: CommandLine };
 }
 
@@ -132,36 +127,30 @@ const maxTimeouts = 3;
 
 export class Run {
   readonly #options: RunOptions;
-  readonly #running = new Set<string>();
   readonly #checked = new Map<string, Group>();
   readonly #findings: ReportedFinding[] = [];
-  readonly #fixes = new Map<ReportedFinding, () => unknown>();
 
   constructor(options: RunOptions) {
     this.#options = options;
   }
 
-  async add(group: Group, check: string, work: () => Findings | Promise<Findings>): Promise<void> {
-    const { skip, onProgress } = this.#options;
-    if (skip?.includes(check)) return;
+  async add(group: Group, check: string, work: () => Findings | Promise<Findings>): Promise<Finding[]> {
+    const { skip, running } = this.#options;
+    if (skip?.includes(check)) return [];
     this.#checked.set(check, group);
-    this.#running.add(check);
-    onProgress?.([...this.#running]);
-    for (const { fix, namespace = null, ...rest } of await Array.fromAsync(await work())) {
-      const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
-      this.#findings.push(reported);
-      if (fix !== undefined) this.#fixes.set(reported, fix);
+    running?.add(check);
+    const found = await Array.fromAsync(await work());
+    for (const one of found) {
+      this.#findings.push({ group, check, namespace: null, ...one, fixable: one.fix !== undefined, fixed: false });
     }
-    this.#running.delete(check);
-    onProgress?.([...this.#running]);
+    running?.delete(check);
+    return found;
   }
 
-  readonly databaseStep = (check: string, work: () => Findings) => this.add("database", check, work);
-
   /** Runs one check. Its error becomes a finding, so that it does not hide the findings of others. */
-  #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
+  #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
     const fail = (error: unknown) => {
-      const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}`;
+      const message = `This check failed: ${attempt(() => describeDamage(error)) ?? reasonOf(error)}`;
       return [finding("error", check, message, this.#options.deps.command("db check"))];
     };
     return this.add(group, check, () => work().catch(fail));
@@ -184,8 +173,10 @@ export class Run {
 
   /** If requested, fixes what was found since the last call, and records it in the audit log. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
-    for (const [reported, fix] of this.#options.fix ? this.#fixes : []) {
-      const { check, subject, namespace } = reported;
+    for (const reported of this.#options.fix ? this.#findings : []) {
+      const { check, subject, namespace, fix } = reported;
+      if (fix === undefined) continue;
+      reported.fix = undefined;
       try {
         await fix();
         reported.fixed = true;
@@ -196,7 +187,6 @@ export class Run {
       const details = { check, fixed: 1 };
       if (ctx) await recordAudit(ctx, { event: "doctor.fixed", namespace: namespace ?? undefined, subject, details });
     }
-    this.#fixes.clear();
   }
 
   report() {

@@ -12,7 +12,7 @@ export type Group = "environment" | "records" | "database";
 export interface Finding {
   severity: Severity;
   subject: string;
-  namespace?: string | undefined;
+  namespace?: string | null;
   /** One or two sentences that name the subject; never a secret. */
   message: string;
   /** A command that can be pasted, or what to do; null if there is nothing to do. */
@@ -22,16 +22,10 @@ export interface Finding {
   is?: string | number | null;
   should?: string | number | null;
   /** Fixes it. Safe while a server runs; may throw. */
-  fix?(): unknown;
+  fix?: (() => unknown) | undefined;
 }
 
-export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
-  group: Group;
-  check: string;
-  namespace: string | null;
-  fixable: boolean;
-  fixed: boolean;
-}
+export type ReportedFinding = Finding & { group: Group; check: string; fixable: boolean; fixed: boolean };
 
 export interface CheckSubject {
   config: Config;

@@ -70,8 +70,8 @@ export const checkCommand = defineCommand({
     // Reading blocks the process, so it could not handle ctrl-C. The check writes nothing and may be killed at any
     // time.
     console.releaseSignals();
-    return runAndPrint(console, console.command("doctor --fix"), (onProgress) =>
-      runDoctor(config, { skip: environmentChecks, onProgress, deps: depsOf(console) }),
+    return runAndPrint(console, console.command("doctor --fix"), (running) =>
+      runDoctor(config, { skip: environmentChecks, running, deps: depsOf(console) }),
     );
   },
 });

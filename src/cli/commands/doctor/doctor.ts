@@ -1,21 +1,18 @@
-import type { Report, RunOptions } from "../../../server/health/doctor.ts";
+import type { Report } from "../../../server/health/doctor.ts";
 import { countOf, type Group, type ReportedFinding } from "../../../server/health/finding.ts";
 import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, fitLines, invalidFlag, printJson } from "../../terminal/console.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { escapeControls, wrapWords } from "../../terminal/text.ts";
+import { escapeControls } from "../../terminal/text.ts";
 import { replicateFlag, serveFlags } from "../serve/serve.ts";
 import { buildInfo } from "../version.ts";
 
 const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
-const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };
-const colors = { ok: 32, note: 36, warning: 33, error: 31 };
+const marks = { ok: [32, "✓"], note: [36, "i"], warning: [33, "!"], error: [31, "✗"] } as const;
 const maxShown = 20;
 const redrawMs = 200;
-const maxWidth = 100;
-const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
@@ -57,8 +54,8 @@ export default defineCommand({
     const skip = optionalChecks.filter((id) => ignore?.includes(id) || (only.length > 0 && !only.includes(id)));
     const fixCommand = console.command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
     const config = readCliConfig(args, console);
-    return runAndPrint(console, fix ? null : fixCommand, (onProgress) =>
-      runDoctor(config, { namespace, fix, strict, skip, onProgress, deps: depsOf(console) }),
+    return runAndPrint(console, fix ? null : fixCommand, (running) =>
+      runDoctor(config, { namespace, fix, strict, skip, running, deps: depsOf(console) }),
     );
   },
 });
@@ -67,16 +64,12 @@ export default defineCommand({
 export async function runAndPrint(
   console: Console,
   fixCommand: string | null,
-  run: (onProgress: RunOptions["onProgress"]) => Promise<Report>,
+  run: (running: Set<string>) => Promise<Report>,
 ) {
   const report = await withProgress(console, undefined, (show) => {
-    let note = "";
-    // Draws the line again and again, because a long check may begin right after it was drawn.
-    const timer = setInterval(() => show(0, note), redrawMs);
-    return run((running) => {
-      if (running.length > 0) note = `Checking: ${running.join(", ")}`;
-      show(0, note);
-    }).finally(() => clearInterval(timer));
+    const running = new Set<string>();
+    const timer = setInterval(() => show(0, `Checking: ${[...running].join(", ")}`), redrawMs);
+    return run(running).finally(() => clearInterval(timer));
   });
   if (console.json) await printJson(console, report);
   else if (console.quiet) {
@@ -99,38 +92,30 @@ async function printReport(console: Console, report: Report, fixCommand: string 
       });
       return all.length > maxShown ? [...shown, `  ${all.length - maxShown} more of ${check}: see --json`] : shown;
     });
-    if (passed.length > 0) lines.push(hang(renderMark(console.color, "ok"), passed.join(", "), console.columns));
+    if (passed.length > 0) lines.push(renderMarked(console, "ok", passed.join(", ")));
     await console.write(`${[title, ...lines].join("\n")}\n`);
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
   if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
-    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand, console.columns)}\n`);
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
   }
 }
 
-function renderFinding({ color, columns }: Console, finding: ReportedFinding, withRemedy: boolean): string[] {
+function renderFinding(console: Console, finding: ReportedFinding, withRemedy: boolean): string[] {
   const { check, severity, message, remedy, fixed } = finding;
-  const mark = renderMark(color, fixed ? "ok" : severity);
-  const line = hang(mark, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`, columns);
-  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy, columns)];
+  const text = `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`;
+  const line = renderMarked(console, fixed ? "ok" : severity, text);
+  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy)];
 }
 
-function renderMark(color: boolean, state: keyof typeof marks): string {
-  return `  ${color ? `\u001b[${colors[state]}m${marks[state]}\u001b[39m` : marks[state]} `;
+function renderMarked(console: Console, state: keyof typeof marks, text: string): string {
+  const [color, mark] = marks[state];
+  const shown = console.color ? `\u001b[${color}m${mark}\u001b[39m` : mark;
+  return `  ${shown} ${fitLines(console, `    ${text}`).trimStart()}`;
 }
 
-function renderRemedy(remedy: string, columns: number | undefined): string {
-  const text = escapeControls(remedy);
-  // A command stays on one line, so that it can be pasted.
-  return hang("    > ", text, commands.test(text) ? undefined : columns);
-}
-
-/** Wraps a text behind a mark, whose colour is not counted. Further lines are indented by the mark's width. */
-function hang(mark: string, text: string, columns: number | undefined): string {
-  const width = Bun.stringWidth(mark);
-  const lines = columns === undefined ? [text] : wrapWords(text, Math.min(columns, maxWidth) - width);
-  return mark + lines.join(`\n${" ".repeat(width)}`);
-}
+/** A remedy stays on one line, so that a command can be pasted. */
+const renderRemedy = (remedy: string) => `    > ${escapeControls(remedy)}`;
 
 function summarize({ findings, checked }: Report): string {
   const left = findings.filter(({ fixed }) => !fixed);

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, refuseStandby } from "../../config/data-dir.ts";
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
@@ -9,16 +9,17 @@ import { describeKeptWals } from "../../db/local/kept-wal.ts";
 import { compareMigrations, readApplied, restoreMarker, restoreRunning } from "../../db/migrate.ts";
 import { notFound } from "../../errors.ts";
 import { countOf, type Finding, type Findings, finding } from "../finding.ts";
-import { type DatabaseReader, describeDamage, findFileFault, openFileReader, openServerReader } from "./reader.ts";
+import { type DatabaseReader, describeDamage, openFileReader, openServerReader } from "./reader.ts";
 
 const maxFaults = 100;
 const pageRows = 500;
-const firstRow = "-9223372036854775808";
+
+type Query = DatabaseReader["query"];
 
 interface DatabaseCheckOptions {
   command: CommandLine;
   isQuick: boolean;
-  step(check: string, work: () => Findings): Promise<void>;
+  step(check: string, work: () => Findings): Promise<Finding[]>;
 }
 
 /**
@@ -27,83 +28,62 @@ interface DatabaseCheckOptions {
  */
 export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<boolean> {
   const reader = await (config.databaseUrl === undefined ? openFile(config, options) : openServerReader(config));
-  if (reader === null) return false;
-  try {
-    return await checkContents(reader, nameDatabase(config), options);
-  } finally {
-    await reader.close();
-  }
+  return reader !== null && checkContents(reader, nameDatabase(config), options).finally(reader.close);
 }
 
 async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOptions): Promise<DatabaseReader | null> {
   const path = databaseFile(dataDir);
-  if (!existsSync(path)) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) {
     refuseStandby(dataDir);
     const remedy = `Name its directory with --data-dir or BODEGA_DATA_DIR, or create a store: ${command("init")}`;
     throw notFound("database", undefined, { in: dataDir, remedy });
   }
   let reader: DatabaseReader | null = null;
   await step("file", async function* () {
-    let fault = findFileFault(path);
+    let fault = stats.isDirectory() ? "is a directory" : stats.size === 0 ? "is empty: 0 bytes" : null;
     try {
-      if (fault === undefined) reader = await openFileReader(path);
+      if (fault === null) reader = await openFileReader(path);
     } catch (error) {
-      fault = `${path} cannot be opened: ${damageOf(error)}.`;
+      fault = `cannot be opened: ${describeDamage(error)}`;
     }
-    if (fault !== undefined) yield finding("error", path, fault, damageRemedy("file", command));
+    if (fault !== null) yield finding("error", path, `${path} ${fault}.`, damageRemedy("file", command));
     else yield* describeKeptWals(path).map(({ kept, message, remedy }) => finding("error", kept, message, remedy));
   });
   return reader;
 }
 
-function damageOf(error: unknown): string {
-  const damage = describeDamage(error);
-  if (damage === undefined) throw error;
-  return damage;
-}
-
 async function checkContents(reader: DatabaseReader, name: string, options: DatabaseCheckOptions): Promise<boolean> {
   const { step, command, isQuick } = options;
   const { query, kind } = reader;
-  let isReadable = true;
-  let isUsable = false;
-  const damaged = (message: string) => {
-    isReadable = false;
-    return finding("error", name, message, damageRemedy(kind, command));
-  };
+  const damaged = (message: string) => finding("error", name, message, damageRemedy(kind, command));
   const check = (id: string, work: () => Findings) =>
     step(id, async function* () {
       try {
         yield* work();
       } catch (error) {
-        yield damaged(`The database cannot be read: ${damageOf(error)}.`);
+        yield damaged(`The database cannot be read: ${describeDamage(error)}.`);
       }
     });
-  if (!isQuick && kind === "file") {
-    await check("text", async function* () {
-      for await (const fault of checkTexts(query, command)) {
-        isReadable = false;
-        yield fault;
-      }
-    });
-  }
   if (!isQuick) {
-    await check("integrity", async function* () {
+    const texts = kind === "file" ? await check("text", () => checkTexts(query, command)) : [];
+    const damages = await check("integrity", async function* () {
       for (const row of await query(`PRAGMA integrity_check(${maxFaults})`)) {
         const fault = String(row[0]).replace(/^\*\*\* in database main \*\*\*\s*/, "");
         if (fault !== "ok") yield damaged(`The database is damaged: ${fault.replaceAll("\n", "; ")}.`);
       }
     });
     await check("references", () => checkReferences(query, command));
+    if (texts.length + damages.length > 0) return false;
   }
-  if (!isReadable) return false;
+  let isUsable = false;
   await check("schema", async function* () {
     isUsable = yield* checkSchema(query, command);
   });
   return isUsable;
 }
 
-async function* checkReferences(query: DatabaseReader["query"], command: CommandLine): AsyncGenerator<Finding> {
+async function* checkReferences(query: Query, command: CommandLine): AsyncGenerator<Finding> {
   const rows = await query(`SELECT "table", parent, count(*), min(rowid) FROM pragma_foreign_key_check
     GROUP BY "table", parent ORDER BY 1, 2`);
   for (const [table, parent, found, first] of rows.map((row) => Array.from(row))) {
@@ -119,21 +99,17 @@ async function* checkReferences(query: DatabaseReader["query"], command: Command
  * Finds tables with a text that is not UTF-8. A fault in the schema is the only finding, because the other checks need
  * its names.
  */
-async function* checkTexts(query: DatabaseReader["query"], command: CommandLine): AsyncGenerator<Finding> {
+async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<Finding> {
   const describe = (table: string) => {
     const message = `Table ${table} has a text that is not UTF-8: the disk or another program has changed it. A server that reads it ends.`;
     return finding("error", table, message, damageRemedy("file", command));
   };
-  if (await hasBadText(query, { table: "sqlite_schema", columns: ["name", "tbl_name", "sql"], hasRowid: true })) {
-    return yield describe("sqlite_schema");
-  }
+  if (await hasBadText(query, "sqlite_schema", "name,tbl_name,sql", true)) return yield describe("sqlite_schema");
   const tables = await query(`SELECT t.name, t.wr, group_concat('"' || c.name || '"') FILTER (WHERE c.hidden <> 1)
     FROM pragma_table_list AS t, pragma_table_xinfo(t.name) AS c
     WHERE t.schema = 'main' AND t.type IN ('table', 'shadow') AND t.name NOT LIKE 'sqlite_schema' GROUP BY t.name`);
-  for (const [name, isKeyed, names] of tables.map((row) => Array.from(row))) {
-    const table = String(name);
-    const columns = String(names).split(",");
-    if (await hasBadText(query, { table, columns, hasRowid: !isKeyed })) yield describe(table);
+  for (const [name, isKeyed, columns] of tables.map((row) => Array.from(row))) {
+    if (await hasBadText(query, String(name), String(columns), !isKeyed)) yield describe(String(name));
   }
 }
 
@@ -141,26 +117,23 @@ async function* checkTexts(query: DatabaseReader["query"], command: CommandLine)
  * Reads texts as bytes, because the engine ends the process when it returns one that is not UTF-8. Reads pages; a table
  * without row numbers is read at once.
  */
-async function hasBadText(
-  query: DatabaseReader["query"],
-  { table, columns, hasRowid }: { table: string; columns: string[]; hasRowid: boolean },
-): Promise<boolean> {
-  const texts = columns.map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);
-  const select = `SELECT cast(concat_ws(char(10), ${texts}) AS BLOB)${hasRowid ? ", cast(rowid AS TEXT)" : ""}
+async function hasBadText(query: Query, table: string, columns: string, hasRowid: boolean): Promise<boolean> {
+  const texts = columns.split(",").map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);
+  const select = `SELECT cast(concat_ws(char(10), ${texts}) AS BLOB)${hasRowid ? ", cast(rowid AS REAL)" : ""}
     FROM "${table.replaceAll('"', '""')}"`;
-  for (let last = firstRow; ; ) {
+  for (let last = Number.MIN_SAFE_INTEGER; ; ) {
     const page = hasRowid ? ` WHERE rowid > ${last} ORDER BY rowid LIMIT ${pageRows}` : "";
     const rows = await query(select + page);
     if (rows.some((row) => !isUtf8(row[0] as ArrayBuffer))) return true;
-    const next = String(rows.at(-1)?.[1]);
+    const next = Number(rows.at(-1)?.[1]);
     // In a damaged table, row numbers may decrease.
-    if (!hasRowid || rows.length < pageRows || BigInt(next) <= BigInt(last)) return false;
+    if (rows.length < pageRows || !(next > last)) return false;
     last = next;
   }
 }
 
 /** Yields the faults of the schema, and returns whether this program can use it. */
-async function* checkSchema(query: DatabaseReader["query"], command: CommandLine): AsyncGenerator<Finding, boolean> {
+async function* checkSchema(query: Query, command: CommandLine): AsyncGenerator<Finding, boolean> {
   const objects = (await query(selectSchema)).map((row) => toSchemaObject(Array.from(row)));
   if (objects.some(({ name }) => name === restoreMarker)) {
     const { message, remedy = "" } = restoreRunning();
@@ -177,14 +150,10 @@ async function* checkSchema(query: DatabaseReader["query"], command: CommandLine
     yield finding("error", table, message, remedy);
     return false;
   }
-  const restore = `or restore a backup with: ${command("db restore BACKUP")}`;
-  for (const name of newer.slice(0, 1)) {
-    const message = `A newer version of this program migrated the database (${name}).`;
-    yield finding("error", name, message, `Run that version, ${restore}`);
-  }
-  for (const name of altered) {
-    const message = `Migration ${name} was applied to the database in another form than this program has.`;
-    yield finding("error", name, message, `Run the version that applied it, ${restore}`);
+  const restore = command("db restore BACKUP");
+  for (const name of [...newer.slice(0, 1), ...altered]) {
+    const message = `Another version of this program migrated the database (${name}).`;
+    yield finding("error", name, message, `Run that version, or restore a backup with: ${restore}`);
   }
   for (const { name } of pending.slice(0, 1)) {
     const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${name} on. Until then, other commands fail.`;
@@ -192,7 +161,7 @@ async function* checkSchema(query: DatabaseReader["query"], command: CommandLine
     yield finding("error", name, message, command("db migrate"));
   }
   if (newer.length === 0 && applied.size > 0 && isWithoutGaps(applied)) {
-    for (const fault of await compareSchema(objects, applied)) yield describeFault(fault, command);
+    yield* (await compareSchema(objects, applied)).map((fault) => describeFault(fault, restore));
   }
   return pending.length + newer.length + altered.length === 0;
 }
@@ -203,12 +172,10 @@ const faults = {
   foreign: "was not created by a migration",
 };
 
-function describeFault({ kind, object }: SchemaFault, command: CommandLine): Finding {
+function describeFault({ kind, object }: SchemaFault, restore: string): Finding {
   const { type, name } = object;
   const message = `The ${nameObject(object)} ${faults[kind]}.`;
-  if (kind !== "foreign") {
-    return finding("error", name, message, `Restore the last backup with: ${command("db restore BACKUP")}`);
-  }
+  if (kind !== "foreign") return finding("error", name, message, `Restore the last backup with: ${restore}`);
   const remedy = `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`;
   // A foreign trigger can change data.
   return finding(type === "trigger" ? "error" : "warning", name, message, remedy);

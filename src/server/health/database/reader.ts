@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { Row } from "@libsql/core/api";
 import { openConfiguredDatabase } from "../../admin/open-database.ts";
 import { copyClientOf } from "../../backup/copy/tables.ts";
@@ -10,7 +9,6 @@ import { restrictFileModes } from "../../db/local/file-modes.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { lockShared } from "../../db/local/open-file-lock.ts";
 import { AppError } from "../../errors.ts";
-import { attempt } from "../../values/attempt.ts";
 
 const readOnly = { readOnly: true, keepFormat: true, busyTimeoutMs: 5000, cacheKiB: 32 * 1024 };
 
@@ -26,21 +24,20 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   const openLock = await lockShared(path);
   const readers = new FileLock(libsql, `${path}-readers`);
   const restoreModes = restrictFileModes(path, true);
-  const unlock = () => {
+  let connection: Connection | undefined;
+  const close = async () => {
+    connection?.close();
+    restoreModes();
     readers.close();
     openLock.close();
   };
   try {
     while (!readers.tryShared()) await Bun.sleep(10);
-    const connection = new Connection(libsql, path, readOnly);
-    const close = async () => {
-      connection.close();
-      restoreModes();
-      unlock();
-    };
-    return { kind: "file", query: async (sql) => connection.run(sql).rows, close };
+    const open = new Connection(libsql, path, readOnly);
+    connection = open;
+    return { kind: "file", query: async (sql) => open.run(sql).rows, close };
   } catch (error) {
-    unlock();
+    await close();
     throw error;
   }
 }
@@ -59,19 +56,11 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
   return { kind: "server", query, close: () => db.close() };
 }
 
-/** Returns why a file cannot be a database, without opening it; undefined if it can be one. */
-export function findFileFault(path: string): string | undefined {
-  const stats = attempt(() => statSync(path));
-  if (!stats?.isFile()) return `${path} is ${stats?.isDirectory() ? "a directory" : "not a file that can be read"}.`;
-  return stats.size === 0 ? `${path} is empty: 0 bytes.` : undefined;
-}
-
 const damageCodes = /^SQLITE_(?:CORRUPT|NOTADB|IOERR|CANTOPEN|SCHEMA|ERROR|MISMATCH|FORMAT)/;
 
-/** Returns the reason if an error shows a damaged database; undefined for others, such as a lock or the network. */
-export function describeDamage(error: unknown): string | undefined {
-  const code = sqliteCodeOf(error);
-  if (code === undefined || !damageCodes.test(code)) return undefined;
+/** Returns the reason if an error shows a damaged database. Throws others, such as a lock or the network. */
+export function describeDamage(error: unknown): string {
+  if (!damageCodes.test(sqliteCodeOf(error) ?? "")) throw error;
   const source = error instanceof AppError && error.cause instanceof Error ? error.cause : (error as Error);
   const text = source.message.split("\n")[0] ?? "";
   return text.replace(/^(?:SQLITE_\w+: |SQLite error: |SqliteError: )+/, "").replace(/\.$/, "");

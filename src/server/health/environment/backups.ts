@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { backupsFolder, readLast, restoreTestPlace } from "../../backup/location.ts";
-import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { get, statement } from "../../db/statement.ts";
@@ -20,43 +19,36 @@ const day = 86_400_000;
 const maxTestAgeMs = 3 * day;
 
 // A libSQL database has one audit log, but a directory of backups on each machine that made some.
-const place = sql<string | null>`json_extract(details, '$.backup')`;
-const isBackedUp = and(eq(auditLog.event, "database.backed_up"), isNull(auditLog.code));
-const selectLast = statement((q) =>
-  q.select({ at: auditLog.at, place }).from(auditLog).where(isBackedUp).orderBy(desc(auditLog.seq)).limit(1),
-);
-const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
+const selectLast = statement<{ begun_at: string; at: string | null; place: string }>(sql`
+  select coalesce((select at from ${auditLog} order by seq limit 1), '') as begun_at, max(seq), at,
+    coalesce(details ->> '$.backup', '') as place
+  from ${auditLog} where event = 'database.backed_up' and code is null`);
 
 /** Checks that there is a recent backup, that its file exists, and that the last attempt succeeded. */
 export async function* checkBackups({ ctx, now, config, command }: StoreSubject): AsyncGenerator<Finding> {
-  const { dataDir, backupTo, backupEveryMs: everyMs } = config;
+  const { dataDir, databaseUrl, backupTo, backupEveryMs: everyMs } = config;
   const subject = backupTo ?? backupsFolder(dataDir);
   const overdue = everyMs ? "error" : "warning";
-  const describe = (message: string, severity: Severity = overdue) =>
-    finding(severity, subject, message, command("db backup"));
-  const { last_failure: failure } = readLast(dataDir, "backup");
-  if (failure !== null) yield describe(`The last backup failed at ${failure.at}: ${failure.message}`);
   const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
   const advice = everyMs
     ? `The server should make one every ${formatDuration(everyMs)}. Check that it runs, and read its log.`
     : "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
-  const last = await get(ctx.db, selectLast);
-  if (last === undefined) {
-    const first = await get(ctx.db, selectFirst);
-    const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
-    return yield describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue);
+  const describe = (message: string, severity: Severity = overdue) =>
+    finding(severity, subject, message, command("db backup"));
+  const { last_failure: failure } = readLast(dataDir, "backup");
+  if (failure !== null) yield describe(`The last backup failed at ${failure.at}: ${failure.message}`);
+  const { begun_at, at, place } = (await get(ctx.db, selectLast)) ?? { begun_at: "", at: null, place: "" };
+  if (at === null) {
+    const isOld = now() - Date.parse(begun_at) >= (everyMs ? maxAgeMs : day);
+    return yield describe(`There is no backup of this database. ${advice}`, isOld ? overdue : "note");
   }
-  const ageMs = now() - Date.parse(last.at);
+  const ageMs = now() - Date.parse(at);
   const age = formatDuration(ageMs);
-  if (isMissing(last.place, config)) {
-    yield describe(`The last backup, made ${age} ago, is no longer at ${last.place}.`, "warning");
+  // Object storage is not checked, and a backup of a libSQL database may be on another machine.
+  const isHere = databaseUrl === undefined && isAbsolute(place);
+  if (isHere && !attempt(() => statSync(place).size)) {
+    yield describe(`The last backup, made ${age} ago, is no longer at ${place}.`, "warning");
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
-}
-
-/** Object storage is not checked, and a backup of a libSQL database may be on another machine. */
-function isMissing(path: string | null, { databaseUrl }: Config): boolean {
-  if (databaseUrl !== undefined || path === null || !isAbsolute(path)) return false;
-  return !attempt(() => statSync(path).size);
 }
 
 /** A slow place causes a larger lag than usual, but less than this. */
@@ -93,8 +85,7 @@ export async function* checkRestoreTest({ config, now, command }: CheckSubject):
   const again = command(`db test-restore ${quoteWord(place)}`);
   if (failure === null) {
     const message = `The server tests a restore once a day. ${success}.`;
-    yield finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again);
-    return;
+    return yield finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again);
   }
   yield finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, again);
 }
@@ -106,8 +97,7 @@ export async function* checkStandby({ config, now, timeoutMs, command }: CheckSu
   if (!(await isServerRunning(config.dataDir))) {
     const age = state && formatDuration(now() - Date.parse(state.at));
     const message = `No standby runs on ${config.dataDir}: ${age ? `its copy is ${age} old` : "it has no copy yet"}.`;
-    yield finding("error", place, message, command(`standby --from ${quoteWord(place)}`));
-    return;
+    return yield finding("error", place, message, command(`standby --from ${quoteWord(place)}`));
   }
   const tls = { rejectUnauthorized: false };
   const reply = await fetch(`${url}/health/ready`, { tls, signal: AbortSignal.timeout(timeoutMs) });

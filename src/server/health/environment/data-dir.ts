@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, existsSync, readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { backupsFolder } from "../../backup/location.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { largeWalBytes } from "../../db/local/checkpoint.ts";
 import { findClosed } from "../../db/local/file-modes.ts";
@@ -33,24 +34,23 @@ export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject
 
 /** Checks that no other account can access the files, and that they have one owner, who can write the database. */
 export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncGenerator<Finding> {
-  const [top, ...ofTop] = listDirectory(dataDir);
+  const files = [...listDirectory(dataDir, isPrivate), ...listDirectory(backupsFolder(dataDir), /./)];
+  const [top] = files;
   if (top === undefined) return;
-  const ofBackups = listDirectory(join(dataDir, "backups"));
-  for (const path of findClosed(databaseFile(dataDir))) {
-    const found = finding("error", path, `Its owner cannot read and write ${path}.`, `chmod 600 ${quoteWord(path)}`);
-    yield { ...found, fix: () => chmodSync(path, 0o600) };
-  }
-  const isOwn = ({ path }: typeof top) => isPrivate.test(basename(path));
-  for (const { path, stats, maxMode } of [top, ...ofTop.filter(isOwn), ...ofBackups]) {
-    if ((stats.mode & 0o777 & ~maxMode) === 0) continue;
-    const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
-    const message = `Other accounts of this machine can access ${path} (mode ${mode}).`;
-    const severity = basename(path).startsWith("secret.key") && stats.mode & 0o044 ? "error" : "warning";
-    const found = finding(severity, path, message, `chmod ${maxMode.toString(8)} ${quoteWord(path)}`);
-    yield { ...found, fix: () => chmodSync(path, stats.mode & maxMode) };
-  }
   const { uid: owner, gid } = top.stats;
-  for (const { path, stats } of [...ofTop, ...ofBackups]) {
+  const closed = findClosed(databaseFile(dataDir));
+  for (const { path, stats, maxMode } of files) {
+    const isClosed = closed.includes(path);
+    if (!isClosed && (stats.mode & 0o777 & ~maxMode) === 0) continue;
+    const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+    const open = `Other accounts of this machine can access ${path} (mode ${mode}).`;
+    const isSecret = basename(path).startsWith("secret.key") && stats.mode & 0o044;
+    const message = isClosed ? `Its owner cannot read and write ${path}.` : open;
+    const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
+    const found = finding(isClosed || isSecret ? "error" : "warning", path, message, remedy);
+    yield { ...found, fix: () => chmodSync(path, maxMode) };
+  }
+  for (const { path, stats } of files) {
     if (stats.uid === owner) continue;
     const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner}. The server may not be able to open it.`;
     yield finding("warning", path, message, `chown ${owner}:${gid} ${quoteWord(path)}`);
@@ -58,14 +58,14 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
 }
 
 /** Lists a directory and its files with their greatest modes; nothing if there is no such directory. */
-function listDirectory(dir: string) {
+function listDirectory(dir: string, isPrivate: RegExp) {
   const stats = attempt(() => statSync(dir));
   if (!stats?.isDirectory()) return [];
   // `directory` reports one that cannot be read.
   const files = (attempt(() => readdirSync(dir)) ?? []).flatMap((name) => {
     const path = join(dir, name);
     const stats = attempt(() => statSync(path));
-    return stats && !stats.isDirectory() ? [{ path, stats, maxMode: 0o600 }] : [];
+    return stats && !stats.isDirectory() ? [{ path, stats, maxMode: isPrivate.test(name) ? 0o600 : 0o777 }] : [];
   });
   return [{ path: dir, stats, maxMode: 0o700 }, ...files];
 }
@@ -100,24 +100,22 @@ export function* describeDisk(
   { bytes, isContainer }: { bytes: number; isContainer: boolean },
 ): Generator<Finding> {
   const lost = "all data is lost when the machine or the container restarts";
-  const reasons = [
-    networks[type] && `a network file system (${networks[type]}), on which the locks of the database are not reliable`,
-    type === tmpfs && `a file system in memory (tmpfs): ${lost}`,
-    type === overlay && isContainer && `the own layer of its container, not on a volume: ${lost}`,
-  ];
+  const reason =
+    (networks[type] &&
+      `a network file system (${networks[type]}), on which the locks of the database are not reliable`) ||
+    (type === tmpfs && `a file system in memory (tmpfs): ${lost}`) ||
+    (type === overlay && isContainer && `the own layer of its container, not on a volume: ${lost}`);
   const toDisk = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
-  for (const reason of reasons) {
-    if (reason) yield finding("warning", dir, `${dir} is on ${reason}.`, toDisk);
-  }
-  const [free, total] = [bavail * bsize, blocks * bsize];
+  if (reason) yield finding("warning", dir, `${dir} is on ${reason}.`, toDisk);
+  const free = bavail * bsize;
   const wanted = GiB + 2 * bytes;
-  const isFull = free < minFreeBytes;
   // Some file systems report no blocks.
-  if (blocks === 0 || !(isFull || free < wanted)) return;
+  if (blocks === 0 || free >= wanted) return;
+  const isFull = free < minFreeBytes;
   const consequence = isFull
     ? "When it is full, the server cannot write."
     : `A database of ${formatBytes(bytes)} needs ${formatBytes(wanted)} for its WAL and a backup.`;
-  const message = `${formatBytes(free)} (${Math.floor((free / total) * 100)} %) are free on the disk of ${dir}. ${consequence}`;
+  const message = `${formatBytes(free)} (${Math.floor((bavail / blocks) * 100)} %) are free on the disk of ${dir}. ${consequence}`;
   const remedy = `du -xh --max-depth=2 ${quoteWord(dir)} | sort -h | tail`;
   yield finding(isFull ? "error" : "warning", dir, message, remedy);
 }

@@ -19,8 +19,7 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
   if (url === undefined) {
     const message = "No public URL is set, so the URL and a proxy in front of the server cannot be checked.";
     const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com or pass --public-url.";
-    yield finding("note", "BODEGA_PUBLIC_URL", message, remedy);
-    return;
+    return yield finding("note", "BODEGA_PUBLIC_URL", message, remedy);
   }
   const call = await callPublicUrl(url, subject);
   const { reply, arrival, expiresAt } = call;
@@ -32,73 +31,68 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
     yield finding("warning", url, message, remedy);
   }
   const leftMs = expiresAt - subject.now();
-  if (reply !== null && leftMs < expiryWarningDays * dayMs) {
+  if (reply instanceof Response && leftMs < expiryWarningDays * dayMs) {
     const message = `The certificate at ${url} expires in ${formatDuration(leftMs)}, on ${toTimestamp(expiresAt)}.`;
     yield finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
   }
   if (arrival !== null) yield* checkArrival(trustedProxies, url, arrival);
 }
 
-/** Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. */
+/**
+ * Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. `reply` may be the
+ * reason why there is none: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`.
+ */
 async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   const requestId = `doctor-${randomUUID()}`;
-  /** `target` is where a redirect leads. `requestId` is from Bodega's envelope, null if another program replied. */
-  let reply: { status: number; target: string | null; requestId: string | null } | null = null;
-  /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
-  let fault: string | null = null;
   let expiresAt = Number.NaN;
-  try {
-    const response = await fetch(`${url}/health/live`, {
-      headers: { "x-request-id": requestId, "x-forwarded-for": forgedHop },
-      redirect: "manual",
-      signal: AbortSignal.timeout(timeoutMs),
-      tls: {
-        checkServerIdentity(host: string, certificate: PeerCertificate) {
-          expiresAt = Date.parse(certificate.valid_to);
-          return checkServerIdentity(host, certificate);
-        },
+  const reply = await fetch(`${url}/health/live`, {
+    headers: { "x-request-id": requestId, "x-forwarded-for": forgedHop },
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+    tls: {
+      checkServerIdentity(host: string, certificate: PeerCertificate) {
+        expiresAt = Date.parse(certificate.valid_to);
+        return checkServerIdentity(host, certificate);
       },
-    });
-    const body = (await response.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
-    const isOurs = typeof body?.request_id === "string" && body.data !== undefined;
-    const { status, headers } = response;
-    const target = status >= 300 && status < 400 ? headers.get("location") : null;
-    reply = { status, target, requestId: isOurs ? String(body.request_id) : null };
-  } catch (error) {
-    const { name, code } = error as { name?: string; code?: unknown };
-    fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
-  }
+    },
+  }).catch(({ name, code }) => (name === "TimeoutError" ? "TIMEOUT" : String(code ?? name)));
+  const json: unknown = reply instanceof Response ? await reply.json().catch(() => null) : null;
+  const body = json as { request_id?: unknown; data?: unknown } | null;
+  /** From Bodega's envelope; undefined if another program replied. */
+  const answered = body?.data === undefined ? undefined : body.request_id;
   const found = await requestServer(config.dataDir, `/requests?id=${requestId}`);
   const arrival = found?.ok ? ((await found.json()) as RecentRequest) : null;
-  return { requestId, reply, fault, expiresAt, arrival, isRunning: found !== null };
+  return { requestId, reply, answered, expiresAt, arrival, isRunning: found !== null };
 }
 
-const otherFault = [/./, "does not answer", "Start the proxy in front of the server"] as const;
 const toCertificate =
   "Let the proxy or --tls-cert present one with its whole chain (fullchain.pem), name your own authority in NODE_EXTRA_CA_CERTS";
 const faults = [
   [/TIMEOUT/, "does not answer in time", "Open its port in firewall and router"],
   [/ENOTFOUND|EAI_AGAIN/, "has no DNS record", "Add one that leads to this machine"],
   [/CERT|TLS|SSL|SIGNATURE/, "has no valid certificate", toCertificate],
+  [/./, "does not answer", "Start the proxy in front of the server"],
 ] as const;
 
 type PublicCall = Awaited<ReturnType<typeof callPublicUrl>>;
 
 function* describeCall(url: string, call: PublicCall): Generator<Finding> {
-  const { requestId, reply, fault, arrival, isRunning } = call;
-  if (fault !== null) {
+  const { requestId, reply, answered, arrival, isRunning } = call;
+  if (typeof reply === "string") {
     // The check of the server reports that none runs.
-    if (!isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault)) return;
-    const [, reason, remedy] = faults.find(([codes]) => codes.test(fault)) ?? otherFault;
-    yield finding("error", url, `${url} ${reason} (${fault}).`, `${remedy}, ${orCorrectUrl}.`);
-  } else if (reply?.target) {
-    const target = URL.parse(reply.target, url)?.origin ?? reply.target;
+    if (!isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(reply)) return;
+    const [, reason, remedy] = faults.find(([codes]) => codes.test(reply)) ?? faults[3];
+    return yield finding("error", url, `${url} ${reason} (${reply}).`, `${remedy}, ${orCorrectUrl}.`);
+  }
+  const location = reply.status >= 300 && reply.status < 400 ? reply.headers.get("location") : null;
+  if (location) {
+    const target = URL.parse(location, url)?.origin ?? location;
     const message = `${url} redirects to ${target}. API requests with a body fail.`;
     yield finding("error", url, message, `Use --public-url ${target}`);
-  } else if (reply?.requestId === null) {
+  } else if (answered === undefined) {
     const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;
     yield finding("error", url, `${url} is not answered by Bodega (HTTP ${reply.status}).`, remedy);
-  } else if (arrival === null && isRunning && reply?.requestId === requestId) {
+  } else if (arrival === null && isRunning && answered === requestId) {
     const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
     yield finding("warning", url, `${url} is answered by a Bodega server with another data directory.`, remedy);
   }
@@ -111,13 +105,13 @@ export const forgedHop = "192.0.2.123";
 export function* checkArrival(trusted: readonly string[], url: string, arrival: RecentRequest): Generator<Finding> {
   const { client, forwarded, host, protocol } = arrival;
   if (arrival.peer === null) return;
-  const peer = normalizeAddress(arrival.peer);
+  // Sockets of both families report IPv4 as `::ffff:192.0.2.7`.
+  const peer = ipaddr.process(arrival.peer).toString();
   if (client === forgedHop) {
     const message = `Clients can forge their IP address: ${peer} passes on X-Forwarded-For as they send it.`;
     const remedy =
       "Let the proxy add the client's address (docs/PROXIES.md), and trust only proxies (--trusted-proxy).";
-    yield finding("error", peer, message, remedy);
-    return;
+    return yield finding("error", peer, message, remedy);
   }
   const { "x-forwarded-for": hops, ...others } = forwarded;
   const isSameHost = host === null || host === new URL(url).host;
@@ -126,19 +120,14 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
   if (isWithoutProxy) return;
   if (hops === undefined) {
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
-    yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
-    return;
+    return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
   // The proxy wrote the last hop. If it is on this machine, both addresses are the same, so the options decide.
-  const isOwnAddress = normalizeAddress(hops.split(",").at(-1)?.trim() ?? "") === peer;
+  const last = hops.split(",").at(-1)?.trim() ?? "";
+  const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;
   const range = `${peer}/${peer.includes(":") ? 128 : 32}`;
   const message = `The proxy at ${peer} is not trusted, so all clients share one rate limit.`;
   const setting = `BODEGA_TRUSTED_PROXY=${[...trusted, range].join(",")}`;
   yield finding("error", peer, message, `Start the server with --trusted-proxy ${range} (${setting}).`);
-}
-
-/** Removes the prefix with which dual-stack sockets report IPv4: `::ffff:192.0.2.7`. */
-function normalizeAddress(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }

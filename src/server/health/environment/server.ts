@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { envFilePath, findUnknownSettings } from "../../config/environment.ts";
@@ -10,15 +10,11 @@ import { AppError, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { readServerStatus } from "../../monitoring/listeners.ts";
-import type { ServerStatus } from "../../monitoring/read-status.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { attempt } from "../../values/attempt.ts";
 import { formatDuration } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding, type StoreSubject } from "../finding.ts";
-
-/** The part of a `ServerStatus` that all versions have. */
-type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
 
 /** Checks that a server runs, is ready with all workers, has this program's version, and has read its settings. */
 export async function* checkServer(subject: CheckSubject): AsyncGenerator<Finding> {
@@ -27,16 +23,15 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
   // The servers of a libSQL database may be on other machines.
   if (databaseUrl !== undefined) return;
   if (!(await isServerRunning(dataDir))) {
-    yield finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"));
-    return;
+    return yield finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"));
   }
-  const status = (await readServerStatus(dataDir, timeoutMs)) as Status | null;
+  const status = await readServerStatus(dataDir, timeoutMs);
   if (status === null) {
     const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
-    yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
-    return;
+    return yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
   }
-  const { version, pid, workers, started_at, processes = [] } = status;
+  // Another version may lack the last ones.
+  const { version, pid, workers, started_at = "", processes = [] } = status;
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {
     const message = `${silent} of ${workers} workers of the server (process ${pid}) do not answer. It replaces one that hangs or ends.`;
@@ -54,7 +49,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
   }
   const settings = envFilePath(dataDir);
   const changedAt = statSync(settings, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (started_at !== undefined && changedAt > Date.parse(started_at)) {
+  if (changedAt > Date.parse(started_at)) {
     const message = `${settings} was changed after the server started.`;
     yield finding("warning", settings, message, "Restart the server, which reads it only when it starts.");
   }
@@ -104,9 +99,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
     if (ctx !== null && (await get(ctx.db, selectFingerprint)) !== undefined) ctx.vault.fingerprint();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const isMissing = config.secret === undefined && !existsSync(path);
-    const fault = error.kind === "wrongState" ? `${source} is not the secret key of this database.` : error.message;
-    const message = `${isMissing ? `${path} is missing.` : fault} Without the right key, two-factor sign-in, queued mail, webhooks and notifications do not work.`;
+    const message = `Two-factor sign-in, queued mail, webhooks and notifications do not work. ${error.message}`;
     const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
     yield finding("error", source, message, remedy);
   }
@@ -122,8 +115,7 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
   if (url === undefined) {
     const message = "No mail server is configured, so reset codes and notices are not sent.";
     const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${dataDir}/bodega.env, or run: ${command("init")}`;
-    yield finding("warning", "BODEGA_SMTP_URL", message, remedy);
-    return;
+    return yield finding("warning", "BODEGA_SMTP_URL", message, remedy);
   }
   const { hostname, host } = new URL(url);
   // The mail client is loaded only if there is a mail server.

@@ -30,8 +30,7 @@ const selectOwnerless = statement<{ namespace: string }>(sql`
 export async function* checkStores({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
   const stores = await all(ctx.db, selectStores, { tenantId: tenant?.id ?? null });
   if (stores.length === 0) yield finding("note", "stores", "No store exists yet.", command("tenant create demo"));
-  for (const { namespace, status } of stores) {
-    if (status !== "suspended") continue;
+  for (const { namespace } of stores.filter(({ status }) => status === "suspended")) {
     const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
     yield { ...finding("note", namespace, message, command(`tenant resume ${namespace}`)), namespace };
   }
@@ -100,13 +99,12 @@ const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sq
 
 export const checkWebhooks = (subject: StoreSubject) =>
   findInStores(subject, selectFailing, (row) => {
-    const { webhook_id: id, namespace, url, failed } = row;
+    const { webhook_id: id, namespace, failed } = row;
     // The path of a URL may be a secret.
-    const host = new URL(url).host;
-    const message = `Webhook ${id} of store ${namespace} (${host}): ${describeQueue(row, "delivery", subject.now())}`;
-    const next =
-      failed > 0 ? `replay -n ${namespace} ${id} --failed` : `deliveries -n ${namespace} ${id} --status waiting`;
-    return finding("warning", id, message, subject.command(`webhook ${next}`));
+    const name = `Webhook ${id} of store ${namespace} (${new URL(row.url).host})`;
+    const [verb, flag] = failed > 0 ? ["replay", "--failed"] : ["deliveries", "--status waiting"];
+    const next = subject.command(`webhook ${verb} -n ${namespace} ${id} ${flag}`);
+    return finding("warning", id, `${name}: ${describeQueue(row, "delivery", subject.now())}`, next);
   });
 
 const expiresSoonMs = 30 * 86_400_000;
@@ -123,30 +121,28 @@ const selectKeys = statement<Key>(sql`
   order by t.namespace, k.id`);
 
 export const checkKeys = (subject: StoreSubject) =>
-  findInStores(subject, selectKeys, (key) => {
-    const name = `Key ${key.app_id} (${key.name}) of store ${key.namespace}`;
-    const faults = Array.from(describeKey(key, subject));
-    return faults.map(([fault, remedy]) => finding("warning", key.app_id, `${name} ${fault}`, remedy));
-  });
+  findInStores(subject, selectKeys, (key) => Array.from(describeKey(key, subject)));
 
-function* describeKey(key: Key, { command, now }: StoreSubject): Generator<[fault: string, remedy: string]> {
-  const { app_id, expires_at, enforce_origins, origins, scopes } = key;
-  const left = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - now();
+function* describeKey(key: Key, { command, now }: StoreSubject): Generator<Finding> {
+  const { app_id, name, namespace, expires_at, enforce_origins, origins, scopes } = key;
+  const warn = (fault: string, remedy: string) =>
+    finding("warning", app_id, `Key ${app_id} (${name}) of store ${namespace} ${fault}`, remedy);
+  const left = Date.parse(expires_at ?? "") - now();
   const extend = command(`key update ${app_id} --expires 90d`);
   if (left <= 0) {
     const revoke = command(`key revoke ${app_id} --yes`);
-    yield [`is published but expired ${formatDuration(left)} ago. Extend it, or revoke it with ${revoke}.`, extend];
-    return;
+    const ago = formatDuration(left);
+    return yield warn(`is published but expired ${ago} ago. Extend it, or revoke it with ${revoke}.`, extend);
   }
-  if (left <= expiresSoonMs) yield [`expires in ${formatDuration(left)}, on ${expires_at}.`, extend];
+  if (left <= expiresSoonMs) yield warn(`expires in ${formatDuration(left)}, on ${expires_at}.`, extend);
   if (enforce_origins && origins === 0) return;
   const serversOnly = command(`origin set ${app_id} --allow-no-origin`);
-  const acts = listVisitorActs(JSON.parse(scopes));
+  const acts = listVisitorActs(JSON.parse(scopes)).join(", ");
   const pages = enforce_origins ? "can be used by web pages" : "can be used from any website";
-  if (acts.length > 0) {
-    yield [`${pages}, whose visitors can read it and ${acts.join(", ")}. Give pages a storefront key.`, serversOnly];
+  if (acts !== "") {
+    yield warn(`${pages}, whose visitors can read it and ${acts}. Give pages a storefront key.`, serversOnly);
   } else if (!enforce_origins) {
     const websites = command(`origin set ${app_id} shop.example.com --allow-no-origin`);
-    yield [`${pages}. Allow only servers, or name the websites with ${websites}`, serversOnly];
+    yield warn(`${pages}. Allow only servers, or name the websites with ${websites}`, serversOnly);
   }
 }

@@ -55,9 +55,8 @@ export function recordCheck({ remedy = foreign, select, fix = setValue }: Compar
     const { ctx, tenant, command } = subject;
     const fixCommand = command(`doctor${tenant === null ? "" : ` -n ${tenant.namespace}`} --fix`);
     for (const row of await all(ctx.db, rows, { tenantId: tenant?.id ?? null })) {
-      const { record, field, found: is, expected: should, target } = row;
-      const namespace = row.namespace ?? undefined;
-      const where = namespace === undefined ? "" : ` in store ${namespace}`;
+      const { record, namespace, field, found: is, expected: should, target } = row;
+      const where = namespace === null ? "" : ` in store ${namespace}`;
       const message = `${field} of ${record}${where} is ${is ?? "null"} and should be ${should ?? "null"}.`;
       const values = { ...finding("error", record, message, remedy), namespace, field, is, should };
       yield target === null ? values : { ...values, remedy: fixCommand, fix: () => fix(subject, row) };
@@ -71,15 +70,10 @@ async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expec
   const names = ["tenant_id", ...Object.keys(key)];
   const values = [tenant_id, ...Object.values(key)];
   const isRow = names.map((name) => `${name} = ?`).join(" and ");
-  const update = {
-    sql: `update ${table} set ${field} = ? where ${isRow} and ${field} is ?`,
-    args: [expected, ...values, found],
-  };
-  const insert = {
-    sql: `insert or ignore into ${table} (${field}, ${names}) values (?${", ?".repeat(names.length)})`,
-    args: [expected, ...values],
-  };
-  for (const change of [update, insert]) if ((await ctx.db.execute(change)).rowsAffected > 0) return;
+  const update = `update ${table} set ${field} = ? where ${isRow} and ${field} is ?`;
+  const insert = `insert or ignore into ${table} (${field}, ${names}) values (?${", ?".repeat(names.length)})`;
+  if ((await ctx.db.execute({ sql: update, args: [expected, ...values, found] })).rowsAffected > 0) return;
+  if ((await ctx.db.execute({ sql: insert, args: [expected, ...values] })).rowsAffected > 0) return;
   throw new Error("another process has changed the record meanwhile");
 }
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { bind, param, run, statement } from "../../db/statement.ts";
+import { bind, param, statement } from "../../db/statement.ts";
 import { productJson, variantJson, variantViews } from "../../modules/catalogue/products/rendering.ts";
 import { products, productsToIndex, productVariants, staleSummaries } from "../../modules/catalogue/products/table.ts";
 import { media } from "../../modules/media/table.ts";
@@ -10,26 +10,20 @@ import { viewDays } from "../../modules/views/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
-const counted = sql`${orders} o join ${orderLines} l on l.order_id = o.id where l.is_counted and ${inScope("o")}`;
-
-/** SQL for items whose reserved stock differs from that of the orders that `isHolder` selects from `held`. */
-function wrongStock(table: typeof products | typeof productVariants, isHolder: SQL, target: SQL): SQL {
-  // An order with contradicting statuses may or may not reserve stock.
-  return sql`select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,
-      coalesce(h.pieces, 0) as expected, iif(h.is_doubtful, null, ${target}) as target
-    from ${table} i left join held h on ${isHolder} where i.reserved <> coalesce(h.pieces, 0) and ${inScope("i")}`;
-}
+/** SQL for items whose reserved stock differs from `held`. An order with contradicting statuses may reserve stock. */
+const wrongStock = (table: typeof products | typeof productVariants, ...key: string[]) => sql`
+  select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found, coalesce(h.pieces, 0) as expected,
+    iif(h.is_doubtful, null, ${rowOf(table, ...key)}) as target
+  from ${table} i left join held h on h.item = i.id where i.reserved <> coalesce(h.pieces, 0) and ${inScope("i")}`;
 
 export const reservedStock = recordCheck({
   remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
   select: sql`
     with held as (
-      select l.product_id, l.variant_id, max(not ${isCoherent("o")}) as is_doubtful,
-        sum(iif(o.status = 'pending' and ${isCoherent("o")}, l.quantity, 0)) as pieces
-      from ${counted} group by l.product_id, l.variant_id)
-    ${wrongStock(products, sql`h.product_id = i.id and h.variant_id is null`, rowOf(products, "i.id"))}
-    union all
-    ${wrongStock(productVariants, sql`h.variant_id = i.id`, rowOf(productVariants, "i.id", "i.product_id"))}`,
+      select coalesce(l.variant_id, l.product_id) as item, max(not ${isCoherent}) as is_doubtful,
+        sum(iif(o.status = 'pending' and ${isCoherent}, l.quantity, 0)) as pieces
+      from ${orders} o join ${orderLines} l on l.order_id = o.id where l.is_counted and ${inScope("o")} group by item)
+    ${wrongStock(products, "i.id")} union all ${wrongStock(productVariants, "i.id", "i.product_id")}`,
 });
 
 const markStale = statement(sql`insert or ignore into ${staleSummaries} values (${param("id")}, '')`);
@@ -62,27 +56,25 @@ export const storedReplies = recordCheck({
 });
 
 const indexProduct = statement(sql`
-  insert or ignore into ${productsToIndex} values (${param("row")})`);
+  insert or ignore into ${productsToIndex}
+  select row_number from ${products} where row_number = ${param("row")} and deleted_at is null`);
 const removeWords = statement(sql`
   delete from product_search where rowid = ${param("row")}
     and not exists (select 1 from ${products} where row_number = ${param("row")} and deleted_at is null)`);
-// The index stores no texts. Only its table of lengths has a row for each product.
-const indexed = sql.raw("product_search_docsize");
 
 export const searchIndex = recordCheck({
+  // The index stores no texts. Only its table of lengths has a row for each product.
   select: sql`
     select * from (
       select p.tenant_id, p.id as record, 'words' as field, 'missing' as found, 'present' as expected, row_number as target
-      from ${products} p left join ${indexed} d on d.id = p.row_number
+      from ${products} p left join product_search_docsize d on d.id = p.row_number
       where p.deleted_at is null and d.id is null and ${inScope("p")}
       union all
       select p.tenant_id, coalesce(p.id, cast(d.id as text)), 'words', 'present', 'missing', d.id
-      from ${indexed} d left join ${products} p on p.row_number = d.id
+      from product_search_docsize d left join ${products} p on p.row_number = d.id
       where (p.row_number is null or p.deleted_at is not null) and ${inScope("p")})
     limit 10000`,
-  async fix({ ctx }, { expected, target }) {
-    await run(ctx.db, expected === "missing" ? removeWords : indexProduct, { row: target });
-  },
+  fix: ({ ctx }, { target: row }) => ctx.db.batch([bind(removeWords, { row }), bind(indexProduct, { row })]),
 });
 
 const key = sql.raw("tenant_id, resource_type, resource_id");
