@@ -129,23 +129,6 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("a server that comes back gets the mail", async () => {
-    const first = await startSmtpServer();
-    await first.close();
-    const { status, error } = await sendOne(first.url);
-    expect({ status, error }).toEqual({
-      status: "waiting",
-      error:
-        "the mail server cannot be reached. Check that it runs, and host and port in BODEGA_SMTP_URL (ECONNREFUSED)",
-    });
-    const second = await startServer({ port: first.port });
-    suite.app.clock.advance(5000);
-    const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: first.url });
-    expect(await sender.runUntilIdle()).toBe(1);
-    expect(second.received).toHaveLength(1);
-    await sender.stop(1000);
-  });
-
   test("a server that hangs at any step is abandoned", async () => {
     const timeouts = { connect: 100, greeting: 100, silence: 100 };
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
@@ -214,21 +197,10 @@ onDatabase("file", (suite) => {
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }
 
-  test("a test mail reports the complete session", async () => {
-    const server = await startServer({ security: "starttls", credentials });
-    const trial = await tryServer(server.url, certificate);
-    expect(trial).toEqual({
-      to: "ada@example.org",
-      from: "shop@example.com",
-      host: "127.0.0.1",
-      port: server.port,
-      encrypted: true,
-      message_id: expect.stringMatching(/^<mail_\w+@example\.com>$/),
-      answer: expect.stringMatching(/^250 /),
-    });
-    expect(server.received[0]?.mail.subject).toBe("Message de test");
+  test("a test mail is in the given language, and reports that its session was not encrypted", async () => {
     const plain = await startServer();
     expect(await tryServer(plain.url)).toMatchObject({ encrypted: false });
+    expect(plain.received[0]?.mail.subject).toBe("Message de test");
   });
 
   test("a test mail that fails reports the step, without a secret", async () => {

@@ -97,17 +97,6 @@ onDatabase("file", (suite) => {
     expect((await getUser(ctx, id)).version).toBe(1);
   });
 
-  test("of ten concurrent replacements of one hash, one succeeds", async () => {
-    const { id } = await make();
-    const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, n) =>
-        inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to: `hash-${n}`, from: null })),
-      ),
-    );
-    expect(outcomes.filter(Boolean)).toHaveLength(1);
-    expect((await secretsOf(id)).passwordHash).toBe(`hash-${outcomes.indexOf(true)}`);
-  });
-
   for (const [name, code, meanwhile] of [
     ["another process counts three failures", 5213, countFailures],
     ["the password is changed", 5212, replaceHash],
