@@ -427,19 +427,25 @@ test("--print-unit prints without creating anything", async () => {
   expect(isUntouched()).toBe(true);
 });
 
-test("a server that other machines reach is asked for its public URL, and its certificate is a flag", async () => {
+test("public URL and certificate of a server that other machines reach are flags", async () => {
   const { atTerminal, dataDir } = openNew();
   const files = makeDir();
   const [cert, key] = [join(files, "shop.crt"), join(files, "shop.key")];
   writeFileSync(cert, certificate);
   writeFileSync(key, certificateKey);
-  const steps: Steps = [
-    ["Public URL", "shop.example.com\r"],
-    ["Must be an http or https URL", `${eraseLine}https://shop.example.com\r`],
-    ["Create the store?", "\r"],
+  const steps: Steps = [["Create the store?", "\r"]];
+  const listener = [
+    "--host",
+    "0.0.0.0",
+    "--public-url",
+    "https://shop.example.com",
+    "--tls-cert",
+    cert,
+    "--tls-key",
+    key,
   ];
-  const server = ["--save-secret-to", join(files, "web"), "--host", "0.0.0.0", "--tls-cert", cert, "--tls-key", key];
-  const { code, screen } = await atTerminal(steps, ...answered.split(" "), ...server);
+  const flags = ["--save-secret-to", join(files, "web"), ...listener];
+  const { code, screen } = await atTerminal(steps, ...answered.split(" "), ...flags);
   expect(code).toBe(0);
   expect(screen).toContain("Address     https://127.0.0.1:8080 and all other addresses of this machine");
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({

@@ -265,20 +265,3 @@ test("update changes name, scopes and expiry, not other fields, and no revoked k
   await json("key", "revoke", app_id, "--yes");
   expect(await failure("key", "update", app_id, "--name", "back")).toMatchObject({ code: 4, error: { code: 5306 } });
 });
-
-test("scopes can be added, as orders:place to the key of a page that was issued before", async () => {
-  const old = ["--scope", "catalog:read", "--scope", "customers:sign-up"];
-  const { app_id } = await issue(...old, "--origin", "shop.example.com");
-  const add = (...scopes: string[]) => json("key", "update", app_id, ...scopes.flatMap((one) => ["--add-scope", one]));
-  expect(await add("orders:place")).toMatchObject({ scopes: ["catalog:read", "orders:place", "customers:sign-up"] });
-  expect(await add("orders:place", "products:read")).toMatchObject({
-    scopes: ["catalog:read", "products:read", "orders:place", "customers:sign-up"],
-  });
-  const update = (...flags: string[]) => failure("key", "update", app_id, ...flags);
-  expect((await update("--add-scope", "everything")).error.message).toStartWith(
-    "--add-scope contains the unknown scope",
-  );
-  expect((await update("--add-scope", "orders:place", "--scope", "orders:read")).error.message).toBe(
-    "--scope and --add-scope cannot be used together.",
-  );
-});

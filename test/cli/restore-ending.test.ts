@@ -47,7 +47,7 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   const config = readConfig({}, { BODEGA_DATA_DIR: dataDir });
   const stop = new AbortController();
   const folder = await makeRestoreTempDir(dataDir, true);
-  const source = { kind: "folder", place, name: "one.tar.gz" } as const;
+  const source = { place, name: "one.tar.gz" };
   const { signal } = stop;
   const options = { config, folder: folder.path, onStep() {}, signal };
   const plan = await planRestore(await fetchBackup(source, options), config);

@@ -8,7 +8,6 @@ import type { ObjectStorage } from "../object-store/storage.ts";
 import { attempt } from "../values/attempt.ts";
 
 export interface BackupLocation {
-  kind: "folder" | "s3";
   place: string;
   /** The name of the file; undefined for a directory or prefix, in which each backup gets a new name. */
   name: string | undefined;
@@ -59,14 +58,13 @@ export function parseSource(given: string, source: string, remedy = "Check the p
   return locate(path, !found.isDirectory());
 }
 
-export function formatLocation({ kind, place, name }: BackupLocation, otherName = ""): string {
+export function formatLocation({ place, name }: BackupLocation, otherName = ""): string {
   const last = name ?? otherName;
-  return kind === "s3" ? `${place.replace(/\/*$/, "/")}${last}` : join(place, last);
+  return place.startsWith("s3:") ? `${place.replace(/\/*$/, "/")}${last}` : join(place, last);
 }
 
 function locate(path: string, isFile: boolean): BackupLocation {
-  const kind = path.startsWith("s3:") ? "s3" : "folder";
-  return isFile ? { kind, place: dirname(path), name: basename(path) } : { kind, place: path, name: undefined };
+  return isFile ? { place: dirname(path), name: basename(path) } : { place: path, name: undefined };
 }
 
 type Kind = "backup" | "restore-test";

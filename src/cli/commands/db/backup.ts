@@ -49,7 +49,7 @@ export default defineCommand({
     const isFile = location.name !== undefined;
     if (keep !== undefined && isFile) throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
     const path = formatLocation(location);
-    const mayReplace = location.kind === "folder" && isFile && (await Bun.file(path).exists());
+    const mayReplace = isFile && !path.startsWith("s3:") && (await Bun.file(path).exists());
     if (mayReplace) await confirmAction(console, `Replace the file ${path}?`);
     const { makeBackup } = await import("../../../server/backup/make-backup.ts");
     console.setPriority(lowPriority);

@@ -15,8 +15,7 @@ export default defineCommand({
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [
     "The exit code is 0 when the server is ready, and 1 when it is not ready or does not answer.",
-    "Without --url, a server that does not speak http is tried over https, and its certificate is not verified. With --url " +
-      "the certificate is verified; NODE_EXTRA_CA_CERTS adds authorities.",
+    "The certificate is verified with --url only; NODE_EXTRA_CA_CERTS adds authorities.",
   ],
   async run(args, console) {
     const { url, timeout: timeoutMs } = args;
@@ -53,24 +52,11 @@ async function findServer(args: DatabaseFlags, console: Console, timeoutMs: numb
 }
 
 /**
- * Checks over http, then over https if the port closes the connection. The local server's certificate names its public
- * host, so it is not verified.
+ * Requests `/health/ready` without following redirects, because the login page of a proxy is not a healthy server. The
+ * local server's certificate names its public host, so it is not verified.
+ * @returns the health, whose HTTP status is null without a reply.
  */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
-  const { isCut, health } = await askReady(base, timeoutMs, isOwn);
-  if (!isCut || !/^http:/i.test(base)) return health;
-  // For another server, this only finds out whether the port speaks TLS, so the certificate does not matter.
-  const second = await askReady(base.replace(/^http:/i, "https:"), timeoutMs, true);
-  if (second.health.status === "unreachable") return health;
-  return isOwn ? second.health : { ...health, message: "no connection over http: this port expects https" };
-}
-
-/**
- * Requests `/health/ready` without following redirects, because the login page of a proxy is not a healthy server.
- * @returns the health, whose HTTP status is null without a reply; `isCut` if the server accepted the connection and
- * closed it, as a TLS port does for plain HTTP.
- */
-async function askReady(base: string, timeoutMs: number, isOwn: boolean) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;
   const started = performance.now();
   const describe = (status: "ready" | "not ready" | "unreachable", http_status: number | null, message: string) => {
@@ -82,12 +68,12 @@ async function askReady(base: string, timeoutMs: number, isOwn: boolean) {
     const reply = await fetch(url, { redirect: "manual", signal, tls });
     const body = (await reply.json().catch(() => null)) as Record<string, Record<string, unknown>> | null;
     const message = String(body?.error?.message ?? body?.data?.warning ?? `the server answered ${reply.status}`);
-    return { isCut: false, health: describe(reply.status === 200 ? "ready" : "not ready", reply.status, message) };
+    return describe(reply.status === 200 ? "ready" : "not ready", reply.status, message);
   } catch (error) {
     const { name, code, message } = error as { name?: string; code?: unknown; message?: string };
     const isRefused = typeof code === "string" && /CERT|ISSUER|SIGNATURE|TLS/.test(code);
     const refused = isRefused ? `certificate rejected: ${message}` : "no connection";
     const reason = name === "TimeoutError" ? "no answer in time" : refused;
-    return { isCut: code === "ECONNRESET", health: describe("unreachable", null, reason) };
+    return describe("unreachable", null, reason);
   }
 }

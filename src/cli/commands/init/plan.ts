@@ -15,7 +15,7 @@ import { CancelledError, type Console, info, invalidFlag, warn } from "../../ter
 import { askYesNo } from "../../terminal/prompt.ts";
 import { escapeControls, renderFields } from "../../terminal/text.ts";
 import { checkFlags, hasPassword, type InitArgs, readSender, readSettings, requireFlags } from "./flags.ts";
-import { askNamespace, findNamespace, resolveKey, resolveOwner, resolvePublicUrl, resolveStore } from "./questions.ts";
+import { askNamespace, findNamespace, resolveKey, resolveOwner, resolveStore } from "./questions.ts";
 
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 type Setup = Awaited<ReturnType<typeof setUpShop>>;
@@ -29,18 +29,17 @@ export async function planShop(given: InitArgs, console: Console) {
   const place = given["replicate-to"] && requireApart(given["replicate-to"], preset.dataDir);
   const answers = await gatherAnswers(given, console, preset);
   if (console.canAsk && !console.assumeYes) await confirmAnswers(console, answers);
-  const { serve, key, owner, publicUrl } = answers;
-  const args = { ...given, "public-url": publicUrl };
-  let config = readCliConfig(args, console);
+  const { serve, key, owner } = answers;
+  let config = preset;
   // The guide names the port, and is printed before the server listens.
   if (serve && config.port === 0) config = { ...config, port: await reservePort(config) };
-  const passwordPath = owner?.isRandom ? args["save-password-to"] : undefined;
+  const passwordPath = owner?.isRandom ? given["save-password-to"] : undefined;
   const files = {
     key: key?.secretFile === undefined ? undefined : planSecretFile(key.secretFile),
     password: passwordPath === undefined ? undefined : planSecretFile(passwordPath, "--save-password-to"),
   };
   if (place) await tryTarget(place, config);
-  return { args, config, answers, files, mail };
+  return { args: given, config, answers, files, mail };
 }
 
 function readMail(args: InitArgs, console: Console): Record<string, string> {
@@ -79,10 +78,9 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const store = shop.store === null ? await resolveStore(args, console, named) : null;
   const owner = shop.owner === null && !args["no-owner"] ? await resolveOwner(args, console) : null;
   const key = shop.key === null ? await resolveKey(args, console, namespace) : null;
-  const publicUrl = await resolvePublicUrl(args, console, config);
   const asksServe = console.canAsk && runningUrl === undefined && !args.serve && !args["no-serve"];
   const serve = asksServe ? await askYesNo("Start the server in this terminal when done?", true) : args.serve;
-  return { namespace, store, owner, key, publicUrl, serve, runningUrl };
+  return { namespace, store, owner, key, serve, runningUrl };
 }
 
 async function greet(console: Console, config: Config, { isNew, mayServe }: { isNew: boolean; mayServe: boolean }) {
@@ -95,7 +93,7 @@ async function greet(console: Console, config: Config, { isNew, mayServe }: { is
 
 async function confirmAnswers(
   console: Console,
-  { namespace, store, owner, key, publicUrl, serve }: Awaited<ReturnType<typeof gatherAnswers>>,
+  { namespace, store, owner, key, serve }: Awaited<ReturnType<typeof gatherAnswers>>,
 ): Promise<void> {
   const facts = {
     Store: store && [
@@ -105,7 +103,7 @@ async function confirmAnswers(
     ],
     Owner: owner && [owner.name, owner.email, owner.isRandom && "generated password"],
     Key: key && [key.name, key.publish ? "published" : "unpublished", ...key.origins, key.secretFile],
-    Server: [serve ? "starts now" : "does not start yet", publicUrl],
+    Server: [serve ? "starts now" : "does not start yet"],
   };
   const fields = Object.entries(facts).flatMap(([label, parts]): [string, string][] =>
     parts ? [[label, escapeControls(parts.filter(Boolean).join(", "))]] : [],

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { type Config, readConfig } from "../../../server/config/config.ts";
 import { invalidField } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/catalogue/products/slug.ts";
 import { requireStrongPassword } from "../../../server/modules/passwords/password-policy.ts";
@@ -106,12 +105,4 @@ export async function resolveKey(args: InitArgs, console: Console, namespace: st
     { value: undefined, name: "to the screen, once" },
   ]);
   return { name, publish, origins, secretFile: chosen };
-}
-
-export async function resolvePublicUrl(args: InitArgs, console: Console, { host, publicUrl }: Config) {
-  const isLocal = /^(?:127\.|::1$|localhost$)/.test(host);
-  if (!console.canAsk || isLocal || publicUrl !== undefined) return args["public-url"];
-  const check = (text: string) => readConfig({ "data-dir": "/dev/null", "public-url": text }, {});
-  const question = "Public URL, such as https://shop.example.com (optional)";
-  return (await askText(question, { optional: true, check })) || undefined;
 }

@@ -75,25 +75,20 @@ export const updateCommand = defineCommand({
   args: aboutKey({
     name: valueArg("text", "Name of the key"),
     scope: scopeArg("Permission, such as products:read; replaces all current ones, * means all"),
-    "add-scope": scopeArg("Permission to add to the current ones"),
     expires: valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never", {
       field: "expires_at",
       parse: (flag, text) => (text === "never" ? null : parseFutureTime(flag, text)),
     }),
   }),
-  examples: [
-    "bodega key update -n demo web --scope products:read --scope products:write --expires 90d",
-    "bodega key update -n demo web --add-scope orders:place",
-  ],
+  examples: ["bodega key update -n demo web --scope products:read --scope products:write --expires 90d"],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
-  anyOf: ["name", "scope", "add-scope", "expires"],
-  exclusive: [["scope", "add-scope"]],
+  anyOf: ["name", "scope", "expires"],
   async run(args, console) {
-    const { scope, "add-scope": added } = args;
+    const { scope } = args;
     const { updateKey } = await service();
-    const { name, origins, scopes: before } = await loadKey(args, console);
-    const scopes = added.length > 0 ? [...before, ...added] : scope.length > 0 ? scope : undefined;
+    const { name, origins } = await loadKey(args, console);
+    const scopes = scope.length > 0 ? scope : undefined;
     const patch = { name: args.name, scopes, expiresAt: args.expires };
     if (scopes) await confirmPages(console, { name, scopes: parseScopes(scopes) }, origins);
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));

@@ -184,25 +184,21 @@ export const stockCommand = defineCommand({
         return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
       },
     }),
-    "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
   },
-  examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2 --dry-run"],
+  examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2"],
   done: "Changed the stock of product {title}.",
   notes: [
     "Stock that unpaid orders reserve cannot be removed, but = sets any number, and stock is counted from then on.",
   ],
   async run(args, console) {
-    const isDryRun = args["dry-run"];
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");
     const { getProduct } = await service();
-    const { inDryRun, inTransaction } = await transaction();
+    const { inTransaction } = await transaction();
     const change = async (tx: Ctx) => {
       const item = await product.find(tx, args.product);
       await changeStock(tx, item, args.change);
       return getProduct(tx, item.productId);
     };
-    const run = isDryRun ? inDryRun : inTransaction;
-    await printProduct(console, await withTenant(args, console, (ctx) => run(ctx, change)));
-    if (isDryRun) await info(console, "Dry run: nothing was saved.");
+    await printProduct(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
   },
 });

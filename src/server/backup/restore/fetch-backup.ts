@@ -53,7 +53,7 @@ export async function verifyFetched(folder: string, manifest: Pick<Manifest, "cr
 async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {
   const { onStep, signal } = options;
   try {
-    if (source.kind === "folder") {
+    if (!source.place.startsWith("s3:")) {
       const path = formatLocation(source);
       const start = Bun.file(path).slice(0, sqliteHeader.length);
       // A file that cannot be read is treated as an archive, whose reader reports why.
