@@ -19,19 +19,16 @@ const readyMs = 300_000;
 
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Compares the SHA-256 of a file with its line in SHA256SUMS beside it. Errors: notFound, validationFailed. */
+/** Checks that SHA256SUMS beside a file lists it with its checksum. Errors: notFound, validationFailed. */
 export function verifyChecksum(file: string): void {
   const content = attempt(() => fs.readFileSync(file));
   if (content === undefined) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
   const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n") ?? [];
-  const [expected] = lines.map((line) => line.split(/ [ *]/)).find(([, name]) => name === basename(file)) ?? [];
-  if (expected === undefined) {
-    const remedy = "Download the release's SHA256SUMS into this directory.";
-    throw notFound("checksum", basename(file), { in: sums, remedy });
-  }
-  if (Bun.SHA256.hash(content, "hex") === expected) return;
-  throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy: "Download the file again." });
+  const hash = Bun.SHA256.hash(content, "hex");
+  if (["  ", " *"].some((mark) => lines.includes(`${hash}${mark}${basename(file)}`))) return;
+  const remedy = "Download the executable and the release's SHA256SUMS into one directory.";
+  throw validationFailed(`The checksum of ${file}, ${hash}, is not in ${sums}.`, { remedy });
 }
 
 /** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
@@ -68,21 +65,21 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
 
 /** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */
 export function findCopy({ pending, unknown }: Version, isBack: boolean, config: DatabaseConfig): string | null {
-  if (unknown !== undefined && !isBack) {
+  if (unknown === undefined) {
+    if (pending.length === 0 || config.databaseUrl === undefined) return null;
+    const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
+    throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
+  }
+  const message = `The other version does not know migration ${unknown}, as the database has it`;
+  if (!isBack) {
     const remedy = "Keep the installed version, or restore a backup that the other one made.";
-    throw wrongState(`The other version does not know migration ${unknown}, as the database has it.`, { remedy });
+    throw wrongState(`${message}.`, { remedy });
   }
-  if (unknown !== undefined) {
-    const folder = backupsFolder(config.dataDir);
-    const names = attempt(() => fs.readdirSync(folder).sort()) ?? [];
-    const name = names.findLast((one) => one.startsWith(`before-${unknown}-`) && one.endsWith(".db"));
-    if (name !== undefined) return join(folder, name);
-    const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
-    throw wrongState(`The database has migration ${unknown}, and ${folder} has no copy from before it.`, { remedy });
-  }
-  if (pending.length === 0 || config.databaseUrl === undefined) return null;
-  const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
-  throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
+  const folder = backupsFolder(config.dataDir);
+  const name = fs.globSync(`before-${unknown}-*.db`, { cwd: folder }).sort().at(-1);
+  if (name !== undefined) return join(folder, name);
+  const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
+  throw wrongState(`${message}, and ${folder} has no copy from before it.`, { remedy });
 }
 
 export function placeBeside(file: string, installed: string): string {
@@ -106,13 +103,11 @@ function swapExecutable(installed: string, next: string): void {
   syncFile(dirname(installed));
 }
 
-interface Change {
-  installed: string;
-  next: string;
+interface Plan {
   from: string;
   to: string;
+  executable: string;
   restores: string | null;
-  config: DatabaseConfig;
   unit: string | null;
 }
 
@@ -121,31 +116,33 @@ interface Change {
  * before a migration. Returns where a replaced database is kept; null for none.
  * @throws unavailable if the other version failed.
  */
-export async function changeVersion(change: Change): Promise<string | null> {
-  const { installed, next, unit, from, to, config } = change;
+export async function changeVersion(next: string, plan: Plan, config: DatabaseConfig): Promise<string | null> {
+  const { executable: installed, unit, from, to } = plan;
+  const previous = previousOf(installed);
   let kept: string | null = null;
   const run = async (copy: string | null) => {
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
     if (unit !== null) await startServer(unit, config.dataDir);
   };
+  const goBack = async () => {
+    swapExecutable(installed, previous);
+    if (next !== previous) fs.rmSync(previous);
+    if (unit !== null) attempt(() => runSystemctl("stop", unit));
+    await run(kept ?? findCopy(await inspectVersion(installed, config), true, config));
+  };
   swapExecutable(installed, next);
   try {
     if (unit !== null) runSystemctl("stop", unit);
-    await run(change.restores);
+    await run(plan.restores);
     return kept;
   } catch (error) {
-    const options = { exit: 1, cause: error, remedy: unit ? `See its log: journalctl -u ${unit}` : undefined } as const;
-    try {
-      swapExecutable(installed, previousOf(installed));
-      if (next !== previousOf(installed)) fs.rmSync(previousOf(installed));
-      if (unit !== null) attempt(() => runSystemctl("stop", unit));
-      await run(kept ?? findCopy(await inspectVersion(installed, config), true, config));
-    } catch (second) {
-      const failure = `Going back to version ${from} failed, too: ${findReason(second)}`;
-      throw unavailable(`Version ${to} failed: ${findReason(error)} ${failure}`, options);
-    }
-    const restored = kept ? ` The database is the one from before; the database of version ${to} is ${kept}.` : "";
-    throw unavailable(`Version ${to} failed, and version ${from} is back: ${findReason(error)}${restored}`, options);
+    const outcome = await goBack().then(
+      () =>
+        `is back: ${findReason(error)}${kept ? ` Its database is the one from before; that of ${to} is ${kept}.` : ""}`,
+      (second) => `could not be restored (${findReason(second)}): ${findReason(error)}`,
+    );
+    const remedy = unit ? `See its log: journalctl -u ${unit}` : undefined;
+    throw unavailable(`Version ${to} failed, and version ${from} ${outcome}`, { exit: 1, cause: error, remedy });
   }
 }
 

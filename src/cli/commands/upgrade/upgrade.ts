@@ -54,8 +54,7 @@ export default defineCommand({
     await info(console, "Backing up the database.");
     const { backup } = await version.runProgram<{ backup: string }>(installed, ["db", "backup"], config);
     const release = console.holdSignals();
-    const change = { installed, next: placed, from, to, restores, config, unit };
-    const kept = await version.changeVersion(change).finally(release);
+    const kept = await version.changeVersion(placed, plan, config).finally(release);
     await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
     if (unit === null) await info(console, "Start the server: bodega serve");
     else if (!isBack) await info(console, "To go back: bodega upgrade --back");
