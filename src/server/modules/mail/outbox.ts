@@ -114,12 +114,11 @@ export const mailQueue = createQueue(mailOutbox, {
   onDelivered: sql`, sealed = null`,
   onEnded: sql`, sealed = iif(${param("outcome")} = 'failed', sealed, null)`,
 });
-const expireUseless = statement(sql`
-  update ${mailOutbox} set status = 'expired', sealed = null, finished_at = ${param("now")}
-  where id in (select id from ${mailOutbox} where status = 'waiting' and useful_until <= ${param("now")} limit 1000)`);
-const eraseFailed = statement(sql`
-  update ${mailOutbox} set sealed = null where id in (select id from ${mailOutbox}
-    where status = 'failed' and sealed is not null and useful_until <= ${param("now")} limit 1000)`);
+const expire = statement(sql`
+  update ${mailOutbox} set sealed = null, status = iif(status = 'waiting', 'expired', status),
+    finished_at = iif(status = 'waiting', ${param("now")}, finished_at)
+  where id in (select id from ${mailOutbox}
+    where status in ('waiting', 'failed') and sealed is not null and useful_until <= ${param("now")} limit 1000)`);
 
 const keptMs = 30 * 86_400_000;
 
@@ -129,11 +128,8 @@ export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
 }
 
-/** Ends expired mail, and erases the contents of ended mail, at most a thousand each per call. */
-export async function expireMail(ctx: WorkCtx): Promise<number> {
-  const now = toTimestamp(ctx.now());
-  return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
-}
+/** Ends waiting mail that has expired, and erases its contents and those of failed mail, at most a thousand per call. */
+export const expireMail = ({ db, now }: WorkCtx): Promise<number> => run(db, expire, { now: toTimestamp(now()) });
 
 export const purgeMail = createPurge(
   mailOutbox,

@@ -166,8 +166,8 @@ const selectAll = statement((q) => q.select(addressed).from(webhooks).where(ofSt
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectAll, { tenantId });
-  const asked = canonicalUrl(idOrUrl);
-  const found = rows.filter(({ id, url }) => id === idOrUrl || canonicalUrl(url) === asked).map(({ id }) => id);
+  const asked = URL.parse(idOrUrl)?.href;
+  const found = rows.filter(({ id, url }) => id === idOrUrl || url === asked).map(({ id }) => id);
   const [first, second] = found;
   if (first !== undefined && second === undefined) return first;
   if (first === undefined) {
@@ -175,8 +175,4 @@ export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<strin
     throw unknownName("webhook", idOrUrl, urls, namespace);
   }
   throw ambiguousName("webhooks", idOrUrl, namespace, found);
-}
-
-function canonicalUrl(url: string): string {
-  return URL.canParse(url) ? new URL(url).href : url;
 }

@@ -5,20 +5,8 @@ import type { PushProvider } from "./provider.ts";
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
 /** Apple accepts a token for an hour. */
 const tokenMs = 50 * 60_000;
-/** Reasons about the account or its options: every message fails until they are corrected. */
-const aboutAccount = new Set([
-  "BadCertificate",
-  "BadCertificateEnvironment",
-  "BadTopic",
-  "ExpiredProviderToken",
-  "Forbidden",
-  "InvalidProviderToken",
-  "MissingProviderToken",
-  "MissingTopic",
-  "TopicDisallowed",
-  "UnrelatedKeyIdInToken",
-  "BadEnvironmentKeyIdInToken",
-]);
+/** Reasons other than 403 about the account or its options: every message fails until they are corrected. */
+const aboutTopic = new Set(["BadTopic", "MissingTopic", "TopicDisallowed"]);
 
 export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDeps): PushProvider {
   const { now, origin = origins[account.isSandbox ? "sandbox" : "production"] } = deps;
@@ -45,9 +33,9 @@ export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDep
       return answer;
     },
     explain({ status, text }) {
-      const reason = readReason(text);
+      const reason = readWord(readObject(text).reason);
       const isGone = status === 410 || (reason === "BadDeviceToken" && hasReached);
-      return { reason, isGone, isAboutAccount: aboutAccount.has(reason) };
+      return { reason, isGone, isAboutAccount: status === 403 || aboutTopic.has(reason) };
     },
     describeRejection: (error) => `Apple rejects the account (${error}): check the BODEGA_APNS_ options`,
   });
@@ -63,5 +51,3 @@ async function signToken({ keyId, teamId, key }: ApnsAccount, now: number) {
     .sign(await importPKCS8(key, "ES256"));
   return { text, expiresAt: now + tokenMs };
 }
-
-const readReason = (text: string) => readWord(readObject(text).reason);

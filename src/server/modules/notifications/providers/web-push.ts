@@ -1,5 +1,5 @@
 import { type Lookup, postMessage, RefusedAddress, readRetryAfter } from "../../../delivery/outbound.ts";
-import { explainPush, type PushProvider } from "./provider.ts";
+import { explainPush, type PushProvider, type Subscription } from "./provider.ts";
 
 /** Some push services refuse a message without a contact. */
 const noContact = "mailto:push@store.invalid";
@@ -20,26 +20,17 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
     serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
 
     async deliver(target, payload, { ttlSeconds: TTL, urgency, topic, signal }) {
-      if (!("endpoint" in target)) throw new TypeError("A browser has an endpoint.");
-      const url = new URL(target.endpoint);
+      const url = new URL((target as Subscription).endpoint);
       if (url.protocol !== "https:" && !allowPrivate) throw new RefusedAddress("only https endpoints are allowed");
       const vapidDetails = { subject, ...(await deps.readKeys()) };
       const { generateRequestDetails } = (await import("web-push")).default;
       const options = { vapidDetails, TTL, urgency, ...(topic !== undefined && { topic }) };
-      const { headers, body } = generateRequestDetails(target, JSON.stringify(payload), options);
+      const { headers, body } = generateRequestDetails(target as Subscription, JSON.stringify(payload), options);
       const answer = await postMessage({ url, allowPrivate, headers, body, signal, lookup, ca });
       const { status } = answer;
-      const error = status >= 200 && status < 300 ? null : `${status}: ${describeRefusal(status)}`;
+      const error = status >= 200 && status < 300 ? null : `${status}: the push service did not accept it`;
       const isGone = status === 404 || status === 410;
       return explainPush({ status, retryAfterMs: readRetryAfter(answer, deps.now()), isGone, error });
     },
   };
-}
-
-function describeRefusal(status: number): string {
-  if (status === 404 || status === 410) return "the subscription does not exist any more";
-  if (status === 401 || status === 403) return "the push service rejects this server's keys";
-  if (status === 413) return "the message is too long";
-  if (status >= 300 && status < 400) return "redirects are not followed";
-  return "the push service did not accept it";
 }
