@@ -51,7 +51,7 @@ function expectText(bytes: Uint8Array, text: string) {
 describe("a head before a kept tail is one message in its coding", () => {
   for (const kind of Object.keys(kinds) as Kind[]) {
     test(kind, async () => {
-      for (const length of [...lengths, ...Array.from({ length: 20 }, () => below(200_000))]) {
+      for (const length of [...lengths, ...Array.from({ length: 6 }, () => below(200_000))]) {
         const text = kinds[kind](length);
         const tail = new KeptTail(text);
         for (const head of [...heads, "h".repeat(below(65_536))]) {

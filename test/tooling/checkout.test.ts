@@ -38,7 +38,7 @@ test("npm start and then npm test succeed in one checkout", async () => {
     expect(made).not.toBeEmpty();
     const lint = Bun.spawnSync(["node_modules/.bin/biome", "ci", "--no-errors-on-unmatched", ...made], { cwd });
     expect({ code: lint.exitCode, output: lint.stderr.toString() }).toMatchObject({ code: 0 });
-    const check = Bun.spawn(["npm", "test", "test/service/money.test.ts"], { cwd, stdout: "pipe", stderr: "pipe" });
+    const check = Bun.spawn(["npm", "test", "test/service/cursor.test.ts"], { cwd, stdout: "pipe", stderr: "pipe" });
     const [output, code] = await Promise.all([check.stdout.text(), check.exited]);
     expect({ output, code }).toEqual({ output: expect.stringMatching(/\d+ passed, 0 failed\n$/), code: 0 });
   } finally {

@@ -7,15 +7,15 @@ import { tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../support/orders.ts";
 import { addressIn, type GuestOrder, openPage, placeAsGuest, setShipping, setTaxes } from "../../support/sale.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const day = 86_400_000;
 const absent = "ord_01h455vb4pex5vsknk084sn02q";
 const email = "eve@example.com";
 const orderUrl = "https://shop.example/order";
 
-onEachDatabase((suite) => {
-  const { test, testOnFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   async function open(tenant: Record<string, unknown> = {}) {
     const shop = await suite.shop({ tenant: { ...unlimitedOrders, orderUrl, ...tenant } });
     const { id: product } = await shop.createProduct({ price: 10, stock: 20 });
@@ -50,40 +50,37 @@ onEachDatabase((suite) => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
-  testOnFile(
-    "a page's key cannot set what only the store decides, name a customer, or leave out the email",
-    async () => {
-      const { shop, product, page } = await open();
-      const eve = await openAccount(shop);
-      const items = [{ product_id: product, quantity: 1 }];
-      const expires_in = 3600;
-      for (const fields of [
-        ...[{ shipping: 0 }, { tax: 0 }, { guest_ip: "203.0.113.1" }, { expires_in }, { use_points: 1 }],
-        ...[{ customer_id: eve.id }, { user_id: eve.id }],
-      ]) {
-        const { code } = await page("POST /orders/", { body: { items, email, ...fields } });
-        expect([fields, code]).toEqual([fields, 5300]);
-      }
-      const query = { user_id: eve.id };
-      expect((await page("POST /orders/", { body: { items, email }, query })).code).toBe(5300);
-      for (const wrong of [undefined, null, "", "nobody", "a@b"]) {
-        const { code, fields } = await page("POST /orders/", { body: { items, email: wrong } });
-        expect([wrong, code, fields]).toEqual([wrong, 5102, ["email"]]);
-      }
-      // A dry run, before the buyer has written it, needs none; backends and customers may leave it out.
-      expect((await page("POST /orders/", { body: { items }, query: { dry_run: "true" } })).status).toBe(200);
-      expect((await makeOrder(shop, items)).email).toBeNull();
-      const own = await eve.call<OrderReply>("POST /orders/", { body: { items } });
-      expect(own.data).toMatchObject({ user_id: eve.id, email: eve.email });
-      expect(own.data).not.toContainKey("access_token");
-      expect((await eve.call("POST /orders/", { body: { items, expires_in } })).code).toBe(5300);
-      expect((await page("GET /orders/")).code).toBe(5300);
-      for (const act of ["pay", "refund", "fulfill", "fulfillments", "attention"]) {
-        expect((await page(`POST /orders/${own.data.id}/${act}/`, { body: {} })).code).toBe(5300);
-      }
-      expect((await page(`PATCH /orders/${own.data.id}/`, { body: { note: "x" } })).code).toBe(5300);
-    },
-  );
+  test("a page's key cannot set what only the store decides, name a customer, or leave out the email", async () => {
+    const { shop, product, page } = await open();
+    const eve = await openAccount(shop);
+    const items = [{ product_id: product, quantity: 1 }];
+    const expires_in = 3600;
+    for (const fields of [
+      ...[{ shipping: 0 }, { tax: 0 }, { guest_ip: "203.0.113.1" }, { expires_in }, { use_points: 1 }],
+      ...[{ customer_id: eve.id }, { user_id: eve.id }],
+    ]) {
+      const { code } = await page("POST /orders/", { body: { items, email, ...fields } });
+      expect([fields, code]).toEqual([fields, 5300]);
+    }
+    const query = { user_id: eve.id };
+    expect((await page("POST /orders/", { body: { items, email }, query })).code).toBe(5300);
+    for (const wrong of [undefined, null, "", "nobody", "a@b"]) {
+      const { code, fields } = await page("POST /orders/", { body: { items, email: wrong } });
+      expect([wrong, code, fields]).toEqual([wrong, 5102, ["email"]]);
+    }
+    // A dry run, before the buyer has written it, needs none; backends and customers may leave it out.
+    expect((await page("POST /orders/", { body: { items }, query: { dry_run: "true" } })).status).toBe(200);
+    expect((await makeOrder(shop, items)).email).toBeNull();
+    const own = await eve.call<OrderReply>("POST /orders/", { body: { items } });
+    expect(own.data).toMatchObject({ user_id: eve.id, email: eve.email });
+    expect(own.data).not.toContainKey("access_token");
+    expect((await eve.call("POST /orders/", { body: { items, expires_in } })).code).toBe(5300);
+    expect((await page("GET /orders/")).code).toBe(5300);
+    for (const act of ["pay", "refund", "fulfill", "fulfillments", "attention"]) {
+      expect((await page(`POST /orders/${own.data.id}/${act}/`, { body: {} })).code).toBe(5300);
+    }
+    expect((await page(`PATCH /orders/${own.data.id}/`, { body: { note: "x" } })).code).toBe(5300);
+  });
 
   test("a token opens its own order only, at its present version, for 180 days; otherwise none seems to exist", async () => {
     const { shop, product, page, read } = await open();

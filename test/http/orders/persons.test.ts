@@ -12,7 +12,7 @@ import { actOn, type OrderReply, readEvents, unlimitedOrders } from "../../suppo
 import { requestCode, reset } from "../../support/password-reset.ts";
 import { addressIn, openPage, placeAsGuest } from "../../support/sale.ts";
 import { readCode, signUp, verify } from "../../support/sign-up.ts";
-import { onDatabase, onEachDatabase, type Suite } from "../../support/suite.ts";
+import { onDatabase, type Suite } from "../../support/suite.ts";
 
 const day = 86_400_000;
 const email = "canary@example.com";
@@ -72,7 +72,7 @@ async function traces({ app, namespace }: Shop): Promise<string[]> {
   return found;
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
 
   /** What a person does to prove their address, after they have placed an order as a guest. Returns their id. */

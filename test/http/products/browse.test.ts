@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 type Reply = ApiReply<ProductReply[]>;
 const list = (call: Call, query = ""): Promise<Reply> => call(`GET /products/`, { query });
@@ -125,7 +125,7 @@ const found: [query: string, slugs: string][] = [
   ["sku=polo-s&q=polo&sort=relevance", "polo"],
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
   test("filters and searches find exactly the products that fit all of them, in order, page by page", async (shop) => {
     await plant(shop);
@@ -316,7 +316,7 @@ onEachDatabase((suite) => {
     expect(await total("tag=summer")).toEqual([3, 3]);
   });
 
-  suite.testOnFile("filters and sorts that make no sense are 5102", async (shop) => {
+  suite.test("filters and sorts that make no sense are 5102", async (shop) => {
     for (const [query, field] of [
       ["sort=relevance", "sort"],
       ["sort=-popular", "sort"],

@@ -3,7 +3,7 @@ import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, CallOptions } from "../../support/client.ts";
 import { bearer, type ProductReply, type Shop, type VariantReply } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const page = "https://shop.example.com";
 const internal = { cost: 3.2, supplier: "Contraband Ltd" };
@@ -12,7 +12,7 @@ const sizes = [
   { options: { stock: "L" }, sku: "T-L", price: 21.5, stock: 4 },
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
   let shop: Shop;
   let mug: ProductReply;

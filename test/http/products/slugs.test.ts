@@ -3,7 +3,7 @@ import { findProductId } from "../../../src/server/modules/catalogue/products/re
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, CallOptions } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 const absentVariant = "var_01h455vb4pex5vsknk084sn02q";
@@ -30,7 +30,7 @@ function callsNaming(name: string, variantId: string) {
   ];
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   async function open() {
     const shop = await suite.shop();
     const variants = [{ options: { size: "S" } }];

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
 
 interface Conflict {
@@ -81,7 +81,7 @@ const conflicts: Conflict[] = [
   },
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
   for (const { name, write, read, make, request, body, field } of conflicts) {
     test(`${name} is 5302 with the id of the other record, for callers who may read it`, async (shop) => {

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { upload } from "../../support/pictures.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 type Reply = Record<string, unknown>;
 const variants = [
@@ -44,7 +44,7 @@ const records: [name: string, make: (shop: Shop) => Promise<string>][] = [
   ],
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
   for (const [name, make] of records) {
     test(`${name} can be sent back with PUT as GET returned it, and stays as it was`, async (shop) => {

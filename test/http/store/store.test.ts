@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
   test("the store has what the login reply says of it, its languages, and how customers sign up", async (shop) => {
     const logo = "https://shop.example.com/logo.svg";

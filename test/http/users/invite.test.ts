@@ -8,12 +8,12 @@ import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { reset } from "../../support/password-reset.ts";
 import { codeIn, deliverMail, readCode, signUp, verify } from "../../support/sign-up.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { readUsers } from "../../support/users.ts";
 
 const email = "ada@example.com";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const { test } = suite;
   const login = (shop: Shop) => shop.callAnonymously("POST /auth/login/", { body: { email, password: goodPassword } });
   const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).code;
@@ -76,7 +76,7 @@ onEachDatabase((suite) => {
     expect(await verifyAudit(suite.app.system)).toMatchObject({ intact: true });
   });
 
-  suite.testOnFile("the terminal does not erase the last active owner either", async (shop) => {
+  suite.test("the terminal does not erase the last active owner either", async (shop) => {
     const { id } = await openAccount(shop, { role: "owner" });
     const ctx = await tenantContext(shop);
     expect(await codeOf(eraseUser(ctx, id))).toBe(5306);

@@ -3,9 +3,9 @@ import { listOrderViews, readOrderPages } from "../../../src/server/modules/orde
 import { openAccount } from "../../support/account.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { makeOrder } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("order views have customer and decimals, page by page, without other stores' orders", async () => {
     const shop = await suite.shop({ tenant: { currency: "KWD" } });
     const other = await suite.shop();

@@ -20,8 +20,8 @@ import { findInconsistencies } from "../../support/record-check.ts";
 import { checkAccount } from "../../support/rewards.ts";
 import { makeUser } from "../../support/users.ts";
 
-const steps = 4000;
-const checkEvery = 1000;
+const steps = 2000;
+const checkEvery = 500;
 const minute = 60_000;
 /** A failure prints it; `BODEGA_TEST_SEED` runs the same walk again. */
 const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
