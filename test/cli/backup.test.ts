@@ -67,7 +67,6 @@ test("a backup is an archive that tar opens, readable by its owner only: a corre
       begun_at: expect.stringMatching(/^\d{4}-/),
     },
     schema: expect.any(Array),
-    key_fingerprint: null,
     stores: 1,
   });
   const { migrations } = await json<{ migrations: { name: string }[] }>("db", "status");

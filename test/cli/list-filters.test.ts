@@ -27,8 +27,8 @@ test("tenants are filtered by status, and by a part of namespace, title or domai
   expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toStartWith("No stores found. ");
 });
 
-test("webhooks are listed with address and state, and failing ones can be listed alone", async () => {
-  const failing = await list<{ webhook_id: string }>("webhook", "list", "-n", "demo", "--failing");
+test("webhooks are listed with address and state", async () => {
+  const failing = await list<{ webhook_id: string }>("webhook", "list", "-n", "demo");
   expect(failing.map(({ webhook_id }) => webhook_id)).toEqual([shop.webhookId]);
   const shown = await cli.json("webhook", "show", "-n", "demo", "https://example.com/hooks");
   expect(shown).toEqual(failing[0] as object as typeof shown);

@@ -161,7 +161,7 @@ function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOp
 
 async function describeCopy(
   copy: string,
-  { schema, begunAt, keyFingerprint, contents }: Inspection,
+  { schema, begunAt, contents }: Inspection,
   { version, signal }: BackupOptions,
   { createdAt, source }: { createdAt: Date; source: Manifest["source"] },
 ): Promise<Manifest> {
@@ -174,7 +174,6 @@ async function describeCopy(
     source,
     database: { bytes: statSync(copy).size, sha256: hash.digest("hex"), begun_at: begunAt },
     schema,
-    key_fingerprint: keyFingerprint,
     stores: contents.stores,
   };
 }

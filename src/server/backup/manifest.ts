@@ -10,7 +10,6 @@ export interface Manifest {
   /** `begun_at` is when the database was created, which identifies it. */
   database: { bytes: number; sha256: string; begun_at: string | null };
   schema: { name: string; hash: string }[];
-  key_fingerprint: string | null;
   stores: number;
 }
 

@@ -49,12 +49,9 @@ export const addCommand = defineCommand({
 
 export const listCommand = defineList({
   description: "List the webhooks of a store and count their deliveries",
-  args: { failing: { type: "boolean", description: "List only webhooks with failed or retried deliveries" } },
-  examples: ["bodega webhook list -n demo --failing"],
-  async rows(ctx, { failing }) {
-    const webhooks = await (await service()).listWebhooks(ctx);
-    return webhooks.filter(({ failed, last_error }) => !failing || failed > 0 || last_error !== null);
-  },
+  args: {},
+  examples: ["bodega webhook list -n demo"],
+  rows: async (ctx) => (await service()).listWebhooks(ctx),
   empty: "No webhooks found.",
   columns: ["webhook_id", "url", "types", "waiting", "delivered", "failed", "last_error"],
 });
