@@ -131,13 +131,18 @@ describe("tax set", () => {
 
 test("set and show name the countries that are delivered to and have no tax rate", async () => {
   await setTaxes("standard,DE,,19");
-  const warning = "warning: The store ships to CH, FR and has no tax rate there, so these orders have no tax.\n";
+  const warning = "warning: The store ships to CH, FR and has no tax rate there, so these goods have no tax.\n";
   const zones = fileOf("zone,countries,name,price", "Europe,DE FR CH,Standard,5");
   expect((await run(["shipping", "set", ...demo, zones])).stderr).toBe(warning);
   expect((await run(["shipping", "show", ...demo])).stderr).toBe(warning);
   expect((await run(["tax", "show", ...demo])).stderr).toBe(warning);
-  const taxes = fileOf("class,country,rate", "standard,DE,19", "standard,FR,20", "zero,CH,0");
-  expect((await run(["tax", "set", ...demo, taxes])).stderr).toBe("");
+  const taxes = ["class,country,rate", "standard,DE,19", "standard,FR,20", "standard,CH,0"];
+  expect((await run(["tax", "set", ...demo, fileOf(...taxes)])).stderr).toBe("");
+  const books = fileOf("zone,countries,name,price,tax_class", "Europe,DE FR CH,Standard,5,reduced");
+  expect((await run(["shipping", "set", ...demo, books])).stderr).toContain("CH (reduced), DE (reduced), FR (reduced)");
+  expect((await run(["tax", "set", ...demo, fileOf(...taxes, "reduced,DE,7", "reduced,FR,5.5")])).stderr).toContain(
+    "ships to CH (reduced) and",
+  );
 });
 
 test("a store without rates says what this means", async () => {

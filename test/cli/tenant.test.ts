@@ -91,6 +91,7 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
     [["tenant", "create", "a", "--transfer-hold", "30s"], "--transfer-hold"],
     [["tenant", "create", "a", "--long-hold-share", "0"], "--long-hold-share"],
     [["tenant", "create", "a", "--order-url", "shop.example/order"], "--order-url"],
+    [["tenant", "create", "a", "--order-url", "https://shop.example/#order"], "--order-url"],
     [["tenant", "create", "a", "--legal-url", "imprint=shop.example"], "--legal-url"],
     [["tenant", "create", "a", "--legal-url", "The imprint=https://shop.example"], "--legal-url"],
     [["tenant", "update", "demo", "--title", "  "], "--title"],

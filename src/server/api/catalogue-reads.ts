@@ -60,7 +60,7 @@ export async function answerWithEtag(
   if (kept) {
     headers.ETag = entityTag(read, kept);
     if (kept.language !== undefined) headers["Content-Language"] = kept.language;
-    const coding = chooseCoding(accepted, kept.tail.length);
+    const coding = chooseCoding(accepted, head.length + kept.tail.length);
     if (coding !== undefined) headers["Content-Encoding"] = coding;
     return new Response(bodyOf(await kept.tail.join(head, coding)), { headers });
   }

@@ -59,6 +59,8 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 2 });
     expect(await pay(shop, made, half)).toEqual(part);
     expect(await pay(shop, made, { amount: 1, payment_reference: "bank-1" })).toEqual(part);
+    const two = { reference: "bank-1", payment_reference: "bank-2" };
+    expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
     expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
     // Money without a reference is booked each time.
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);

@@ -26,9 +26,9 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
       const empty = `No ${noun} rates: ${without}. Set them: bodega ${noun} set -n ${args.namespace} ${example}`;
       await printList(console, rates, { ...view(rates, ctx), empty });
       const untaxed = await listUntaxed(ctx, ctx.tenant);
-      const countries = untaxed.map(({ country }) => country).join(", ");
-      const risk = `The store ships to ${countries} and has no tax rate there, so these orders have no tax.`;
-      if (countries !== "") await warn(console, risk);
+      const names = untaxed.map(({ country, taxClass }) => (taxClass === null ? country : `${country} (${taxClass})`));
+      const risk = `The store ships to ${names.join(", ")} and has no tax rate there, so these goods have no tax.`;
+      if (names.length > 0) await warn(console, risk);
     });
   const setCommand = defineCommand({
     description: `Replace the ${noun} rates of a store with those of a CSV file`,

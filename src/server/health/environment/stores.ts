@@ -14,9 +14,11 @@ import { findInStores, inScope } from "../records/check.ts";
 
 /** Countries that stores ship to and have no tax rate for. */
 export async function* checkTaxes({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
-  for (const { namespace, country } of await listUntaxed(ctx, tenant)) {
-    const message = `Store ${namespace} ships to ${country} and has no tax rate there, so these orders have no tax. Add a rate, or one of 0.`;
-    yield { ...finding("warning", `${namespace} ${country}`, message, command(`tax show -n ${namespace}`)), namespace };
+  for (const { namespace, country, taxClass } of await listUntaxed(ctx, tenant)) {
+    const what = taxClass === null ? "orders" : `goods of the class ${taxClass}`;
+    const message = `Store ${namespace} ships to ${country} and has no tax rate there for ${what}. Add a rate, or one of 0.`;
+    const subject = [namespace, country, taxClass ?? []].flat().join(" ");
+    yield { ...finding("warning", subject, message, command(`tax show -n ${namespace}`)), namespace };
   }
 }
 

@@ -48,6 +48,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   requireOrderId(id);
   const given = input.reference ?? input.payment_reference;
   const field = input.reference === undefined ? "payment_reference" : "reference";
+  if (given !== (input.payment_reference ?? given)) throw invalidField("payment_reference", "differs from reference");
   const reference = given === undefined ? null : requireText(field, given, 200);
   return inTransaction(ctx, async (tx) => {
     const order = await requireRow(tx, id);

@@ -63,7 +63,7 @@ function shippingOf(
     return free;
   }
   if (destination === null) {
-    if (isDryRun) return { ...free, offers: [] };
+    if (isDryRun && rateId === null) return { ...free, offers: [] };
     throw invalidField("shipping_address", "is required, because the goods are shipped");
   }
   if (rateId !== null && lacksPostcode(rates, destination.country, destination.postcode)) {

@@ -10,6 +10,7 @@ import { requireText, requireWhole } from "../../values/fields.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
+import { products } from "../catalogue/products/table.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
 import { requireTaxClass } from "../taxes/model.ts";
 import { taxRates } from "../taxes/table.ts";
@@ -177,14 +178,27 @@ export function nameIn(ctx: Ctx, { name, names }: StoredRate, lang: string | und
 }
 
 // Stores without any rate charge no tax.
-const selectUntaxed = statement<{ namespace: string; country: string }>(sql`
-  select distinct t.namespace, c.value as country
-  from ${tenants} t join ${shippingRates} r on r.tenant_id = t.id join json_each(r.countries) c
-  where t.status = 'active' and (${param("tenantId")} is null or t.id = ${param("tenantId")}) and c.value <> '*'
-    and exists (select 1 from ${taxRates} x where x.tenant_id = t.id)
-    and not exists (select 1 from ${taxRates} x where x.tenant_id = t.id and x.country = c.value)
-  order by t.namespace, c.value`);
+const selectUntaxed = statement<{ namespace: string; country: string; taxClass: string | null }>(sql`
+  with countries as (
+    select distinct t.id, t.namespace, c.value as country
+    from ${tenants} t join ${shippingRates} r on r.tenant_id = t.id join json_each(r.countries) c
+    where t.status = 'active' and (${param("tenantId")} is null or t.id = ${param("tenantId")}) and c.value <> '*'
+      and t.tax_rates > 0),
+  taxed as (
+    select c.*, exists (select 1 from ${taxRates} x where x.tenant_id = c.id and x.country = c.country) as is_taxed
+    from countries c)
+  select namespace, country, null as taxClass from taxed where not is_taxed
+  union all
+  select c.namespace, c.country, k.tax_class from taxed c join (
+    select distinct tenant_id, tax_class from ${products} where deleted_at is null
+    union select tenant_id, tax_class from ${shippingRates} where tax_class is not null) k on k.tenant_id = c.id
+  where c.is_taxed and k.tax_class <> 'zero' and not exists (
+    select 1 from ${taxRates} x where x.tenant_id = c.id and x.country = c.country and x.tax_class = k.tax_class)
+  order by 1, 2, 3`);
 
-/** The countries that a store, or each store, ships to and has no tax rate for, if it has tax rates at all. */
+/**
+ * The countries that a store, or each store, ships to and has no tax rate for, if it has tax rates at all. With
+ * `taxClass`, only goods of this class are untaxed there.
+ */
 export const listUntaxed = (ctx: SystemCtx, tenant: Tenant | null) =>
   all(ctx.db, selectUntaxed, { tenantId: tenant?.id ?? null });

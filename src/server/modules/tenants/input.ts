@@ -46,6 +46,7 @@ function requireTexts({ title, currencySign, domain, timezone, taxNote, ...given
   for (const [field, value] of Object.entries({ url: given.url, logo: given.logo, order_url: given.orderUrl })) {
     if (value && !isWebAddress(value)) throw invalidField(field, notAddress);
   }
+  if (given.orderUrl?.includes("#")) throw invalidField("order_url", "must not contain #, which mails add");
   if (timezone !== undefined && !attempt(() => new Intl.DateTimeFormat("en", { timeZone: timezone }))) {
     throw invalidField("timezone", "must be the name of a time zone, such as Europe/Berlin");
   }

@@ -48,7 +48,7 @@ const selectNewest = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 
-/** As for forgotten passwords: three mails in 20 minutes to an address, and ten calls from one. */
+/** As for forgotten passwords: three mails of a kind in 20 minutes about an order, and ten calls from an address. */
 const mails = { name: "order mails", max: 3, windowMs: 20 * 60_000 };
 /** Receipts to addresses that no order has, which would otherwise let a stranger use the store to send mail. */
 const unknownMails = { name: "unknown withdrawals", max: 60, windowMs: 60 * 60_000 };
@@ -56,17 +56,20 @@ const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
 
 const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
 
-/** Whether a mail may be sent. The caller is told nothing, so that nobody learns which orders exist. */
-async function mayMail(ctx: Ctx, key: string): Promise<boolean> {
-  return (await countHit(ctx, mails, ctx.vault.mac("limit", `${ctx.tenant.id}:${key}`))) === 0;
+/**
+ * Whether a mail may be sent. The caller is told nothing, so that nobody learns which orders exist. Each order and kind
+ * of mail counts alone, so that nobody who knows an address can keep its receipts away.
+ */
+async function mayMail(ctx: Ctx, kind: "link" | "receipt", key: string): Promise<boolean> {
+  return (await countHit(ctx, mails, ctx.vault.mac("limit", `${ctx.tenant.id}:${kind}:${key}`))) === 0;
 }
 
 /** Mails a new link to an order, if number and email belong to one. */
 export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): Promise<void> {
   const key = emailKey(email);
-  if (key === null || (await countHit(ctx, calls, addressOf(ctx))) > 0 || !(await mayMail(ctx, key))) return;
+  if (key === null || (await countHit(ctx, calls, addressOf(ctx))) > 0) return;
   const order = await get(ctx.db, selectNamed, { tenantId: ctx.tenant.id, number, emailKey: key });
-  if (order?.email == null || ctx.tenant.orderUrl === null) return;
+  if (order?.email == null || ctx.tenant.orderUrl === null || !(await mayMail(ctx, "link", order.id))) return;
   const { id, email: to, lang, accessVersion } = order;
   // Browsers do not send the fragment of an address.
   const link = `${ctx.tenant.orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
@@ -91,7 +94,6 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
   const name = requireText("name", input.name, 200);
   const text = checkNote("text", input.text ?? null, 2000);
   await consumeLimit(ctx, calls, addressOf(ctx), "Too many withdrawals from this address.");
-  const isMailed = await mayMail(ctx, contact.emailKey);
   await inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
     const found = await get(tx.db, selectNamed, { tenantId: tx.tenant.id, number, emailKey: contact.emailKey });
@@ -103,7 +105,8 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
       await needAttention(tx, found.id, "withdrawal");
       await commitTransition(tx, found.id, { event: "order.updated" });
     }
-    if (!isMailed || (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0)) return;
+    if (!(await mayMail(tx, "receipt", found?.id ?? contact.emailKey))) return;
+    if (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0) return;
     // Free text of a stranger does not go to an address that nobody has verified.
     const items = found ? await all(tx.db, selectItems, { tenantId: tx.tenant.id, id: found.id, lines }) : [];
     const values = { number: String(number), time: localTime(tx), items: items.map(({ item }) => item).join(", ") };
