@@ -448,7 +448,7 @@ describe.if(hasSqld)("a database server", () => {
         db.transaction((tx) => tx.execute(insertRow("stopped"))),
       ];
       // As the probes of readiness do.
-      const probing = setInterval(() => (db as ServerDatabase).isDurable().catch(() => {}), 200);
+      const probing = setInterval(() => db.checkWrites().catch(() => {}), 200);
       const late = Bun.sleep(3000).then(() => db.execute(insertRow("late")));
       const outcomes = await Promise.allSettled([...attempts, late]);
       clearInterval(probing);

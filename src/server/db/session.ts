@@ -1,4 +1,4 @@
-import type { InStatement, Row } from "@libsql/core/api";
+import type { Client, InStatement, Row } from "@libsql/core/api";
 
 export interface Result {
   rows: Row[];
@@ -29,12 +29,21 @@ export interface Database extends Session {
   readonly kind: "file" | "server";
   /** Runs statements as one write transaction with foreign keys off, which rebuilding a table requires. */
   migrate(stmts: InStatement[]): Promise<void>;
+  /**
+   * Only for a server: a plain client for copies of the whole database. Integers are bigint, calls may take minutes,
+   * transactions have no time limit, and errors are not mapped.
+   */
+  copyClient?(): Client;
   /** A number that changes whenever anyone commits to the local file; null for a server. */
   dataVersion(): number | null;
   /** Moves the WAL into the database file. Returns false when busy, or without a WAL. */
   checkpoint(): Promise<boolean>;
-  /** If a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. */
+  /**
+   * On a file, tries a harmless write if one was lost; on a server, reads `warning` again if it is not new. Errors:
+   * unavailable, also for a damaged file.
+   */
   checkWrites(): Promise<void>;
+  /** Why acknowledged writes may be lost. */
   readonly warning?: string | undefined;
   walBytes(): number;
   /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */

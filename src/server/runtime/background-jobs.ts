@@ -4,7 +4,6 @@ import { invalidOption } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
-import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
 import type { ChannelDeps } from "../delivery/channel.ts";
 import { type AppError, wrongState } from "../errors.ts";
@@ -52,7 +51,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
   const purging = startPurging({ db, now: Date.now, media: openMediaBucket(config) }, keepAddressesMs, notice);
-  const watchingServer = db instanceof ServerDatabase ? watchServer(db, notice) : undefined;
+  const watchingServer = db.kind === "server" ? watchServer(db, notice) : undefined;
   return {
     /** Takes over the replica, which stops another server. So call it only when this server can start. */
     beginReplication: () => replicator?.begin(),
@@ -69,7 +68,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   };
 }
 
-function watchServer(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
+function watchServer(db: Database, notice: LogWriter["notice"]): Timer {
   let problem: string | undefined;
   const check = async () => {
     const found = await db.checkWrites().then(() => db.warning, reasonOf);

@@ -1,6 +1,5 @@
 import type { Client } from "@libsql/core/api";
 import { mapServerError } from "../../db/db-errors.ts";
-import { ServerDatabase } from "../../db/server/server-database.ts";
 import type { Database } from "../../db/session.ts";
 import { unavailable } from "../../errors.ts";
 
@@ -163,8 +162,9 @@ function sizeOf(rows: readonly CopiedValue[][]): number {
 
 /** Returns a client that reads integers exactly and whose calls may take minutes. */
 export function copyClientOf(db: Database): Client {
-  if (!(db instanceof ServerDatabase)) throw new TypeError("Only a database server can be copied this way.");
-  return db.copyClient();
+  const client = db.copyClient?.();
+  if (client === undefined) throw new TypeError("Only a database server can be copied this way.");
+  return client;
 }
 
 /** Opens a snapshot of a server's database. It expires unless a page is read every few seconds. */

@@ -93,7 +93,7 @@ export class WriteQueue {
     const deadline = performance.now() + this.#options.lockDeadlineMs;
     while (!(await this.#writer.begin(deadline))) {
       if (performance.now() > deadline) return false;
-      await this.#writer.waitForLock();
+      await this.#writer.waitForLock?.();
     }
     return true;
   }
@@ -124,7 +124,7 @@ export class WriteQueue {
         this.hasLost = true;
         this.#take()?.reject(mapDbError(error));
       }
-      await this.#writer.yieldLock();
+      await this.#writer.yieldLock?.();
     }
     this.#isDriving = false;
     for (const resolve of this.#idle.splice(0)) resolve();
@@ -153,7 +153,7 @@ export class WriteQueue {
     while (this.#options.mustWait() || !(await this.#writer.begin((this.#peek() as QueuedJob).deadline))) {
       this.#refuseLate();
       if (this.waiting === 0 || this.#peek()?.exclusive) return false;
-      await this.#writer.waitForLock();
+      await this.#writer.waitForLock?.();
     }
     return true;
   }

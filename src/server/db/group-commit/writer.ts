@@ -17,8 +17,9 @@ export interface Writer {
    * @param deadline until when the first unit may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
-  waitForLock(): Promise<void>;
-  yieldLock(): Promise<void>;
+  /** Only if `begin` can return false. */
+  waitForLock?(): Promise<void>;
+  yieldLock?(): Promise<void>;
   /** @param ahead the reads before the commit, to send them early if this may be the last unit; otherwise empty. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**

@@ -1,11 +1,12 @@
 import { LibsqlError } from "@libsql/core/api";
-import { BatchCond, type Client, openHttp, openWs, type Stream } from "@libsql/hrana-client";
+import { BatchCond, type BatchStep, type Client, openHttp, openWs, type Stream } from "@libsql/hrana-client";
 import { withTimeout } from "../../concurrency/with-timeout.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import type { BoundValue } from "../bind-args.ts";
+import { isOwnFailure, mapServerError } from "../db-errors.ts";
 import { createRowMaker, type RowMaker } from "../row.ts";
 import type { Result } from "../session.ts";
+import type { Bound } from "./statements.ts";
 
 export interface ServerAddress {
   url: string;
@@ -18,22 +19,10 @@ export interface ServerAddress {
   silentAt?: number;
 }
 
-export interface Step {
-  sql: string;
-  args?: BoundValue[];
-  /** The index of the step that must have succeeded. */
-  after?: number | undefined;
-}
-
-/** The result of a step; undefined if it was skipped because the one before it failed. */
+/** The result of a statement; undefined if it was skipped because the one before it failed. */
 export type Outcome = Result | Error | undefined;
 
-export interface KeptStream {
-  client: Client;
-  stream: Stream;
-}
-
-/** A longer call has failed: a stopped server never answers on a WebSocket. */
+/** The longest that any call takes: a stopped server never answers on a WebSocket. */
 const callTimeoutMs = 10_000;
 const connectTimeoutMs = 5000;
 /** After a refused WebSocket, HTTP is used for this long before the next try. */
@@ -41,87 +30,85 @@ const askAgainMs = 10 * 60_000;
 /** A connection that is idle for longer may have been cut unnoticed. */
 const maxIdleMs = 30_000;
 
-/** A connection to a libSQL server with several streams. On each, one batch runs at a time. */
+/** A connection to a libSQL server. One batch runs at a time. All errors are mapped as by `mapServerError`. */
 export class ServerConnection {
   readonly #address: ServerAddress;
-  #client: Client | undefined;
-  #connecting: Promise<Client> | undefined;
+  #stream: Stream | undefined;
   #usedAt = 0;
+  /** Whether the server writes to its disk before it answers. A connection keeps the mode it was opened with. */
+  isDurable = true;
 
   constructor(address: ServerAddress) {
     this.#address = address;
   }
 
-  /** Returns the kept stream, or a new one if it has ended. Throws errors of the network, and for a refused token. */
-  async openStream(kept: KeptStream | undefined): Promise<KeptStream> {
-    const isDoubtful =
-      performance.now() - this.#usedAt > maxIdleMs ||
-      this.#usedAt < (this.#address.silentAt ?? Number.NEGATIVE_INFINITY);
-    if (this.isOpen(kept) && !isDoubtful) return kept;
-    if (this.#client?.closed || isDoubtful) this.close();
-    if (this.#client === undefined) {
-      this.#connecting ??= this.#connect().finally(() => {
-        this.#connecting = undefined;
-      });
-      this.#client = await this.#connecting;
-    }
-    return { client: this.#client, stream: this.#client.openStream() };
+  /** Whether the connection is open and has been used lately. */
+  isAlive(withinMs: number): boolean {
+    const usedAt = this.#usedAt;
+    const isUsed = performance.now() - usedAt < withinMs && usedAt >= (this.#address.silentAt ?? 0);
+    return isUsed && isOpen(this.#stream);
   }
 
-  isOpen(kept: KeptStream | undefined): kept is KeptStream {
-    return kept !== undefined && kept.client === this.#client && !kept.client.closed && !kept.stream.closed;
+  /** Connects again, unless the connection is alive. Throws unavailable, also for a refused token. */
+  async open(deadline: number, withinMs = maxIdleMs): Promise<void> {
+    if (this.isAlive(withinMs)) return;
+    this.close();
+    try {
+      this.#stream = await this.#connect(deadline);
+    } catch (error) {
+      throw mapServerError(error);
+    }
+    this.#usedAt = performance.now();
   }
 
   /**
-   * Runs a batch in one round trip. If a step fails, its error is its outcome.
-   * @param timeoutMs how long the server may take.
-   * @throws an error of the network or of the whole batch, which may have been executed nevertheless.
+   * Runs a batch in one round trip; the error of a statement is its outcome.
+   * @param isOrdered whether each statement runs only if the one before it succeeded.
+   * @throws an error of the network, which closes the connection, or of the whole batch. It may have been executed.
    */
-  async run({ stream }: KeptStream, steps: readonly Step[], timeoutMs: number): Promise<Outcome[]> {
-    const batch = stream.batch();
-    const added = steps.map(() => batch.step());
-    const outcomes = steps.map(({ sql, args = [], after }, index) => {
-      const step = added[index] as (typeof added)[number];
-      const before = after === undefined ? undefined : added[after];
-      if (before) step.condition(BatchCond.ok(before));
+  async run(stmts: readonly Bound[], deadline: number, isOrdered: boolean): Promise<Outcome[]> {
+    if (!isOpen(this.#stream)) throw unavailable("The connection was lost.", { isInternal: true });
+    const batch = this.#stream.batch();
+    let before: BatchStep | undefined;
+    const outcomes = stmts.map(({ sql, args }) => {
+      const step = batch.step();
+      if (isOrdered && before) step.condition(BatchCond.ok(before));
+      before = step;
       return step
         .query([sql, args])
         .then((result) => result && toResult(result))
         .catch(toError);
     });
-    await withTimeout(batch.execute(), timeoutMs, () => {
+    const noAnswer = () => {
       this.#address.silentAt = performance.now();
-      return unavailable("No answer in time.", { isInternal: true });
-    });
+      return unavailable("The database server does not answer.", { isInternal: true });
+    };
+    try {
+      await withTimeout(batch.execute(), leftUntil(deadline), noAnswer);
+    } catch (error) {
+      if (!isOwnFailure(error)) this.close();
+      throw mapServerError(error);
+    }
     this.#usedAt = performance.now();
     return Promise.all(outcomes);
   }
 
-  /** As `run`, but runs each step only if the one before it succeeded. Throws unavailable if the stream has ended. */
-  async runInOrder(kept: KeptStream | undefined, stmts: readonly Step[], timeoutMs: number): Promise<Outcome[]> {
-    if (!this.isOpen(kept)) throw unavailable("The connection was lost.", { isInternal: true });
-    const steps = stmts.map((stmt, index) => ({ ...stmt, after: index === 0 ? undefined : index - 1 }));
-    return this.run(kept, steps, timeoutMs);
-  }
-
-  /** Closes the connection. The server rolls open transactions back at once, or over HTTP after five seconds. */
+  /** Closes the connection, so that the server rolls an open transaction back. */
   close(): void {
-    this.#client?.close();
-    this.#client = undefined;
+    this.#stream?.client().close();
+    this.#stream = undefined;
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(deadline: number): Promise<Stream> {
     const { url, readToken, takesWebSockets, askedAt = 0 } = this.#address;
     const token = readToken();
-    this.#usedAt = performance.now();
     if (takesWebSockets !== false || performance.now() - askedAt > askAgainMs) {
-      const client = openWs(url.replace(/^http/, "ws"), token);
+      this.#address.askedAt = performance.now();
       try {
-        await this.#use(client);
+        const stream = await this.#begin(openWs(url.replace(/^http/, "ws"), token), deadline);
         this.#address.takesWebSockets = true;
-        return client;
+        return stream;
       } catch (error) {
-        client.close();
         if (takesWebSockets) throw error;
       }
     }
@@ -130,17 +117,33 @@ export class ServerConnection {
       request.headers.set("accept-encoding", "identity");
       return fetch(request, { signal: AbortSignal.timeout(callTimeoutMs) });
     });
-    await this.#use(client);
-    Object.assign(this.#address, { takesWebSockets: false, askedAt: performance.now() });
-    return client;
+    const stream = await this.#begin(client, deadline);
+    this.#address.takesWebSockets = false;
+    return stream;
   }
 
-  async #use(client: Client): Promise<void> {
+  async #begin(client: Client, deadline: number): Promise<Stream> {
     client.intMode = "bigint";
     const stream = client.openStream();
-    await withTimeout(stream.query("SELECT 1"), connectTimeoutMs);
-    stream.close();
+    try {
+      const asking = stream.queryValue("PRAGMA synchronous");
+      const { value } = await withTimeout(asking, Math.min(connectTimeoutMs, leftUntil(deadline)));
+      // FULL
+      this.isDurable = value === 2n;
+      return stream;
+    } catch (error) {
+      client.close();
+      throw error;
+    }
   }
+}
+
+function isOpen(stream: Stream | undefined): stream is Stream {
+  return stream !== undefined && !stream.closed && !stream.client().closed;
+}
+
+function leftUntil(deadline: number): number {
+  return Math.max(1, deadline - performance.now());
 }
 
 export function isResult(outcome: Outcome): outcome is Result {
@@ -149,16 +152,14 @@ export function isResult(outcome: Outcome): outcome is Result {
 
 const rowMakers = new LruCache<RowMaker>(512);
 
-function toResult({ columnNames, rows, affectedRowCount }: StreamRows): Result {
+function toResult({ columnNames, rows, affectedRowCount }: Awaited<ReturnType<Stream["query"]>>): Result {
   if (rows.length === 0) return { rows: [], rowsAffected: affectedRowCount };
   const makeRow = rowMakers.getOrMake(columnNames.join("\0"), (names) => createRowMaker(names.split("\0")));
   return { rows: rows.map((row) => makeRow(Array.from(row))), rowsAffected: affectedRowCount };
 }
 
-type StreamRows = Awaited<ReturnType<Stream["query"]>>;
-
-/** The row maker throws for an integer that is too large for a number. */
 function toError(error: Error & { code?: string }): Error {
+  // The row maker throws it for an integer that is too large for a number.
   if (error instanceof RangeError) return error;
-  return new LibsqlError(error.message, error.code ?? "UNKNOWN", undefined, undefined, error);
+  return mapServerError(new LibsqlError(error.message, error.code ?? "UNKNOWN", undefined, undefined, error)) as Error;
 }

@@ -1,3 +1,4 @@
+import { createClient } from "@libsql/client/http";
 import type { Client, InStatement } from "@libsql/core/api";
 import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
@@ -6,7 +7,7 @@ import type { GroupOptions } from "../group-commit/group.ts";
 import { WriteQueue } from "../group-commit/write-queue.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
-import { type ServerAddress, ServerConnection } from "./connection.ts";
+import { ServerConnection } from "./connection.ts";
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { bindForServer } from "./statements.ts";
@@ -15,13 +16,14 @@ const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
 
-/** After this time without a write, the server is asked again. */
-const durabilityMs = 5000;
+/** Without a write for this long, the server is asked again. It has as long to answer. */
+const checkMs = 5000;
 
-export const notDurable =
+const notDurable =
   "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
 
-interface ServerOptions extends Pick<ServerAddress, "readToken"> {
+interface ServerOptions {
+  readToken: () => string | undefined;
   lockDeadlineMs: number;
   beforeCommit?: GroupOptions["beforeCommit"];
 }
@@ -33,22 +35,21 @@ interface ServerOptions extends Pick<ServerAddress, "readToken"> {
 export class ServerDatabase implements Database {
   readonly kind = "server";
   readonly queue: WriteQueue;
-  readonly #connectForCopies: () => Client;
-  readonly #lockDeadlineMs: number;
-  readonly #connections: ServerConnection[];
+  readonly #url: string;
+  readonly #options: ServerOptions;
   readonly #reads: SharedReads;
-  readonly #writer: ServerWriter;
-  #copyClient: Client | undefined;
+  readonly #writes: ServerConnection;
 
-  constructor(address: ServerAddress, connectForCopies: () => Client, options: Omit<ServerOptions, "readToken">) {
-    const { lockDeadlineMs, beforeCommit } = options;
-    this.#connectForCopies = connectForCopies;
-    this.#lockDeadlineMs = lockDeadlineMs;
-    const [forReads, forWrites] = [new ServerConnection(address), new ServerConnection(address)];
-    this.#connections = [forReads, forWrites];
-    this.#reads = new SharedReads(forReads);
-    this.#writer = new ServerWriter(forWrites, lockDeadlineMs);
-    this.queue = new WriteQueue(this.#writer, { ...limits, lockMs: lockDeadlineMs, lockDeadlineMs, beforeCommit });
+  /** @param url the address of a libSQL server, with the scheme of HTTP. */
+  constructor(url: string, options: ServerOptions) {
+    const { readToken, lockDeadlineMs, beforeCommit } = options;
+    const address = { url, readToken };
+    this.#url = url;
+    this.#options = options;
+    this.#reads = new SharedReads(address);
+    this.#writes = new ServerConnection(address);
+    const writer = new ServerWriter(this.#writes, lockDeadlineMs);
+    this.queue = new WriteQueue(writer, { ...limits, lockMs: lockDeadlineMs, lockDeadlineMs, beforeCommit });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -71,34 +72,31 @@ export class ServerDatabase implements Database {
 
   async migrate(stmts: InStatement[]): Promise<void> {
     const bound = stmts.map(bindForServer);
-    await retryWhileBusy(() => this.copyClient().migrate(bound), this.#lockDeadlineMs);
+    await retryWhileBusy(() => this.copyClient().migrate(bound), this.#options.lockDeadlineMs);
   }
 
-  /**
-   * The plain client, for copies of the whole database: integers are bigint, calls may take minutes, transactions have
-   * no time limit, and errors are not mapped. It is closed with the database.
-   */
   copyClient(): Client {
-    this.#copyClient ??= this.#connectForCopies();
-    return this.#copyClient;
-  }
-
-  /** Whether a write is on the server's disk when it is acknowledged. Errors: unavailable. */
-  async isDurable(): Promise<boolean> {
-    await this.checkWrites();
-    return this.#writer.isDurable;
+    const authToken = this.#options.readToken();
+    return createClient({
+      url: this.#url,
+      ...(authToken !== undefined && { authToken }),
+      intMode: "bigint",
+      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(copyTimeoutMs) }),
+    });
   }
 
   async checkWrites(): Promise<void> {
-    const since = performance.now() - durabilityMs;
-    if (this.#writer.isDurableSince(since)) return;
-    // Writes wait behind the question, so callers that come together ask once.
-    const askedAt = performance.now();
-    await this.queue.exclusive(() => this.#writer.readDurability(askedAt));
+    const connection = this.#writes;
+    if (connection.isDurable && connection.isAlive(checkMs)) return;
+    const deadline = performance.now() + checkMs;
+    await this.queue.exclusive(async () => {
+      if (!connection.isDurable) connection.close();
+      await connection.open(deadline, checkMs);
+    });
   }
 
   get warning(): string | undefined {
-    return this.#writer.isDurable ? undefined : notDurable;
+    return this.#writes.isDurable ? undefined : notDurable;
   }
 
   // A libSQL server manages its own files.
@@ -114,28 +112,19 @@ export class ServerDatabase implements Database {
 
   async close(): Promise<void> {
     await this.drain();
-    for (const connection of this.#connections) connection.close();
-    this.#copyClient?.close();
+    this.#reads.close();
+    this.#writes.close();
   }
 }
 
 /** Opens a server's database; nothing is sent before the first call. Errors: validationFailed for an unusable address. */
-export async function openServer(given: string, { readToken, ...options }: ServerOptions): Promise<ServerDatabase> {
-  const { createClient } = await import("@libsql/client/http");
+export function openServer(given: string, options: ServerOptions): ServerDatabase {
   const url = given.replace(/^(?:ws(s?)|libsql(?=:)):/, (scheme, s) => (scheme === "libsql:" ? "https:" : `http${s}:`));
-  const connectForCopies = () => {
-    const authToken = readToken();
-    return createClient({
-      url,
-      ...(authToken !== undefined && { authToken }),
-      intMode: "bigint",
-      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(copyTimeoutMs) }),
-    });
-  };
+  const db = new ServerDatabase(url, options);
   try {
-    connectForCopies().close();
+    db.copyClient().close();
   } catch (cause) {
     throw validationFailed("The database address is not the address of a libSQL server.", { cause });
   }
-  return new ServerDatabase({ url, readToken }, connectForCopies, options);
+  return db;
 }

@@ -10,10 +10,6 @@ export interface Bound {
 export const control = (sql: string): Bound => ({ sql, args: [] });
 export const begin = control("BEGIN IMMEDIATE");
 export const commit = control("COMMIT");
-/** 2 (FULL) means that the server writes to its disk before it answers. */
-export const readMode = control("PRAGMA synchronous");
-export const savepoint = control("SAVEPOINT bodega_unit");
-export const rollbackTo = control("ROLLBACK TO bodega_unit");
 export const release = control("RELEASE bodega_unit");
 // SQLite has no function that fails. But the smallest integer has no absolute value, so `abs` fails.
 const failing = "abs(-9223372036854775808)";
@@ -21,7 +17,6 @@ export const keepGroup = `INSERT INTO write_groups (writer, last_group) VALUES (
   ON CONFLICT (writer) DO UPDATE SET last_group = excluded.last_group`;
 export const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
   THEN 1 ELSE ${failing} END`;
-export const readGroup = "SELECT last_group FROM write_groups WHERE writer = ?";
 /** Deletes the rows of processes that ended long ago. */
 export const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 

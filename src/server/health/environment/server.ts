@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { envFilePath, findUnknownSettings } from "../../config/environment.ts";
 import { locateFailure } from "../../db/db-errors.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
-import { notDurable, ServerDatabase } from "../../db/server/server-database.ts";
+import type { Database } from "../../db/session.ts";
 import { get, statement } from "../../db/statement.ts";
 import { AppError, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
@@ -56,9 +56,13 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
 }
 
 export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSubject): AsyncGenerator<Finding> {
-  if (!(ctx?.db instanceof ServerDatabase) || (await ctx.db.isDurable())) return;
+  // Doctor's context has the whole database.
+  const db = ctx?.db as Database | undefined;
+  if (databaseUrl === undefined || db === undefined) return;
+  await db.checkWrites();
+  if (db.warning === undefined) return;
   const remedy = "Set its durability_mode to strong, after each of its starts.";
-  yield finding("error", databaseUrl ?? "database", notDurable, remedy);
+  yield finding("error", databaseUrl, db.warning, remedy);
 }
 
 /** One-time codes tolerate half a minute; everything else tolerates more. */
