@@ -1,7 +1,9 @@
 import type { InStatement } from "@libsql/core/api";
 import { isTickOverBudget } from "../../concurrency/event-loop.ts";
 import { unavailable } from "../../errors.ts";
+import { sqlOf } from "../bind-args.ts";
 import { mapDbError } from "../db-errors.ts";
+import { assertOrdinary } from "../scan-sql.ts";
 import type { Result, Session } from "../session.ts";
 import { type GroupOptions, type Job, runGroup, type Unit } from "./group.ts";
 import type { Writer } from "./writer.ts";
@@ -68,9 +70,10 @@ export class WriteQueue {
   /**
    * Runs statements as one unit, which is undone alone when it fails. Resolves after the COMMIT.
    * @throws the error of the first that fails; unavailable for a lock that is not released in time, a full queue, or a
-   * fault of the disk or the connection.
+   * fault of the disk or the connection; TypeError for a statement that only the data layer may run.
    */
   run(stmts: readonly InStatement[]): Promise<Result[]> {
+    for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
     return this.#push({ stmts });
   }
 

@@ -5,7 +5,7 @@ import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/units.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
-import { assertOrdinary, shapeOf } from "../scan-sql.ts";
+import { shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { BallastFile } from "./ballast-file.ts";
 import { Connection } from "./connection.ts";
@@ -78,7 +78,6 @@ export class FileDatabase implements Database {
     this.#assertOpen();
     const sql = sqlOf(stmt);
     if (shapeOf(sql).reads) return this.reader.run(sql, argsOf(stmt));
-    assertOrdinary(sql);
     return (await this.queue.run([stmt]))[0] as Result;
   }
 
@@ -91,7 +90,6 @@ export class FileDatabase implements Database {
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
     this.#assertOpen();
     if (mode === "read") return this.reader.batch(stmts);
-    for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
     return this.queue.run(stmts);
   }
 

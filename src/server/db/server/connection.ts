@@ -1,12 +1,13 @@
-import { LibsqlError } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { BatchCond, type BatchStep, type Client, openHttp, openWs, type Stream } from "@libsql/hrana-client";
 import { withTimeout } from "../../concurrency/with-timeout.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
+import { argsOf, type BoundValue, bindArgs, sqlOf } from "../bind-args.ts";
 import { isOwnFailure, mapServerError } from "../db-errors.ts";
 import { createRowMaker, type RowMaker } from "../row.ts";
+import { shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
-import type { Bound } from "./statements.ts";
 
 export interface ServerAddress {
   url: string;
@@ -15,8 +16,21 @@ export interface ServerAddress {
   /** Whether the server accepts WebSockets, known since `askedAt`; undefined before. */
   takesWebSockets?: boolean;
   askedAt?: number;
-  /** When a call last timed out. A connection that was not used since then is replaced before its next call. */
-  silentAt?: number;
+  /** When a call last failed. A connection that was not used since then is replaced before its next call. */
+  failedAt?: number;
+}
+
+export interface Bound {
+  sql: string;
+  args: BoundValue[];
+}
+
+export const control = (sql: string): Bound => ({ sql, args: [] });
+
+/** Binds a statement's arguments as both engines store them. Errors: as `bindArgs`. */
+export function bindForServer(stmt: InStatement): Bound {
+  const sql = sqlOf(stmt);
+  return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };
 }
 
 /** The result of a statement; undefined if it was skipped because the one before it failed. */
@@ -29,13 +43,14 @@ const connectTimeoutMs = 5000;
 const askAgainMs = 10 * 60_000;
 /** A connection that is idle for longer may have been cut unnoticed. */
 const maxIdleMs = 30_000;
+const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 
 /** A connection to a libSQL server. One batch runs at a time. All errors are mapped as by `mapServerError`. */
 export class ServerConnection {
   readonly #address: ServerAddress;
   #stream: Stream | undefined;
   #usedAt = 0;
-  /** Whether the server writes to its disk before it answers. A connection keeps the mode it was opened with. */
+  /** Whether the server writes to its disk before it answers (FULL, 2). A connection keeps the mode it began with. */
   isDurable = true;
 
   constructor(address: ServerAddress) {
@@ -45,7 +60,7 @@ export class ServerConnection {
   /** Whether the connection is open and has been used lately. */
   isAlive(withinMs: number): boolean {
     const usedAt = this.#usedAt;
-    const isUsed = performance.now() - usedAt < withinMs && usedAt >= (this.#address.silentAt ?? 0);
+    const isUsed = performance.now() - usedAt < withinMs && usedAt >= (this.#address.failedAt ?? 0);
     return isUsed && isOpen(this.#stream);
   }
 
@@ -53,11 +68,7 @@ export class ServerConnection {
   async open(deadline: number, withinMs = maxIdleMs): Promise<void> {
     if (this.isAlive(withinMs)) return;
     this.close();
-    try {
-      this.#stream = await this.#connect(deadline);
-    } catch (error) {
-      throw mapServerError(error);
-    }
+    this.#stream = await this.#connect(deadline).catch((error) => Promise.reject(mapServerError(error)));
     this.#usedAt = performance.now();
   }
 
@@ -77,16 +88,15 @@ export class ServerConnection {
       return step
         .query([sql, args])
         .then((result) => result && toResult(result))
-        .catch(toError);
+        .catch((error) => mapServerError(error) as Error);
     });
-    const noAnswer = () => {
-      this.#address.silentAt = performance.now();
-      return unavailable("The database server does not answer.", { isInternal: true });
-    };
     try {
       await withTimeout(batch.execute(), leftUntil(deadline), noAnswer);
     } catch (error) {
-      if (!isOwnFailure(error)) this.close();
+      if (!isOwnFailure(error)) {
+        this.#address.failedAt = performance.now();
+        this.close();
+      }
       throw mapServerError(error);
     }
     this.#usedAt = performance.now();
@@ -127,8 +137,7 @@ export class ServerConnection {
     const stream = client.openStream();
     try {
       const asking = stream.queryValue("PRAGMA synchronous");
-      const { value } = await withTimeout(asking, Math.min(connectTimeoutMs, leftUntil(deadline)));
-      // FULL
+      const { value } = await withTimeout(asking, Math.min(connectTimeoutMs, leftUntil(deadline)), noAnswer);
       this.isDurable = value === 2n;
       return stream;
     } catch (error) {
@@ -153,13 +162,6 @@ export function isResult(outcome: Outcome): outcome is Result {
 const rowMakers = new LruCache<RowMaker>(512);
 
 function toResult({ columnNames, rows, affectedRowCount }: Awaited<ReturnType<Stream["query"]>>): Result {
-  if (rows.length === 0) return { rows: [], rowsAffected: affectedRowCount };
   const makeRow = rowMakers.getOrMake(columnNames.join("\0"), (names) => createRowMaker(names.split("\0")));
   return { rows: rows.map((row) => makeRow(Array.from(row))), rowsAffected: affectedRowCount };
-}
-
-function toError(error: Error & { code?: string }): Error {
-  // The row maker throws it for an integer that is too large for a number.
-  if (error instanceof RangeError) return error;
-  return mapServerError(new LibsqlError(error.message, error.code ?? "UNKNOWN", undefined, undefined, error)) as Error;
 }

@@ -3,14 +3,12 @@ import type { Client, InStatement } from "@libsql/core/api";
 import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
 import { retryWhileBusy } from "../db-errors.ts";
-import type { GroupOptions } from "../group-commit/group.ts";
-import { WriteQueue } from "../group-commit/write-queue.ts";
-import { assertOrdinary, shapeOf } from "../scan-sql.ts";
+import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
+import { shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
-import { ServerConnection } from "./connection.ts";
+import { bindForServer, type ServerAddress, ServerConnection } from "./connection.ts";
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
-import { bindForServer } from "./statements.ts";
 
 const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
@@ -19,14 +17,7 @@ const limits = { groupMs: 20, writeTimeoutMs: 1000 };
 /** Without a write for this long, the server is asked again. It has as long to answer. */
 const checkMs = 5000;
 
-const notDurable =
-  "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
-
-interface ServerOptions {
-  readToken: () => string | undefined;
-  lockDeadlineMs: number;
-  beforeCommit?: GroupOptions["beforeCommit"];
-}
+type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;
 
 /**
  * A database on a libSQL server, over a WebSocket if the server accepts it, else over HTTP. Round trips are slow, so
@@ -42,14 +33,13 @@ export class ServerDatabase implements Database {
 
   /** @param url the address of a libSQL server, with the scheme of HTTP. */
   constructor(url: string, options: ServerOptions) {
-    const { readToken, lockDeadlineMs, beforeCommit } = options;
-    const address = { url, readToken };
+    const address = { url, readToken: options.readToken };
     this.#url = url;
     this.#options = options;
     this.#reads = new SharedReads(address);
     this.#writes = new ServerConnection(address);
-    const writer = new ServerWriter(this.#writes, lockDeadlineMs);
-    this.queue = new WriteQueue(writer, { ...limits, lockMs: lockDeadlineMs, lockDeadlineMs, beforeCommit });
+    const lockMs = options.lockDeadlineMs;
+    this.queue = new WriteQueue(new ServerWriter(this.#writes), { ...options, ...limits, lockMs });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -62,7 +52,6 @@ export class ServerDatabase implements Database {
       if (stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) return this.#reads.run(stmts.map(bindForServer));
       throw new TypeError("A read batch takes only statements that read.");
     }
-    for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
     return this.queue.run(stmts);
   }
 
@@ -96,7 +85,8 @@ export class ServerDatabase implements Database {
   }
 
   get warning(): string | undefined {
-    return this.#writes.isDurable ? undefined : notDurable;
+    if (this.#writes.isDurable) return undefined;
+    return "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
   }
 
   // A libSQL server manages its own files.

@@ -4,25 +4,24 @@ import { unavailable } from "../../errors.ts";
 import { isBusy, isOwnFailure } from "../db-errors.ts";
 import type { CommitResult, Writer } from "../group-commit/writer.ts";
 import type { Result } from "../session.ts";
-import { isResult, type Outcome, type ServerConnection } from "./connection.ts";
-import {
-  type Bound,
-  begin,
-  bindForServer,
-  checkGroup,
-  commit,
-  commitUnless,
-  control,
-  dropOldWriters,
-  keepGroup,
-  release,
-} from "./statements.ts";
+import { type Bound, bindForServer, control, isResult, type Outcome, type ServerConnection } from "./connection.ts";
 
-/** After this time, a server lets others take the lock. */
+const begin = control("BEGIN IMMEDIATE");
+const commit = control("COMMIT");
+const release = control("RELEASE bodega_unit");
+// SQLite has no function that fails. But the smallest integer has no absolute value, so `abs` fails.
+const failing = "abs(-9223372036854775808)";
+const keepGroup = `INSERT INTO write_groups (writer, last_group) VALUES (?, ?)
+  ON CONFLICT (writer) DO UPDATE SET last_group = excluded.last_group`;
+const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
+  THEN 1 ELSE ${failing} END`;
+/** Deletes the rows of processes that ended long ago. */
+const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
+
+/** After this time, a server lets others take the lock. Also the time in which a COMMIT without an answer is looked up. */
 const tripTimeoutMs = 5000;
 /** The least time for the first message of a group, even if its first unit has waited long. */
 const minLockMs = 500;
-const maxPauseMs = 5;
 
 /**
  * Writes to a libSQL server over one connection. To save round trips, statements that need no answer wait for the next
@@ -33,7 +32,6 @@ export class ServerWriter implements Writer {
   readonly maxTogether = 32;
   inTransaction = false;
   readonly #connection: ServerConnection;
-  readonly #lockDeadlineMs: number;
   /** The id of this process, new at each start, so that no process repeats another's group numbers. */
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
@@ -49,9 +47,8 @@ export class ServerWriter implements Writer {
   /** Resolves when the last message is answered. */
   #sent: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: ServerConnection, lockDeadlineMs: number) {
+  constructor(connection: ServerConnection) {
     this.#connection = connection;
-    this.#lockDeadlineMs = lockDeadlineMs;
   }
 
   /** The first statements take the lock. */
@@ -69,6 +66,7 @@ export class ServerWriter implements Writer {
   beginUnit(ahead: readonly InStatement[]): void {
     this.#unsent.push(control("SAVEPOINT bodega_unit"));
     this.#ahead = ahead.map(bindForServer);
+    this.#foundAhead = undefined;
   }
 
   /** If a message fails, all its calls do, because their unit is undone. */
@@ -92,7 +90,6 @@ export class ServerWriter implements Writer {
   async undoUnit(): Promise<void> {
     // A unit that timed out may still wait for an answer.
     await this.#sent;
-    this.#ahead = [];
     this.#foundAhead = undefined;
     this.#unsent.push(control("ROLLBACK TO bodega_unit"), release);
   }
@@ -103,14 +100,14 @@ export class ServerWriter implements Writer {
     if (first.length === 0) {
       if (found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
       if (this.#isUnsent) {
-        this.#end();
+        this.inTransaction = false;
         return { results: [] };
       }
     }
     const outcomes = await this.#trip([...first.map(bindForServer), ...commitUnless(unless.map(bindForServer))]);
     const results = outcomes?.slice(0, first.length) as Result[] | undefined;
     if (outcomes === undefined || isResult(outcomes.at(-1))) {
-      this.#end();
+      this.inTransaction = false;
       return { results };
     }
     const left = outcomes.slice(first.length, -2);
@@ -120,8 +117,7 @@ export class ServerWriter implements Writer {
 
   async abandon(): Promise<void> {
     await this.#sent;
-    if (this.inTransaction && !this.#isUnsent) this.#connection.close();
-    this.#end();
+    this.#lose(undefined);
   }
 
   /** Whether nothing of the group was sent yet, not even BEGIN. */
@@ -185,7 +181,7 @@ export class ServerWriter implements Writer {
       } catch (error) {
         if (isOwnFailure(error) || left-- === 0 || performance.now() > deadline) throw error;
       }
-      await Bun.sleep(1 + Math.random() * (maxPauseMs - 1));
+      await Bun.sleep(1 + Math.random() * 4);
     }
   }
 
@@ -194,23 +190,24 @@ export class ServerWriter implements Writer {
    * transaction has begun, the old one has ended, so its row is final.
    */
   async #hasCommitted(): Promise<boolean> {
-    const message = [begin, this.#check, control("ROLLBACK")];
-    const deadline = performance.now() + this.#lockDeadlineMs;
-    const outcomes = await this.#takeLock(message, deadline, Number.POSITIVE_INFINITY).catch(() => []);
+    const asking = [begin, this.#check, control("ROLLBACK")];
+    const deadline = performance.now() + tripTimeoutMs;
+    const outcomes = await this.#takeLock(asking, deadline, Number.POSITIVE_INFINITY).catch(() => []);
     if (!isResult(outcomes[2])) this.#connection.close();
     return isResult(outcomes[1]);
   }
 
-  #end(): void {
-    this.inTransaction = false;
-    this.#foundAhead = undefined;
-    this.#unsent = [];
-  }
-
   /** Closes the connection, because its transaction may have ended. Returns the error to throw. */
   #lose(error: unknown): unknown {
-    this.#end();
+    this.inTransaction = false;
     this.#connection.close();
     return isOwnFailure(error) ? unavailable(undefined, { cause: error }) : error;
   }
+}
+
+/** COMMIT, unless one of the reads finds a row. */
+function commitUnless(reads: readonly Bound[]): Bound[] {
+  const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
+  const sql = `SELECT CASE WHEN ${exists} THEN ${failing} END`;
+  return [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
 }

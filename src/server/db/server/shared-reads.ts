@@ -1,16 +1,13 @@
 import { LruCache } from "../../values/lru-cache.ts";
 import { isOwnFailure } from "../db-errors.ts";
 import type { Result } from "../session.ts";
-import { isResult, type ServerAddress, ServerConnection } from "./connection.ts";
-import { type Bound, commit, control } from "./statements.ts";
+import { type Bound, control, isResult, type ServerAddress, ServerConnection } from "./connection.ts";
 
-interface Read {
+interface Read extends PromiseWithResolvers<Result[]> {
   stmts: Bound[];
   /** Equal statements have equal keys. */
   keys: string[];
   deadline: number;
-  resolve: (results: Result[]) => void;
-  reject: (error: unknown) => void;
 }
 
 /** The maximum of concurrent round trips. More would only wait at the server. */
@@ -26,6 +23,7 @@ const gatherMs = 3;
 const slowMs = 15;
 
 const begin = control("BEGIN TRANSACTION READONLY");
+const commit = control("COMMIT");
 
 /**
  * Reads from a libSQL server over kept connections. Reads of one turn of the event loop share a round trip, which costs
@@ -46,11 +44,11 @@ export class SharedReads {
 
   /** The results of statements that read, from one snapshot. Errors: of the first that fails; unavailable. */
   run(stmts: Bound[]): Promise<Result[]> {
-    return new Promise((resolve, reject) => {
-      const deadline = performance.now() + readTimeoutMs;
-      this.#waiting.push({ stmts, keys: stmts.map(keyOf), deadline, resolve, reject });
-      this.#schedule();
-    });
+    const answer = Promise.withResolvers<Result[]>();
+    const deadline = performance.now() + readTimeoutMs;
+    this.#waiting.push({ stmts, keys: stmts.map(keyOf), deadline, ...answer });
+    this.#schedule();
+    return answer.promise;
   }
 
   close(): void {
