@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Client, ClientOptions } from "../../src/client/client.ts";
+import { keyPurposes } from "../../src/server/security/scopes.ts";
 import type { Shop } from "../support/factories.ts";
 import { makePng } from "../support/pictures.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -33,9 +34,10 @@ onDatabase("file", (suite) => {
   const failure = (call: Promise<unknown>) => failureOf(built, call);
 
   test("a list is read over all its pages, or a page at a time", async () => {
+    const own = await suite.shop();
     const titles = Array.from({ length: 5 }, (_, index) => `Page ${index}`);
-    for (const title of titles) await shop.createProduct({ title, tags: ["paged"] });
-    const { products } = open();
+    for (const title of titles) await own.createProduct({ title, tags: ["paged"] });
+    const { products } = connect(built, own, { url: proxy.url });
     const list = products.list({ tag: ["paged"], limit: 2, sort: "created_at", facets: "tags" });
     const found: string[] = [];
     for await (const { title } of list) found.push(title);
@@ -230,5 +232,56 @@ onDatabase("file", (suite) => {
     expect(client.imageUrl({ url: "https://cdn.example/original.webp" }, 320)).toBe(
       "https://cdn.example/original.webp",
     );
+  });
+
+  /** A store, and a client with the key of its pages. */
+  async function openPage() {
+    const own = await suite.shop();
+    const key = await own.issueKey({ scopes: [...keyPurposes.storefront] });
+    return { own, page: connect(built, { ...own, key }, { url: proxy.url }) };
+  }
+
+  test("a page's guest chooses a rate, orders once though the reply was lost, and opens and cancels the order with its token only", async () => {
+    const { own, page } = await openPage();
+    const { id } = await own.createProduct({ price: 10, stock: 5 });
+    const [rate] = await connect(built, own, { url: proxy.url }).shipping.replaceRates({
+      rates: [{ zone: "Germany", countries: ["DE"], name: "Parcel", price: 4.9 }],
+    });
+    const body = {
+      items: [{ product_id: id, quantity: 1 }],
+      email: "grace@example.com",
+      shipping_address: { line1: "Quay 1", city: "Hamburg", country: "DE" },
+    };
+    expect(await page.shipping.rates({ country: "DE", value: 10 })).toMatchObject([{ id: rate?.id, price: 4.9 }]);
+    const preview = await page.orders.place(body, { query: { dry_run: true } });
+    expect(preview.shipping_rates).toMatchObject([{ id: rate?.id }]);
+    proxy.faults.push("lose");
+    const choice = { shipping_rate: rate?.id ?? "", expected_total: 14.9 };
+    const placed = await page.orders.place({ ...body, ...choice });
+    const orderToken = placed.access_token;
+    expect((await page.orders.get(placed.id, {}, { orderToken })).number).toBe(placed.number);
+    expect((await page.products.get(id)).available).toBe(4);
+    for (const options of [{}, { orderToken: "no" }]) {
+      expect((await failure(page.orders.get(placed.id, {}, options))).code).toBe(5301);
+    }
+    expect((await page.orders.cancel(placed.id, undefined, { orderToken })).status).toBe("cancelled");
+  });
+
+  test("a customer who is signed in can open a guest's order by its token, ask for a link, and withdraw", async () => {
+    const { own, page } = await openPage();
+    const { id } = await own.createProduct({ requires_shipping: false });
+    const email = "ada@example.com";
+    const { access_token: orderToken, ...placed } = await page.orders.place({
+      items: [{ product_id: id, quantity: 1 }],
+      email,
+    });
+    const password = "Vermilion-Kettle-4871";
+    await own.call("POST /users/", { body: { email: "own@example.com", password, email_verified: true } });
+    await page.auth.login({ email: "own@example.com", password });
+    expect((await failure(page.orders.get(placed.id))).code).toBe(5301);
+    expect((await page.orders.get(placed.id, {}, { orderToken })).id).toBe(placed.id);
+    const named = { number: placed.number ?? 0, email };
+    expect(await page.orders.mailLink(named)).toEqual({ accepted: true });
+    expect(await page.orders.withdraw({ ...named, name: "Ada" })).toEqual({ accepted: true });
   });
 });
