@@ -125,8 +125,7 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
   // The mail client is loaded only if there is a mail server.
   const { checkServer } = await import("../../modules/mail/smtp.ts");
   try {
-    const timeouts = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
-    const encrypted = await checkServer({ url, timeouts });
+    const encrypted = await checkServer({ url, timeoutMs });
     if (encrypted || hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return;
     const message = `The connection to the mail server ${host} does not use TLS: others can read reset codes on the way.`;
     const remedy = "Turn on TLS at the mail server, or use its TLS port with smtps: in BODEGA_SMTP_URL.";

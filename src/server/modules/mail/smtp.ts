@@ -2,23 +2,20 @@ import { createTransport, type Transporter } from "nodemailer";
 import { unavailable, wrongState } from "../../errors.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
-/** Timeouts of the steps of an SMTP session, in milliseconds; `silence` applies after the greeting. */
-const defaultTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
-
 export interface SmtpServer {
   url: string;
-  timeouts?: Partial<typeof defaultTimeouts> | undefined;
+  /** How long each step of a session may take. */
+  timeoutMs?: number | undefined;
   trusted?: string | undefined;
 }
 
 export const maxConnections = 4;
 
 /** Options of nodemailer. All are set here, so that a URL cannot disable a check. */
-export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
+export function smtpOptions({ url, timeoutMs = 20_000, trusted }: SmtpServer) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const hasCredentials = username !== "" || password !== "";
-  const { connect, greeting, silence } = { ...defaultTimeouts, ...timeouts };
   return {
     host,
     port: port === "" ? (protocol === "smtps:" ? 465 : 587) : Number(port),
@@ -27,10 +24,10 @@ export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
     requireTLS: protocol === "smtp:" && hasCredentials && !/^(?:localhost|::1|127(?:\.\d{1,3}){3})$/.test(host),
     ...(hasCredentials && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     tls: { rejectUnauthorized: true, minVersion: "TLSv1.2" as const, ...(trusted !== undefined && { ca: trusted }) },
-    connectionTimeout: connect,
-    dnsTimeout: connect,
-    greetingTimeout: greeting,
-    socketTimeout: silence,
+    connectionTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { and, type SQL, sql } from "drizzle-orm";
 import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
-import { pick, pickStored } from "../../db/selection.ts";
+import { pickStored } from "../../db/selection.ts";
 import { all, byId, get, matches, ofStore, param, params, run, type Statement, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { hostOf, isPublicHost, type Lookup, RefusedAddress, resolveAddresses } from "../../delivery/outbound.ts";
@@ -42,7 +42,7 @@ const counted = {
 };
 const isAsked = and(ofStore(webhooks), matches(webhooks.id, "id"));
 const selectWebhooks = statement((q) => q.select(counted).from(webhooks).where(isAsked).orderBy(webhooks.id));
-const selectWebhook = statement((q) => q.select(shown).from(webhooks).where(byId(webhooks)));
+const selectShown = statement((q) => q.select(shown).from(webhooks).where(isAsked).orderBy(webhooks.id));
 const removeRow = statement((q) => q.delete(webhooks).where(byId(webhooks)));
 const changeSecret = statement((q) => q.update(webhooks).set(params("secret")).where(byId(webhooks)));
 
@@ -98,7 +98,7 @@ export function getWebhookDetails(ctx: Ctx, id: string) {
 }
 
 export function getWebhook(ctx: Ctx, id: string) {
-  return find(ctx, selectWebhook, id);
+  return find(ctx, selectShown, id);
 }
 
 async function find<Row>({ db, tenant }: Ctx, select: Statement<Row>, id: string) {
@@ -159,15 +159,12 @@ export function signatureHeaders(secret: string, id: string, at: number, body: s
   return { "Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": `v1,${mac}` };
 }
 
-const addressed = pick(webhooks, "id", "url");
-const selectAll = statement((q) => q.select(addressed).from(webhooks).where(ofStore(webhooks)).orderBy(webhooks.id));
-
 /** Finds a webhook by id or address. Errors: notFound with the most similar one, conflict for several. */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
-  const rows = await all(ctx.db, selectAll, { tenantId });
+  const rows = await all(ctx.db, selectShown, { tenantId, namespace, id: null });
   const asked = URL.parse(idOrUrl)?.href;
-  const found = rows.filter(({ id, url }) => id === idOrUrl || url === asked).map(({ id }) => id);
+  const found = rows.filter((row) => row.webhook_id === idOrUrl || row.url === asked).map((row) => row.webhook_id);
   const [first, second] = found;
   if (first !== undefined && second === undefined) return first;
   if (first === undefined) {

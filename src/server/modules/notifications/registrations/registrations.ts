@@ -35,11 +35,9 @@ const selectSome = statement((q) => {
 const selectOne = statement((q) => q.select(record).from(pushRegistrations).where(byId(pushRegistrations)));
 export const removeById = statement((q) => q.delete(pushRegistrations).where(byId(pushRegistrations)));
 
-type RegistrationFilter = Partial<Record<"topic" | "userId", string | undefined>>;
-
 export function listRegistrations(
   { db, tenant }: Ctx,
-  filter: RegistrationFilter & { platform?: PushPlatform | undefined; limit?: number } = {},
+  filter: { topic?: string; userId?: string; platform?: PushPlatform | undefined; limit?: number } = {},
 ) {
   const { topic = null, userId = null, platform = null, limit = 100 } = filter;
   const { id: tenantId, language } = tenant;
