@@ -95,14 +95,13 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
     await step("database", () => [finding("error", nameDatabase(config), reasonOf(located), remedy)]);
   }
   try {
-    const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
     if (isAll) await run.runEnvironment(serverChecks, { ...subject, ctx });
-    if (ctx !== null) {
-      const checks = isAll ? { ...databaseChecks, ...storeChecks } : storeChecks;
-      await run.runEnvironment(checks, { ...subject, ctx, tenant });
-    }
     await run.applyFixes(ctx);
-    if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });
+    if (ctx !== null) {
+      const ofStores = { ...subject, ctx, tenant: isAll ? null : await requireTenant(ctx, namespace) };
+      await run.runEnvironment(isAll ? { ...databaseChecks, ...storeChecks } : storeChecks, ofStores);
+      await run.runRecords(ofStores);
+    }
   } finally {
     await db?.close();
   }
@@ -192,9 +191,8 @@ export class Run {
   report() {
     const findings = this.#findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
     const worst: Severity | "ok" = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
-    const failed = new Set(findings.map(({ check }) => check));
     const passed: Record<Group, string[]> = { environment: [], records: [], database: [] };
-    for (const [check, group] of this.#checked) if (!failed.has(check)) passed[group].push(check);
+    for (const [id, group] of this.#checked) if (!findings.some(({ check }) => check === id)) passed[group].push(id);
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
     return { ok, worst, checked: [...this.#checked.keys()], passed, findings };
   }

@@ -23,13 +23,12 @@ export async function testRestore(config: Config, place: string) {
   // The server may have its place from a flag.
   const isOwn = [restoreTestPlace(config), failed?.place, last?.place].includes(place);
   const record = (change: Parameters<typeof recordResult>[2]) => isOwn && recordResult(dataDir, "restore-test", change);
-  const at = () => new Date().toISOString();
   try {
     const result = await restoreAside(config, place, isOwn);
-    record({ last_success: { at: at(), place, bytes: result.bytes }, last_failure: null });
+    record({ last_success: { at: new Date().toISOString(), place, bytes: result.bytes }, last_failure: null });
     return result;
   } catch (error) {
-    record({ last_failure: { at: at(), place, message: reasonOf(error) } });
+    record({ last_failure: { at: new Date().toISOString(), place, message: reasonOf(error) } });
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Report } from "../../../server/health/doctor.ts";
-import { countOf, type Group, type ReportedFinding } from "../../../server/health/finding.ts";
+import { countOf } from "../../../server/health/finding.ts";
 import { makeContext, readCliConfig } from "../../context/context.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -9,7 +9,6 @@ import { escapeControls } from "../../terminal/text.ts";
 import { replicateFlag, serveFlags } from "../serve/serve.ts";
 import { buildInfo } from "../version.ts";
 
-const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
 const marks = { ok: [32, "✓"], note: [36, "i"], warning: [33, "!"], error: [31, "✗"] } as const;
 const maxShown = 20;
 const redrawMs = 200;
@@ -80,32 +79,28 @@ export async function runAndPrint(
 }
 
 async function printReport(console: Console, report: Report, fixCommand: string | null): Promise<void> {
-  const { findings } = report;
-  for (const [group, title] of Object.entries(titles) as [Group, string][]) {
-    const found = findings.filter((finding) => finding.group === group);
-    const passed = report.passed[group];
+  for (const [group, passed] of Object.entries(report.passed)) {
+    const found = report.findings.filter((finding) => finding.group === group);
     if (found.length + passed.length === 0) continue;
     const lines = [...Map.groupBy(found, ({ check }) => check)].flatMap(([check, all]) => {
-      const shown = all.slice(0, maxShown).flatMap((finding, index, { [index + 1]: next }) => {
+      const shown = all.slice(0, maxShown);
+      const rendered = shown.flatMap(({ severity, message, remedy, fixed }, index) => {
+        const text = `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`;
+        const line = renderMarked(console, fixed ? "ok" : severity, text);
         // Findings with the same remedy print it once.
-        return renderFinding(console, finding, ![next?.remedy, fixCommand].includes(finding.remedy));
+        const isDone = fixed || remedy === null || [shown[index + 1]?.remedy, fixCommand].includes(remedy);
+        return isDone ? [line] : [line, renderRemedy(remedy)];
       });
-      return all.length > maxShown ? [...shown, `  ${all.length - maxShown} more of ${check}: see --json`] : shown;
+      if (all.length > maxShown) rendered.push(`  ${all.length - maxShown} more of ${check}: see --json`);
+      return rendered;
     });
     if (passed.length > 0) lines.push(renderMarked(console, "ok", passed.join(", ")));
-    await console.write(`${[title, ...lines].join("\n")}\n`);
+    await console.write(`${[group.charAt(0).toUpperCase() + group.slice(1), ...lines].join("\n")}\n`);
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
-  if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
+  if (fixCommand !== null && report.findings.some(({ fixable, fixed }) => fixable && !fixed)) {
     await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
   }
-}
-
-function renderFinding(console: Console, finding: ReportedFinding, withRemedy: boolean): string[] {
-  const { check, severity, message, remedy, fixed } = finding;
-  const text = `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`;
-  const line = renderMarked(console, fixed ? "ok" : severity, text);
-  return fixed || remedy === null || !withRemedy ? [line] : [line, renderRemedy(remedy)];
 }
 
 function renderMarked(console: Console, state: keyof typeof marks, text: string): string {

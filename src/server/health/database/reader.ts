@@ -24,8 +24,7 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   const openLock = await lockShared(path);
   const readers = new FileLock(libsql, `${path}-readers`);
   const restoreModes = restrictFileModes(path, true);
-  let connection: Connection | undefined;
-  const close = async () => {
+  const close = async (connection?: Connection) => {
     connection?.close();
     restoreModes();
     readers.close();
@@ -33,9 +32,8 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   };
   try {
     while (!readers.tryShared()) await Bun.sleep(10);
-    const open = new Connection(libsql, path, readOnly);
-    connection = open;
-    return { kind: "file", query: async (sql) => open.run(sql).rows, close };
+    const connection = new Connection(libsql, path, readOnly);
+    return { kind: "file", query: async (sql) => connection.run(sql).rows, close: () => close(connection) };
   } catch (error) {
     await close();
     throw error;
@@ -47,12 +45,8 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
   const db = await openConfiguredDatabase(config);
   // Only the first reply has a time limit.
   await db.execute("SELECT 1").catch((error) => db.close().then(() => Promise.reject(error)));
-  const query = async (sql: string) => {
-    const { rows } = await copyClientOf(db)
-      .execute(sql)
-      .catch((error) => Promise.reject(mapServerError(error)));
-    return rows;
-  };
+  const fail = (error: unknown) => Promise.reject(mapServerError(error));
+  const query = async (sql: string) => (await copyClientOf(db).execute(sql).catch(fail)).rows;
   return { kind: "server", query, close: () => db.close() };
 }
 

@@ -83,11 +83,10 @@ export async function* checkRestoreTest({ config, now, command }: CheckSubject):
   const ageMs = last ? now() - Date.parse(last.at) : 0;
   const success = last ? `The last one succeeded ${formatDuration(ageMs)} ago` : "None has succeeded yet";
   const again = command(`db test-restore ${quoteWord(place)}`);
-  if (failure === null) {
-    const message = `The server tests a restore once a day. ${success}.`;
-    return yield finding(ageMs > maxTestAgeMs ? "warning" : "note", place, message, again);
-  }
-  yield finding("error", place, `The restore test failed at ${failure.at}: ${failure.message} ${success}.`, again);
+  const once = "The server tests a restore once a day.";
+  const message = failure ? `The restore test failed at ${failure.at}: ${failure.message}` : once;
+  const severity = failure ? "error" : ageMs > maxTestAgeMs ? "warning" : "note";
+  yield finding(severity, place, `${message} ${success}.`, again);
 }
 
 export async function* checkStandby({ config, now, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {

@@ -35,11 +35,13 @@ export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject
 /** Checks that no other account can access the files, and that they have one owner, who can write the database. */
 export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncGenerator<Finding> {
   const files = [...listDirectory(dataDir, isPrivate), ...listDirectory(backupsFolder(dataDir), /./)];
-  const [top] = files;
-  if (top === undefined) return;
-  const { uid: owner, gid } = top.stats;
+  const top = files[0]?.stats;
   const closed = findClosed(databaseFile(dataDir));
   for (const { path, stats, maxMode } of files) {
+    if (stats.uid !== top?.uid) {
+      const message = `${path} belongs to user ${stats.uid} and its directory to user ${top?.uid}. The server may not be able to open it.`;
+      yield finding("warning", path, message, `chown ${top?.uid}:${top?.gid} ${quoteWord(path)}`);
+    }
     const isClosed = closed.includes(path);
     if (!isClosed && (stats.mode & 0o777 & ~maxMode) === 0) continue;
     const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
@@ -49,11 +51,6 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
     const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
     const found = finding(isClosed || isSecret ? "error" : "warning", path, message, remedy);
     yield { ...found, fix: () => chmodSync(path, maxMode) };
-  }
-  for (const { path, stats } of files) {
-    if (stats.uid === owner) continue;
-    const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner}. The server may not be able to open it.`;
-    yield finding("warning", path, message, `chown ${owner}:${gid} ${quoteWord(path)}`);
   }
 }
 

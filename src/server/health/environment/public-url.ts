@@ -74,9 +74,7 @@ const faults = [
   [/./, "does not answer", "Start the proxy in front of the server"],
 ] as const;
 
-type PublicCall = Awaited<ReturnType<typeof callPublicUrl>>;
-
-function* describeCall(url: string, call: PublicCall): Generator<Finding> {
+function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUrl>>): Generator<Finding> {
   const { requestId, reply, answered, arrival, isRunning } = call;
   if (typeof reply === "string") {
     // The check of the server reports that none runs.

@@ -14,7 +14,7 @@ import { selectFingerprint } from "../../security/secret-key.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { attempt } from "../../values/attempt.ts";
 import { formatDuration } from "../../values/units.ts";
-import { type CheckSubject, type Finding, finding, type StoreSubject } from "../finding.ts";
+import { type CheckSubject, type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
 
 /** Checks that a server runs, is ready with all workers, has this program's version, and has read its settings. */
 export async function* checkServer(subject: CheckSubject): AsyncGenerator<Finding> {
@@ -87,9 +87,8 @@ export async function* checkClock({ ctx, config, now }: StoreSubject): AsyncGene
 }
 
 export async function* checkSettings({ config: { dataDir }, env }: CheckSubject): AsyncGenerator<Finding> {
-  for (const { subject, message } of findUnknownSettings(env, dataDir)) {
-    yield finding("warning", subject, message, "Correct or remove it.");
-  }
+  const unknown = findUnknownSettings(env, dataDir);
+  yield* unknown.map(({ subject, message }) => finding("warning", subject, message, "Correct or remove it."));
 }
 
 const minVariety = 12;
@@ -98,12 +97,12 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   const path = join(config.dataDir, "secret.key");
   const source = config.secret === undefined ? path : "BODEGA_SECRET";
   const key = config.secret ?? attempt(() => readFileSync(path, "utf8"))?.trim();
+  // A new database accepts any key, and reading the key would create one.
+  const known = ctx && (await get(ctx.db, selectFingerprint));
   try {
-    // A new database accepts any key, and reading the key would create one.
-    if (ctx !== null && (await get(ctx.db, selectFingerprint)) !== undefined) ctx.vault.fingerprint();
+    if (known) ctx.vault.fingerprint();
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const message = `Two-factor sign-in, queued mail, webhooks and notifications do not work. ${error.message}`;
+    const message = `Two-factor sign-in, queued mail, webhooks and notifications do not work. ${reasonOf(error)}`;
     const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
     yield finding("error", source, message, remedy);
   }
@@ -145,8 +144,7 @@ export async function* checkTls({ config: { tls: files, publicUrl }, now }: Chec
   try {
     yield* await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
     const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
-    yield finding("error", files.cert, error.message, remedy);
+    yield finding("error", files.cert, reasonOf(error), remedy);
   }
 }

@@ -1,6 +1,7 @@
 import { getTableName, type SQL, sql, type Table } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { all, param, type Statement, statement } from "../../db/statement.ts";
+import type { SystemCtx } from "../../context.ts";
+import { all, bind, param, type Statement, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { type Finding, finding, type RecordSubject } from "../finding.ts";
@@ -44,28 +45,29 @@ interface Comparison {
    * while a server writes. Its parameter is `tenantId`, null for all stores.
    */
   select: SQL;
-  fix?(subject: RecordSubject, row: Inconsistency): Promise<unknown>;
+  /** Write in one transaction what another value follows from. By default, the value is set to what is expected. */
+  fix?: Statement<unknown>[];
 }
 
-export function recordCheck({ remedy = foreign, select, fix = setValue }: Comparison) {
+export function recordCheck({ remedy = foreign, select, fix }: Comparison) {
   const rows = statement<Inconsistency>(sql`
     select w.*, t.namespace from (${select}) w left join ${tenants} t on t.id = w.tenant_id
     order by w.tenant_id, w.record, w.field`);
-  return async function* (subject: RecordSubject): AsyncGenerator<Finding> {
-    const { ctx, tenant, command } = subject;
+  return async function* ({ ctx, tenant, command }: RecordSubject): AsyncGenerator<Finding> {
     const fixCommand = command(`doctor${tenant === null ? "" : ` -n ${tenant.namespace}`} --fix`);
     for (const row of await all(ctx.db, rows, { tenantId: tenant?.id ?? null })) {
       const { record, namespace, field, found: is, expected: should, target } = row;
       const where = namespace === null ? "" : ` in store ${namespace}`;
       const message = `${field} of ${record}${where} is ${is ?? "null"} and should be ${should ?? "null"}.`;
       const values = { ...finding("error", record, message, remedy), namespace, field, is, should };
-      yield target === null ? values : { ...values, remedy: fixCommand, fix: () => fix(subject, row) };
+      const repair = () => (fix ? ctx.db.batch(fix.map((one) => bind(one, { target }))) : setValue(ctx, row));
+      yield target === null ? values : { ...values, remedy: fixCommand, fix: repair };
     }
   };
 }
 
 /** Sets a value unless it has changed meanwhile. Creates a missing row. */
-async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expected, target }: Inconsistency) {
+async function setValue(ctx: SystemCtx, { tenant_id, field, found, expected, target }: Inconsistency) {
   const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
   const names = ["tenant_id", ...Object.keys(key)];
   const values = [tenant_id, ...Object.values(key)];

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { bind, param, statement } from "../../db/statement.ts";
+import { param, statement } from "../../db/statement.ts";
 import { productJson, variantJson, variantViews } from "../../modules/catalogue/products/rendering.ts";
 import { products, productsToIndex, productVariants, staleSummaries } from "../../modules/catalogue/products/table.ts";
 import { media } from "../../modules/media/table.ts";
@@ -26,8 +26,8 @@ export const reservedStock = recordCheck({
     ${wrongStock(products, "i.id")} union all ${wrongStock(productVariants, "i.id", "i.product_id")}`,
 });
 
-const markStale = statement(sql`insert or ignore into ${staleSummaries} values (${param("id")}, '')`);
-const endStale = statement(sql`delete from ${staleSummaries} where product_id = ${param("id")}`);
+const markStale = statement(sql`insert or ignore into ${staleSummaries} values (${param("target")}, '')`);
+const endStale = statement(sql`delete from ${staleSummaries} where product_id = ${param("target")}`);
 
 export const variantSums = recordCheck({
   // Computes what the trigger on `stale_summaries` stores in a product.
@@ -41,7 +41,7 @@ export const variantSums = recordCheck({
           case when count(*) = count(stock) then sum(stock - reserved) end
         from (select rendered, ${variantViews.public.json} as catalog, stock, reserved from ${productVariants}
           where product_id = p.id and deleted_at is null order by position, id))`,
-  fix: ({ ctx }, { target: id }) => ctx.db.batch([bind(markStale, { id }), bind(endStale, { id })]),
+  fix: [markStale, endStale],
 });
 
 const staleReplies = (table: typeof products | typeof productVariants, json: SQL) => sql`
@@ -55,12 +55,9 @@ export const storedReplies = recordCheck({
   select: sql`${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)}`,
 });
 
+const removeWords = statement(sql`delete from product_search where rowid = ${param("target")}`);
 const indexProduct = statement(sql`
-  insert or ignore into ${productsToIndex}
-  select row_number from ${products} where row_number = ${param("row")} and deleted_at is null`);
-const removeWords = statement(sql`
-  delete from product_search where rowid = ${param("row")}
-    and not exists (select 1 from ${products} where row_number = ${param("row")} and deleted_at is null)`);
+  insert or ignore into ${productsToIndex} select row_number from ${products} where row_number = ${param("target")}`);
 
 export const searchIndex = recordCheck({
   // The index stores no texts. Only its table of lengths has a row for each product.
@@ -74,7 +71,7 @@ export const searchIndex = recordCheck({
       from product_search_docsize d left join ${products} p on p.row_number = d.id
       where (p.row_number is null or p.deleted_at is not null) and ${inScope("p")})
     limit 10000`,
-  fix: ({ ctx }, { target: row }) => ctx.db.batch([bind(removeWords, { row }), bind(indexProduct, { row })]),
+  fix: [removeWords, indexProduct],
 });
 
 const key = sql.raw("tenant_id, resource_type, resource_id");
