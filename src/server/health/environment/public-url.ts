@@ -26,8 +26,7 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
   yield* describeCall(url, call);
   if (!url.startsWith("https:") && isPublicHost(hostOf(new URL(url)))) {
     const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
-    const remedy =
-      "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.";
+    const remedy = "Serve https with --tls-cert or through a proxy (docs/PROXIES.md), and use it in --public-url.";
     yield finding("warning", url, message, remedy);
   }
   const leftMs = expiresAt - subject.now();
@@ -107,8 +106,7 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
   const peer = ipaddr.process(arrival.peer).toString();
   if (client === forgedHop) {
     const message = `Clients can forge their IP address: ${peer} passes on X-Forwarded-For as they send it.`;
-    const remedy =
-      "Let the proxy add the client's address (docs/PROXIES.md), and trust only proxies (--trusted-proxy).";
+    const remedy = "Let the proxy add the client's address (docs/PROXIES.md). Trust only proxies (--trusted-proxy).";
     return yield finding("error", peer, message, remedy);
   }
   const { "x-forwarded-for": hops, ...others } = forwarded;

@@ -35,8 +35,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {
     const message = `${silent} of ${workers} workers of the server (process ${pid}) do not answer. It replaces one that hangs or ends.`;
-    const remedy =
-      "Check again after ten seconds, and read the server's log. It names workers that hang or end, and why.";
+    const remedy = "Check again after ten seconds, and read why in the server's log.";
     yield finding("error", "workers", message, remedy);
   }
   for (const reason of new Set(processes.flatMap(({ unready }) => unready ?? []))) {

@@ -111,8 +111,7 @@ export const numbers = recordCheck({
 });
 
 export const orderPoints = recordCheck({
-  remedy:
-    "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
+  remedy: "Orders and the ledger are never changed. Correct the balance of a user with POST /rewards/adjust/.",
   select: differencesFrom(
     orders,
     ["points_used", "points_earned", "points_returned", "points_reversed"],
@@ -125,8 +124,7 @@ export const orderPoints = recordCheck({
 });
 
 export const rewards = recordCheck({
-  remedy:
-    "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",
+  remedy: "The ledger is never changed. Compare it with a backup, and correct balances with POST /rewards/adjust/.",
   select: sql`
     with sums as (
       select tenant_id, user_id, user_id as record, sum(balance) as balance, sum(remaining) as lots,
