@@ -157,14 +157,16 @@ test(
 );
 
 test(
-  "a build of the same version without the database's migrations is refused",
+  "a build of the same version is named by its commit, and one without the database's migrations is refused",
   async () => {
     await openShop(binary);
     const other = join(makeDir(), "bodega");
     linkOrCopy(binary.path, other);
     listChecksum(other);
     const install = ["upgrade", other, "--yes"];
-    expect(await binary.run(...install, "--dry-run")).toMatchObject({ code: 0 });
+    const { commit } = await binary.json("version");
+    const name = `${present} (commit ${commit})`;
+    expect(await binary.json(...install, "--dry-run")).toMatchObject({ from: name, to: name });
     const db = new Database(join(binary.dir, "bodega-data/bodega.db"));
     db.run("UPDATE __bodega_migrations SET hash = 'other'");
     db.close();

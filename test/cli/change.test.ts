@@ -129,7 +129,7 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
   expect(await order("pay", number, "--dry-run")).toMatchObject({ status: "paid" });
   expect(await order("show", number)).toMatchObject({ status: "pending" });
   expect(await failure("order", "pay", number, ...demo)).toMatchObject({ code: 2 });
-  const paid = await order("pay", number, "--reference", "bank-1", "--yes");
+  const paid = await order("pay", number, "--payment-reference", "bank-1", "--yes");
   expect(paid).toMatchObject({ status: "paid", payment_status: "paid", payment_reference: "bank-1" });
   expect(await show("LAMP")).toMatchObject({ stock: 6, available: 6 });
   expect(await failure("order", "cancel", number, "--yes", ...demo)).toMatchObject({ code: 4 });

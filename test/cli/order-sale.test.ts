@@ -119,13 +119,13 @@ describe("a bank transfer", () => {
     const reference = placed.transfer_reference as string;
     const spaced = reference.toLowerCase().replace(/(.{4})/g, "$1 ");
     const pay = (...flags: string[]) => json<Order>("order", "pay", spaced, ...demo, "--yes", ...flags);
-    const first = await pay("--amount", "20", "--reference", "bank-1", "--received-at", "2026-11-01");
+    const first = await pay("--amount", "20", "--payment-reference", "bank-1", "--received-at", "2026-11-01");
     expect(first).toMatchObject({ order_id: placed.order_id, status: "pending", payment_status: "partially_paid" });
     expect(first).toMatchObject({ received: 20, due: 9.75, payments: [{ received_at: "2026-11-01T00:00:00.000Z" }] });
-    expect(await pay("--amount", "20", "--reference", "bank-1")).toMatchObject({ received: 20 });
+    expect(await pay("--amount", "20", "--payment-reference", "bank-1")).toMatchObject({ received: 20 });
     const question = await refused("pay", reference);
     expect(question[2]).toStartWith(`Book a payment of 9.75 EUR for order ${placed.number} of guest (29.75 EUR)?`);
-    expect(await pay("--reference", "bank-2")).toMatchObject({ status: "paid", due: 0 });
+    expect(await pay("--payment-reference", "bank-2")).toMatchObject({ status: "paid", due: 0 });
     expect(await shown(placed)).toMatch(/^PAYMENT ID +AMOUNT .*\npay_\S+ +20\.00 EUR +manual +bank-1 +\S+/m);
     const [code, message] = await refused("pay", reference, "--yes");
     expect([code, message]).toEqual([4, `Nothing is due for order ${placed.number}.`]);
@@ -145,7 +145,11 @@ describe("a bank transfer", () => {
     expect(await pay("--amount", "0")).toEqual([2, "--amount must be above zero", ""]);
     expect(await pay("--amount", "1.999")).toEqual([2, expect.stringContaining("--amount "), ""]);
     expect(await pay("--received-at", "2090-01-01")).toEqual([2, "--received-at must be a past time or day", ""]);
-    expect(await pay("--reference", "bank-1")).toEqual([4, "--reference belongs to another order", expect.any(String)]);
+    expect(await pay("--payment-reference", "bank-1")).toEqual([
+      4,
+      "--payment-reference belongs to another order",
+      expect.any(String),
+    ]);
   });
 });
 

@@ -16,14 +16,14 @@ export const payCommand = defineCommand({
   args: {
     ...order.args,
     amount: valueArg("amount", "Amount that was received (default: what is due)", { parse: parseDecimal }),
-    reference: valueArg("text", "Id of the payment, which is booked only once"),
+    "payment-reference": valueArg("text", "Id of the payment, which is booked only once"),
     "received-at": valueArg("duration|time", "When it came: 2026-11-01 (a day), 2d (ago), or a time (default: now)", {
       parse: parsePastTime,
     }),
     "dry-run": dryRunArg,
   },
   examples: [
-    "bodega order pay -n demo 17 --reference bank-2030-01-31",
+    "bodega order pay -n demo 17 --payment-reference bank-2030-01-31",
     "bodega order pay -n demo RF5717 --amount 20 --received-at 2026-11-01",
   ],
   done: "Booked a payment of order {number}.",
@@ -32,8 +32,8 @@ export const payCommand = defineCommand({
       "reserved; more needs the attention of staff. Money for an expired order is booked, too.",
   ],
   async run(args, console) {
-    const { amount, reference, "received-at": received_at } = args;
-    const input = { amount, reference, received_at };
+    const { amount, "payment-reference": payment_reference, "received-at": received_at } = args;
+    const input = { amount, payment_reference, received_at };
     const { payOrder } = await import("../../../server/modules/orders/payments.ts");
     await changeOrder(args, console, "Book a payment of {amount} for {order}?", (tx, { id }) =>
       payOrder(tx, id, input),

@@ -60,7 +60,12 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
   const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
-  return { version: found.version, pending, unknown: migrations.find(({ known }) => !known)?.name };
+  return {
+    version: found.version,
+    commit: found.commit,
+    pending,
+    unknown: migrations.find(({ known }) => !known)?.name,
+  };
 }
 
 /** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */

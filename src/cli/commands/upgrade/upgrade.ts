@@ -38,10 +38,12 @@ export default defineCommand({
     if (given !== undefined) version.verifyChecksum(file);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
     const other = await version.inspectVersion(file, config);
-    const { version: to, pending } = other;
+    const { pending } = other;
     const restores = version.findCopy(other, isBack, config);
     const unit = await version.requireUnit(config, args.unit);
-    const from = buildInfo.version;
+    const name = (one: Pick<typeof other, "version" | "commit">) =>
+      other.version === buildInfo.version ? `${one.version} (commit ${one.commit})` : one.version;
+    const [from, to] = [name(buildInfo), name(other)];
     const plan = { from, to, executable: installed, migrations: pending, restores, unit };
     if (pending.length > 0) await info(console, `Version ${to} migrates the database: ${pending.join(", ")}.`);
     if (restores !== null && !console.json) {
