@@ -67,8 +67,10 @@ export function multiplyDivide(amount: number, by: number, to: number | bigint):
  * earlier part; without any weight, all of it goes to the first part.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
+  if (amount === 0 || weights.length === 1 || weights.every((weight) => weight === 0)) {
+    return weights.map((_, index) => (index === 0 ? amount : 0));
+  }
   const total = weights.reduce((all, weight) => all + BigInt(weight), 0n);
-  if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
   const shares = weights.map((weight, index) => ({ index, ...multiplyDivide(amount, weight, total) }));
   const parts = shares.map(({ part }) => part);
   const left = amount - parts.reduce((given, part) => given + part, 0);

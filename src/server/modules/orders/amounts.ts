@@ -13,14 +13,15 @@ export interface Goods {
 
 /** Adds up the lines of an order before discount. Errors: validationFailed for amounts that are too large to be exact. */
 export function subtotalsOf(items: readonly { priceMinor: number; quantity: number }[], digits: number): number[] {
-  const max = BigInt(largestMinor(digits));
-  let total = 0n;
+  const max = largestMinor(digits);
+  let total = 0;
+  // Rounding does not hide an amount above the maximum, because all whole numbers up to there are exact.
   return items.map(({ priceMinor, quantity }, index) => {
-    const subtotal = BigInt(priceMinor) * BigInt(quantity);
+    const subtotal = priceMinor * quantity;
     if (subtotal > max) throw invalidField(`items.${index}.quantity`, "makes an amount that is too large to be exact");
     total += subtotal;
     if (total > max) throw invalidField("items", "make a total that is too large to be exact");
-    return Number(subtotal);
+    return subtotal;
   });
 }
 
@@ -67,14 +68,13 @@ export function addUp(
   });
   const sum = (of: (line: (typeof lines)[number]) => number) => lines.reduce((total, line) => total + of(line), 0);
   const shippingTax = taxes.shipping;
-  const total =
-    BigInt(sum((line) => line.total)) + BigInt(shipping.amount) + BigInt(pricesIncludeTax ? 0 : shippingTax);
-  if (total > BigInt(largestMinor(order.digits))) {
+  const total = sum((line) => line.total) + shipping.amount + (pricesIncludeTax ? 0 : shippingTax);
+  if (total > largestMinor(order.digits)) {
     throw invalidField("items", "make a total that is too large to be exact");
   }
   return {
     ...{ subtotal: sum((line) => line.subtotal), discount: sum((line) => line.discount), shipping: shipping.amount },
-    ...{ shippingTax, tax: sum((line) => line.tax) + shippingTax, total: Number(total) },
+    ...{ shippingTax, tax: sum((line) => line.tax) + shippingTax, total },
     ...{ lines, taxLines: taxes.taxLines },
   };
 }
