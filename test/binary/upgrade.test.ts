@@ -166,7 +166,7 @@ test(
     const install = ["upgrade", other, "--yes"];
     const { commit } = await binary.json("version");
     const name = `${present} (commit ${commit})`;
-    expect(await binary.json(...install, "--dry-run")).toMatchObject({ from: name, to: name });
+    expect((await binary.run("upgrade", other)).stderr).toContain(`with version ${name}`);
     const db = new Database(join(binary.dir, "bodega-data/bodega.db"));
     db.run("UPDATE __bodega_migrations SET hash = 'other'");
     db.close();

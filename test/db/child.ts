@@ -7,7 +7,7 @@ import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { insertRow, testMigrations } from "./fixtures.ts";
+import { createTable, insertRow, testMigrations } from "./fixtures.ts";
 
 const [what, dataDir = "", ...rest] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -45,6 +45,23 @@ async function write(name: string, count: number): Promise<void> {
   await Promise.all([writer(), writer(), writer(), writer()]);
   await db.close();
   say("done");
+}
+
+/** Writes without end and prints each name once its write is acknowledged. */
+async function writeUntilKilled(): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  await db.execute(createTable);
+  say("ready");
+  let next = 0;
+  const writer = async () => {
+    for (;;) {
+      const name = `row-${next++}`;
+      if (next % 3 === 0) await db.transaction((tx) => tx.execute(insertRow(name)));
+      else await db.execute(insertRow(name));
+      say(name);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, writer));
 }
 
 /** For each line, opens and migrates a new database below the directory, and prints the applied migrations. */
@@ -97,6 +114,7 @@ const roles: Record<string, () => Promise<void>> = {
   "hold-lock": () => holdLock(Number(rest[0])),
   "hold-lock-again": holdLockAgain,
   write: () => write(rest[0] ?? "", Number(rest[1])),
+  "write-until-killed": writeUntilKilled,
   migrate: migrateOnRequest,
   "be-server": beServer,
   replace: () => replace(Number(rest[0])),

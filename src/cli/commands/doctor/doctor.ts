@@ -9,6 +9,7 @@ import { escapeControls } from "../../terminal/text.ts";
 import { replicateFlag, serveFlags } from "../serve/serve.ts";
 import { buildInfo } from "../version.ts";
 
+const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 const marks = { ok: [32, "✓"], note: [36, "i"], warning: [33, "!"], error: [31, "✗"] } as const;
 const maxShown = 20;
 const redrawMs = 200;
@@ -89,7 +90,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
         const line = renderMarked(console, fixed ? "ok" : severity, text);
         // Findings with the same remedy print it once.
         const isDone = fixed || remedy === null || [shown[index + 1]?.remedy, fixCommand].includes(remedy);
-        return isDone ? [line] : [line, renderRemedy(remedy)];
+        return isDone ? [line] : [line, renderRemedy(console, remedy)];
       });
       if (all.length > maxShown) rendered.push(`  ${all.length - maxShown} more of ${check}: see --json`);
       return rendered;
@@ -99,7 +100,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);
   if (fixCommand !== null && report.findings.some(({ fixable, fixed }) => fixable && !fixed)) {
-    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand)}\n`);
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(console, fixCommand)}\n`);
   }
 }
 
@@ -109,8 +110,11 @@ function renderMarked(console: Console, state: keyof typeof marks, text: string)
   return `  ${shown} ${fitLines(console, `    ${text}`).trimStart()}`;
 }
 
-/** A remedy stays on one line, so that a command can be pasted. */
-const renderRemedy = (remedy: string) => `    > ${escapeControls(remedy)}`;
+/** Wraps a remedy, but not a command, so that it can be pasted. */
+function renderRemedy(console: Console, remedy: string): string {
+  const text = escapeControls(remedy);
+  return `    > ${commands.test(text) ? text : fitLines(console, `      ${text}`).trimStart()}`;
+}
 
 function summarize({ findings, checked }: Report): string {
   const left = findings.filter(({ fixed }) => !fixed);

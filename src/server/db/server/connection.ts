@@ -58,15 +58,15 @@ export class ServerConnection {
   }
 
   /** Whether the connection is open and has been used lately. */
-  isAlive(withinMs: number): boolean {
+  isAlive(idleMs: number): boolean {
     const usedAt = this.#usedAt;
-    const isUsed = performance.now() - usedAt < withinMs && usedAt >= (this.#address.failedAt ?? 0);
+    const isUsed = performance.now() - usedAt < idleMs && usedAt >= (this.#address.failedAt ?? 0);
     return isUsed && isOpen(this.#stream);
   }
 
   /** Connects again, unless the connection is alive. Throws unavailable, also for a refused token. */
-  async open(deadline: number, withinMs = maxIdleMs): Promise<void> {
-    if (this.isAlive(withinMs)) return;
+  async open(deadline: number, idleMs = maxIdleMs): Promise<void> {
+    if (this.isAlive(idleMs)) return;
     this.close();
     this.#stream = await this.#connect(deadline).catch((error) => Promise.reject(mapServerError(error)));
     this.#usedAt = performance.now();
