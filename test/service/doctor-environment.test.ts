@@ -83,7 +83,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
     const getuid = spyOn(process, "getuid").mockReturnValue(1000);
     await expect(openStoreDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
       kind: "unavailable",
-      message: `${name} cannot be read and written.`,
+      message: `This account may not read and write ${name}.`,
       remedy: `chmod 600 ${name}`,
     });
     await found?.fix?.();

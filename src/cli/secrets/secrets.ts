@@ -20,9 +20,9 @@ export const passwordFlags = {
   "password-stdin": {
     type: "boolean",
     field: "password",
-    description: "Read the password from standard input, as one line",
+    description: "Read the user's password from standard input, as one line",
   },
-  "password-file": fileArg("Read the password from this file, as one line", { field: "password" }),
+  "password-file": fileArg("Read the user's password from this file, as one line", { field: "password" }),
   "random-password": { type: "boolean", description: "Generate a password, and show it once" },
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
@@ -49,7 +49,7 @@ export async function resolvePassword(
   if (given !== undefined || console.canAsk) return given ?? askStrongPassword();
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw malformedRequest(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
-    details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
+    details: [{ field: "--password-stdin", message: "or another one of these is required without a terminal" }],
   });
 }
 
@@ -113,8 +113,8 @@ interface SecretRecord<T> {
 }
 
 /**
- * Creates a secret and delivers it once: to a new file, or to standard output. `-q` prints the first field of its
- * record, and the secret after it unless a file gets the secret. Nothing is created if the file cannot be created.
+ * Creates a secret and delivers it once: to a new file, or to standard output. `-q` prints the record's
+ * first field, and the secret unless it went to a file. Nothing is created if the file cannot be created.
  */
 export async function deliverSecret<T extends object>(
   console: Console,

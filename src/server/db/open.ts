@@ -46,7 +46,7 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
   const path = databaseFile(dataDir);
   const [closed] = findClosed(path);
   if (closed !== undefined && !leaveModes && process.getuid?.() !== 0) {
-    throw unavailable(`${closed} cannot be read and written.`, { remedy: `chmod 600 ${quoteWord(closed)}` });
+    throw unavailable(`This account may not read and write ${closed}.`, { remedy: `chmod 600 ${quoteWord(closed)}` });
   }
   const users = await lockShared(path);
   const closeToOthers = restrictFileModes(path, leaveModes);

@@ -53,7 +53,7 @@ export interface ReplicationStatus {
 }
 
 const repeatMs = 3_600_000;
-/** A place counts as working after this time, because it may fail every few seconds. */
+/** A place counts as working after this long without a failure; a bad one may work now and then. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
 

@@ -27,7 +27,7 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
       await printList(console, rates, { ...view(rates, ctx), empty });
       const untaxed = await listUntaxed(ctx, ctx.tenant);
       const names = untaxed.map(({ country, taxClass }) => (taxClass === null ? country : `${country} (${taxClass})`));
-      const risk = `The store ships to ${names.join(", ")} and has no tax rate there, so these goods have no tax.`;
+      const risk = `The store ships there without tax, because it has no tax rate for: ${names.join(", ")}.`;
       if (names.length > 0) await warn(console, risk);
     });
   const setCommand = defineCommand({

@@ -42,7 +42,7 @@ export const tenantFlags = {
   "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
   "stock-share": valueArg(
     "percent",
-    "Share of an item's whole stock that these can reserve, or 10 pieces if that is more (default: 20)",
+    "Share of an item's stock that one buyer's unpaid orders can reserve, or 10 pieces if that is more (default: 20)",
     { parse: parsePercent },
   ),
   "orders-per-minute": numberArg(
@@ -54,7 +54,7 @@ export const tenantFlags = {
   }),
   "sign-up": choiceArg(
     ["off", "open", "verified"],
-    "Whether customers create accounts, at once or once they entered a mailed code (default: verified)",
+    "Whether customers can create accounts; verified: after they entered a mailed code (default: verified)",
   ),
   "sign-in-by-mail": choiceArg(["off", "on"], "Whether customers can sign in with a mailed code (default: off)"),
   country: valueArg("code", "Country of the store, such as DE: its taxes apply to orders without an address", {
@@ -67,7 +67,7 @@ export const tenantFlags = {
   "transfer-hold": secondsArg("The same for an order that is paid by bank transfer (default: 7d)"),
   "long-hold-share": valueArg(
     "percent",
-    "Share of an item's stock that visitors' orders held for more than an hour can reserve together (default: 50)",
+    "Share of an item's stock that all visitors' orders with a hold of over an hour can reserve (default: 50)",
     { parse: parsePercent },
   ),
   "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {

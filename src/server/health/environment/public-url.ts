@@ -90,7 +90,7 @@ function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUr
     const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;
     yield finding("error", url, `${url} is not answered by Bodega (HTTP ${reply.status}).`, remedy);
   } else if (arrival === null && isRunning && answered === requestId) {
-    const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
+    const remedy = `This is right if several servers share the URL. Otherwise fix the DNS record or the proxy, ${orCorrectUrl}.`;
     yield finding("warning", url, `${url} is answered by a Bodega server with another data directory.`, remedy);
   }
 }

@@ -12,11 +12,11 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-/** Countries that stores ship to and have no tax rate for. */
+/** Countries, and tax classes in them, that stores ship to and have no tax rate for. */
 export async function* checkTaxes({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
   for (const { namespace, country, taxClass } of await listUntaxed(ctx, tenant)) {
-    const what = taxClass === null ? "orders" : `goods of the class ${taxClass}`;
-    const message = `Store ${namespace} ships to ${country} and has no tax rate there for ${what}. Add a rate, or one of 0.`;
+    const what = taxClass === null ? "" : ` for the class ${taxClass}`;
+    const message = `Store ${namespace} ships to ${country} and has no tax rate there${what}. Add a rate, or one of 0.`;
     const subject = [namespace, country, taxClass ?? []].flat().join(" ");
     yield { ...finding("warning", subject, message, command(`tax show -n ${namespace}`)), namespace };
   }

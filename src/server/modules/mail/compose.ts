@@ -49,7 +49,10 @@ export function composeMail(mail: {
   };
 }
 
-/** Returns the store of a mail and its recipient; null if no active user, and no sign-up, has the address. */
+/**
+ * Returns the store of a mail and its recipient; undefined without a store. `to` is null if neither an active user nor a
+ * sign-up has the address.
+ */
 export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;
   const client = "signUpKey" in to ? (to.client ?? null) : null;

@@ -18,7 +18,7 @@ export function openMediaBucket({ media, s3 }: Pick<Config, "media" | "s3">): Me
   return media === undefined ? undefined : openBoundedStorage(media, { s3 }, "pictures");
 }
 
-/** A file of a picture: a width, or 0 for the stored picture. */
+/** One width of a picture; 0 is the picture as it was stored. */
 interface PictureFile {
   id: string;
   width: number;

@@ -17,7 +17,7 @@ const cancelPending = statement(sql`
   where ${byId(orders)} and ${visible} and status = 'pending' and received_minor = refunded_minor and ${isVersion(orders)}`);
 
 /**
- * Cancels an order that is not paid. What came for one that is paid in part is refunded with it, by staff only.
+ * Cancels an unpaid order. Staff can also cancel a partly paid one, which refunds what was received.
  * @throws notFound, preconditionFailed; wrongState.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {

@@ -64,8 +64,8 @@ type OwnOrder = Record<string, unknown>;
  * Erases a user as `deleteUser` does. Orders, refunds, the ledger, the mail log and the audit log keep their numbers,
  * but nothing that names the person except what tax law asks for: name and addresses of orders that were paid. The
  * random id stays; it identifies nobody.
- * @throws wrongState for the last active owner, unless the terminal's actor allows it, and while an order is not
- * completed or cancelled; notFound, forbidden.
+ * @throws wrongState for the last active owner, unless the terminal's actor allows it, and while an order is
+ * pending or paid; notFound, forbidden.
  */
 export function eraseUser(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
@@ -97,7 +97,7 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   await eraseAddressesOf(tx, id);
 }
 
-/** Errors: wrongState while an order is not completed, cancelled or expired. */
+/** Errors: wrongState while an order is pending or paid. */
 export function requireEnded(own: readonly OwnOrder[], whose: string): void {
   const open = own.find(({ status }) => status === "pending" || status === "paid");
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);

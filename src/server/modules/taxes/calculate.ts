@@ -22,9 +22,9 @@ export interface TaxLine {
 /**
  * Calculates the tax of the goods and of shipping. Each class is rounded once, half away from zero, and its tax is
  * shared over its amounts, so that everything adds up.
- * @param shipping without a class, it is taxed as the goods, in proportion to them, or if nothing is left to pay
- * for them, to their subtotals.
- * @param rates by tax class; a class without a rate has none to pay.
+ * @param shipping without a class, it is split over the classes of the goods by their amounts, or if all of these are 0,
+ * by their subtotals.
+ * @param rates by tax class; a class without a rate is taxed at 0.
  */
 export function calculateTaxes(
   lines: readonly TaxedAmount[],

@@ -32,7 +32,7 @@ export function readFields<Input extends TenantInput>(
   const { currency = before.currency, pointsRate, pointValue } = given;
   if (pointsRate !== undefined) given.pointsRate = parseThousandths("points_rate", pointsRate, [0, 1000], "a number");
   if (pointValue !== undefined) given.pointValue = parsePointValue(pointValue, currency);
-  // In another currency, the old number would have another value.
+  // It is in minor units, so a change of the currency resets it.
   else if (currency !== before.currency) given.pointValue = 1;
   if (given.country) given.country = parseCountry(given.country);
   if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls(before.legal_urls, given.legalUrls);

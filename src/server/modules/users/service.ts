@@ -142,7 +142,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 }
 
 /**
- * Writes columns, ends void codes and records the change. Returns undefined if the guard refuses. A new address is
+ * Writes columns, ends codes that the change makes invalid, and records the change. Returns undefined if the guard refuses. A new address is
  * unverified unless the columns say otherwise. Errors: conflict for a taken address, validationFailed for metadata.
  */
 export async function writeColumns(

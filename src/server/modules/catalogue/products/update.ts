@@ -48,7 +48,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
   if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
-  // A PUT may contain what a GET shows as the stock of a product with variants, the sum of their stocks.
+  // A GET shows the sum of the variants' stocks as `stock`, and a PUT may send that sum back.
   const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
   const guards = [isNull(products.deletedAt)];
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
@@ -165,7 +165,7 @@ export function ownLanguageError(translations: string | undefined, lang: string)
   );
 }
 
-/** SQL for the slug of a new row. One from the title gets the random end of the id if another row has it. */
+/** SQL for the slug of a new row. One that is made from the title gets the last ten characters of the id if it is taken. */
 export function freeSlug(table: typeof products | typeof categories): SQL {
   const [slug, among] = [param("slug"), table === products ? sql`and deleted_at is null` : sql``];
   return sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${table}

@@ -20,7 +20,7 @@ import type { Registration, RegistrationInput, RegistrationPatch } from "./regis
 import { removeById, shownRegistration } from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";
 
-/** Maximum devices of a user. Each is notified of every order, and some may be endpoints of strangers. */
+/** Maximum devices of a user. Each order notifies all of them, and a user could register endpoints of strangers. */
 const maxOfUser = 50;
 const maxOfStore = 100_000;
 /** New devices per address and store without an account. Each is stored for months. */
