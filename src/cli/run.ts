@@ -40,7 +40,7 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     run.command = await target();
     // Help takes precedence over every error.
     if (tokenize(rest, run.command.args).some(isHelpFlag)) return await printHelp(path, target, run);
-    // Citty parses nothing: it drops values, and would throw before the plugin can ask.
+    // Citty gets no arguments to parse: it would drop values, and throw before the plugin can ask for missing ones.
     const command = { ...run.command, args: {}, plugins: [preparation] };
     const { result } = await citty.runCommand(command, { rawArgs: rest, data: run });
     return typeof result === "number" ? result : 0;
@@ -68,7 +68,7 @@ async function printHelp(path: string[], target: Load | CommandGroup, { json, te
   return 0;
 }
 
-/** Fills in the store of the environment or of bodega.env, or the only one. Of several, an error names them. */
+/** Fills in the store from the environment or bodega.env, or the only store. If there are several, the error names them. */
 async function findStore({ command, console, values, terminal }: ReadyRun): Promise<void> {
   const { namespace: arg } = command.args;
   if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;

@@ -44,7 +44,7 @@ type Sendable<T> = { [K in keyof T]: T[K] | (Record<never, never> extends Pick<T
 /** The query of an operation, without `namespace`, which the client adds. */
 export type Query<O extends Operation> = Sendable<Omit<ParametersIn<O, "query">, "namespace">>;
 
-/** The JSON body of an operation; a file of an upload. `undefined` if it has none. */
+/** The JSON body of an operation, or the file of an upload; `undefined` without a body. */
 export type Body<O extends Operation> =
   Described<O> extends { requestBody?: { content: infer C } | undefined }
     ? C extends { "application/json": infer J }

@@ -60,7 +60,7 @@ interface Options {
 export function createSessionKeeper({ storage, name, refresh, onChange }: Options) {
   let refreshing: Promise<Session | null> | undefined;
   let pausedUntil = 0;
-  /** The token that the caller was told about, null for none; undefined before the first read. */
+  /** The token that the client knows of; null if nobody is signed in, undefined before the first read. */
   let known: string | null | undefined;
 
   if ("document" in globalThis)

@@ -34,7 +34,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
-/** Returns the names of a kind in the database that the flags name; none without a database, which is not created. */
+/** Returns the names of a kind in the database that the flags name. Returns none, and creates nothing, without a database. */
 export async function findNames(
   kind: string,
   flags: DatabaseFlags & { namespace?: string | undefined },

@@ -1,7 +1,7 @@
 import { parseDuration as readDuration, readTime } from "../../server/values/units.ts";
 import { invalidFlag } from "../terminal/console.ts";
 
-// Each of these throws malformedRequest, which names the flag.
+// Each function throws malformedRequest, which names the flag.
 
 /** A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds. */
 export function parseDuration(flag: string, text: string): number {
@@ -10,7 +10,7 @@ export function parseDuration(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** Reads RFC 3339, a duration from now (or before now), and of the past also a day, which begins in UTC. */
+/** Reads RFC 3339, or a duration from now (before now for past times). A past time may also be a day, which is in UTC. */
 const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);

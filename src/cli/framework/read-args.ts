@@ -6,7 +6,7 @@ import { type Arg, type CommandArgs, flagsOf, formatArg, type GivenValues, posit
 import type { Command } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
-/** Replaces bytes that are not UTF-8, and must not reach the database. */
+/** The character that replaces bytes that are not UTF-8. It must not reach the database. */
 const broken = "\ufffd";
 
 /**
@@ -81,7 +81,7 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   if (words.length > 0) throw excessError(words[0] as string, args);
 }
 
-/** Does not repeat a word of a command that takes a secret, because the word may be one. */
+/** If the command takes a secret, the error does not repeat the word, because the word may be the secret. */
 function excessError(word: string, args: CommandArgs) {
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
     return malformedRequest(`Unexpected argument ${JSON.stringify(word)}.`);

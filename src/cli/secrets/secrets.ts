@@ -64,7 +64,7 @@ export async function readPassword(args: PasswordChoice, console: Console): Prom
   return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
 }
 
-/** Reads one line of standard input, without its line break. A terminal would show it, so it is refused. */
+/** Reads one line of standard input, without its line break. Refuses a terminal, because it would show the secret. */
 async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) throw invalidFlag(flag, "needs a pipe or a file on standard input");
   const line = withoutBreak(await console.readInput(maxBytes));

@@ -21,7 +21,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
-/** Runs the check of an answer. Returns true, or the reason to refuse it. The command itself reports other errors. */
+/** Returns true if an answer passes its check, otherwise the reason. The command itself reports unexpected errors. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();
@@ -57,7 +57,7 @@ export function askYesNo(message: string, suggestion: boolean): Promise<boolean>
   return ask(({ confirm }, context) => confirm({ message: fit(message), default: suggestion }, context));
 }
 
-/** Asks twice for a new password; null to generate one. `check` throws AppError before the second time. */
+/** Asks twice for a new password. Returns null if one shall be generated. `check` throws AppError for a refused password. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {

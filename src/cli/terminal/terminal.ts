@@ -59,9 +59,9 @@ export function openTerminal(host: NodeJS.Process) {
       if (!isUtf8(bytes)) throw validationFailed("Standard input is not UTF-8 text.");
       return bytes.toString();
     },
-    /** Yields standard input in pieces until its end, or until `signal`, which throws. */
+    /** Yields standard input in pieces until its end. Throws if `signal` is aborted. */
     streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
-    /** Makes the next SIGINT call `act`. The process ends with a second one, or when `act` has not ended it in time. */
+    /** The next SIGINT calls `act`. A second SIGINT ends the process; so does a timeout if `act` has not ended it. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {
@@ -70,7 +70,7 @@ export function openTerminal(host: NodeJS.Process) {
         act();
       });
     },
-    /** Keeps signals from ending the process, until the returned function is called. That returns the first signal. */
+    /** Until the returned function is called, signals do not end the process. The function returns the first signal. */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
       const record = (signal: NodeJS.Signals) => {

@@ -119,8 +119,8 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const { dataDir, port } = plan.config;
   const { namespace, store, owner, key, serve, runningUrl } = answers;
   const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
-  // Other flags apply only to the server that starts now. Later servers read the saved settings, and a replica has one
-  // place.
+  // Flags override saved settings for the server that starts now. The replica's place is always the saved one, because
+  // later servers use it too.
   const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };

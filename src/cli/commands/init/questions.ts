@@ -16,7 +16,7 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-/** Returns the function that reads a text from its flag, or asks for it; if it cannot ask, the suggestion counts. */
+/** Returns a function that reads a text from its flag, or asks for it. If it cannot ask, it returns the suggestion. */
 function asker(args: InitArgs, { canAsk }: Console) {
   return async (name: keyof typeof checks, message: string, question: Parameters<typeof askText>[1] = {}) =>
     args[name] ?? (canAsk ? askText(message, { ...question, check: checks[name] }) : (question.suggestion ?? ""));
@@ -59,7 +59,7 @@ export async function resolveStore(
   };
   const answer = await ask("country", "Country of the store, such as DE (optional)", { optional: true });
   const country = answer === "" ? null : checks.country(answer);
-  // Where prices are shown without tax.
+  // Shops in these countries show prices without tax.
   const pricesIncludeTax = country === "US" || country === "CA" ? "no" : "yes";
   return { ...store, country, pricesIncludeTax: args["prices-include-tax"] ?? pricesIncludeTax } as const;
 }

@@ -146,9 +146,9 @@ export const issueCommand = defineCommand({
       ]);
     }
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
-    // Browsers refuse a server's key, unless its sites are named.
+    // Servers send no Origin header.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    // The key of a page may also be one that places no orders.
+    // A page's key need not place orders.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {

@@ -39,8 +39,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 
 /**
  * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
- * @param question such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is what the change receives or returns, and
- * words in brackets are left out if that is nothing.
+ * @param question such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is the sum that the change receives or
+ * returns. If it is 0, the words in brackets are left out.
  */
 export async function changeOrder(
   args: OrderArgs & { "dry-run"?: boolean },

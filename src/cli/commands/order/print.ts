@@ -89,7 +89,7 @@ function toTables(view: OrderView): Row[][] {
       ...{ reason: refund.reason, returned_points: refund.points_returned, reversed_points: refund.points_reversed },
       created_at: refund.created_at,
     })),
-    // Those of which a dry run chose none.
+    // The rates that apply, in a dry run that chose none.
     offers.map(({ id, name, zone, price_minor }) => ({ shipping_rate: name, price: amount(price_minor), zone, id })),
   ];
 }

@@ -72,7 +72,7 @@ function toFields(tenant: TenantDetails): object {
   };
 }
 
-/** Asks before taxes or holds change, because this concerns the orders from now on. */
+/** Asks before taxes or holds change, because this affects all later orders. */
 async function confirmOrders(console: Console, input: TenantInput, load: () => Promise<TenantDetails>): Promise<void> {
   const { country, pricesIncludeTax, hold, transferHold } = input;
   const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };

@@ -68,7 +68,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   };
 }
 
-/** Returns the copy of the database that another version needs; null if none is needed. Errors: wrongState. */
+/** Returns the copy of the database to restore for another version; null if it needs none. Errors: wrongState. */
 export function findCopy({ pending, unknown }: Version, isBack: boolean, config: DatabaseConfig): string | null {
   if (unknown === undefined) {
     if (pending.length === 0 || config.databaseUrl === undefined) return null;
