@@ -29,10 +29,10 @@ const selectKey = statement<KeyRow>(sql`
   from ${appKeys} k where id = ${param("appId")}`);
 const selectRevision = statement((q) => q.select({ value: revision.value }).from(revision).where(eq(revision.id, 1)));
 
-/** Cached stores and keys. Unknown names may be guesses, so their number is limited. */
+/** At least this many stores and keys stay cached, at most twice as many. */
 const minKept = 5000;
 
-/** The store and key of a request, or null. `stored` is the text of their rows on a database server. */
+/** The store and key of a request; null if unknown. `stored` is the JSON of their rows at a database server. */
 export interface ResolvedCredentials {
   tenant: (Tenant & { suspended: number }) | null;
   key: ResolvedKey | null;
@@ -47,9 +47,9 @@ export interface CredentialLookup {
 }
 
 /**
- * Creates the cached look-up of stores and keys. With a local file, each look-up asks SQLite whether another connection
- * has committed; if so, and the `revision` row has changed, the cache is cleared. A command's change thus takes effect
- * at the next request. With a libSQL server, both are read again in the same round trip as the other reads of the turn.
+ * Creates the cached look-up of stores and keys. With a local file, the first look-up of each turn asks SQLite whether
+ * another connection has committed. If so, and the `revision` row has changed, the cache is cleared. A command's change
+ * thus takes effect at the next request. With a libSQL server, each turn reads store and key with its other reads.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
   return db.kind === "file" ? lookUpInFile(db) : lookUpAtServer(db);
@@ -59,7 +59,7 @@ function lookUpInFile(db: Database): CredentialLookup {
   const cached = new LruCache<ResolvedCredentials>(minKept);
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
-  /** One turn of the event loop, in which the cache is checked once; `confirming` while the check runs. */
+  /** The turn of the event loop in which the cache was checked last. `confirming` is set while the check runs. */
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
   /**
@@ -167,19 +167,19 @@ function toEpoch(timestamp: string | null): number {
   return timestamp === null ? Number.POSITIVE_INFINITY : Date.parse(timestamp);
 }
 
-/** Compares in constant time for hashes of equal length. */
+/** Whether the hashes are equal. The time is the same for all hashes of equal length. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const everyMs = 60_000;
 
-// The condition limits all processes together to one write a minute.
+// With this condition, all processes together write at most once a minute per secret.
 const { id, lastUsedAt } = appKeySecrets;
 const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
 const touchSecret = statement((q) => q.update(appKeySecrets).set(params("lastUsedAt")).where(isDue));
 
-/** Creates a function that records uses outside the request, at most once a minute, unless the last record failed. */
+/** Creates a function that records the use of a secret in the background, at most once a minute, again after a failure. */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);
   return (secret, now) => {

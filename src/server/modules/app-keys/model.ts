@@ -6,7 +6,7 @@ export interface StoredSecret {
   last_used_at: string | null;
 }
 
-/** States of a key; the first that applies. Only a published key can be used. */
+/** States of a key. If several apply, the key has the first. Only a published key can be used. */
 export const keyStates = ["revoked", "expired", "inactive", "unpublished", "published"] as const;
 export type KeyState = (typeof keyStates)[number];
 
@@ -19,7 +19,7 @@ export function keyState(key: Stated, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-/** Whether an old secret was used after the newest one was created, or the newest one never was. */
+/** Whether the old secret was used after the newest one was created, or the newest one was never used. */
 export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
   return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);
 }

@@ -9,13 +9,13 @@ export interface OriginPattern {
   port: string | null;
 }
 
-/** No host with scheme and port is longer. Converting a long name in another script would take long. */
+/** No host with scheme and port is longer. Converting a longer name to punycode would take too long. */
 const maxLength = 300;
 const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Parses a host such as `shop.example.com`, or `*.example.com` (any depth below, not the apex), each optionally with a
- * scheme or a port. Names in other scripts become punycode (specification, 5). Errors: validationFailed.
+ * Parses a host such as `shop.example.com`, or `*.example.com` (all subdomains, but not `example.com`). A scheme and a
+ * port are optional. Names in other scripts become punycode (specification, 5). Errors: validationFailed.
  */
 export function parseOriginPattern(entry: string): OriginPattern {
   // A trailing slash, copied from a browser, is no path.

@@ -35,7 +35,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/** Issues a key. Any origin is allowed if `origins` is empty and `allowNoOrigin` false. Errors: `issueKey`, `setOrigins`. */
+/** Issues a key. Without `origins` and `allowNoOrigin`, it works from any origin. Errors: `issueKey`, `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
@@ -44,7 +44,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/** Removes origins. An empty list is still enforced, or the key would work from all origins. Errors: notFound. */
+/** Removes origins. An empty list stays enforced; otherwise the key would work from any. Errors: as `addOrigins`. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);

@@ -94,7 +94,7 @@ export const unpublishKey = changeOf("published", false, "key.unpublished");
 export const activateKey = changeOf("active", true, "key.activated");
 export const deactivateKey = changeOf("active", false, "key.deactivated");
 
-/** Revokes a key finally, and deletes its secrets. Revoking again changes nothing. Errors: notFound. */
+/** Revokes a key permanently, and deletes its secrets. Revoking it again changes nothing. Errors: notFound. */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);
@@ -191,7 +191,7 @@ export function requireOverlap(ms: number): void {
   }
 }
 
-/** Creates a secret; old ones stay valid for `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
+/** Creates a secret; old ones end after `overlapMs` at most. Errors: notFound; wrongState (revoked, too many secrets). */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();

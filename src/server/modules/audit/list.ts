@@ -41,7 +41,7 @@ const conditions: Record<string, SQL> = {
 };
 
 /**
- * Rows of the audit log, newest first. Pass the `seq` of the last row as `before` for older ones.
+ * Rows of the audit log, newest first. For the next page, pass the `seq` of the last row as `before`.
  * @throws validationFailed for an unknown event or a limit out of range.
  */
 export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
@@ -67,7 +67,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
 }
 
-/** Returns the event names for `login.failed` or `login.*`, because names can use the index and a pattern cannot. */
+/** Returns the names that `login.failed` or `login.*` matches. SQLite finds names by the index, but not a pattern. */
 function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;

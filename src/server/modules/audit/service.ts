@@ -84,7 +84,7 @@ function hideAddress(address: string | null | undefined) {
   return { address, address_salt, address_hash: hashAddress(address_salt, address) };
 }
 
-/** SHA-256, in hex, of an address with its salt. Without the salt, all IPv4 addresses could be tried. */
+/** SHA-256, in hex, of salt and address. After the salt is erased, trying all IPv4 addresses finds nothing. */
 export function hashAddress(salt: string, address: string): string {
   return Bun.SHA256.hash(`${salt} ${address}`, "hex");
 }

@@ -14,7 +14,7 @@ type Row = AuditFacts & Record<"address" | "address_salt", string | null> & { se
 const selectPage = statement<Row>(sql`
   select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
-// SQLite numbers the rows. One statement reads both, so that no row is added in between.
+// The last number that SQLite gave, and the last row. One statement reads both, so that no row is added in between.
 const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
   select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
     (select max(seq) from ${auditLog}) as kept`);
@@ -31,8 +31,8 @@ export interface AuditVerdict {
 
 /**
  * Verifies the log from its first row: no row is missing, and each matches its hash and the previous row. Addresses are
- * verified unless they were erased. The end is compared with SQLite's own counter, because a hash chain does not show
- * that its end was cut off; and the triggers must be as created. A person who can write the file can also write a new
+ * verified unless they were erased. The last row is compared with SQLite's counter, because a hash chain does not show
+ * that its end was cut off. The triggers must be as created. A person who can write the file can also write a new
  * chain. Only a copy of the last hash in another place reveals that.
  * @throws validationFailed for a malformed `expect`.
  */
@@ -95,7 +95,7 @@ const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_l
 async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";
-  // SQLite changes the first words and the end of a statement that it stores.
+  // SQLite stores a statement without its final semicolon.
   const normalize = (text: string) => text.trim().replace(/;$/, "");
   const standing = new Set(schema.map((entry) => normalize(entry.sql ?? "")));
   return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";

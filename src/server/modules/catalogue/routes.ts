@@ -98,7 +98,7 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     readEtagSource: ({ ctx }) => readCatalogueState(ctx),
-    // Views have no events.
+    // Views change the order of these lists without an event.
     mayKeep: ({ sort = "" }) => !/^-?(?:popular|views_count)$/.test(sort),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),

@@ -28,8 +28,8 @@ const shown = { id, version, lang, json: localizedJson(sql`rendered`), language:
 const isNamed = sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`;
 const select = statement((q) => q.select(shown).from(categories).where(isNamed));
 
-// For a place below a parent: the level of the category's deepest descendant there, and whether the parent is a
-// descendant.
+// For moving the category `id` below `parent`: the level that its deepest descendant would have, and whether `parent`
+// is the category itself or below it.
 const selectPlace = statement<{ parent: string; level: number; is_below: number }>(sql`
   with recursive above(id, up) as (
     select id, parent_id from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)
@@ -143,7 +143,7 @@ export async function updateCategory(ctx: Ctx, named: string, patch: CategoryPat
   });
 }
 
-/** Deletes a category that has neither products nor categories below it. Returns its id. Errors: notFound, preconditionFailed, wrongState. */
+/** Deletes a category. Returns its id. Errors: notFound, preconditionFailed, wrongState (has products or children). */
 export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   return inTransaction(ctx, async (tx) => {
     const { id, version } = await requireVersion(tx, named, ifMatch);

@@ -9,7 +9,7 @@ const categoryJson = sql.raw(`json_object(
   'published', json(case when published then 'true' else 'false' end), 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** SQL for whether the caller may see a category: with `includesDrafts` any, else published up to the top. */
+/** SQL for whether the caller may see a category. Without `includesDrafts`, it and all above must be published. */
 export const isVisible = sql`(${param("includesDrafts")} or not exists (
   with recursive above(id, up, published) as (
     select c.id, c.parent_id, c.published from categories c where c.id = categories.id

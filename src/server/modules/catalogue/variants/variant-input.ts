@@ -62,7 +62,7 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   return { sku: null, stock: null, weightG: null, images: "[]", ...given };
 }
 
-// Variants without a price get the product's price and currency. None is inserted if they would be too many.
+// Variants without a price get the product's price and currency. If the product would have too many, none is inserted.
 export const insertVariants = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, weight_g, images, position, created_at,
