@@ -68,7 +68,7 @@ async function printHelp(path: string[], target: Load | CommandGroup, { json, te
   return 0;
 }
 
-/** Fills in the store from the environment or bodega.env, or the only store. If there are several, the error names them. */
+/** Takes the store from the environment or bodega.env, or the only store. Errors: malformedRequest names all stores. */
 async function findStore({ command, console, values, terminal }: ReadyRun): Promise<void> {
   const { namespace: arg } = command.args;
   if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;

@@ -34,7 +34,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
-/** Returns the names of a kind in the database that the flags name. Returns none, and creates nothing, without a database. */
+/** Returns the names of a kind in the database that the flags name. If there is no database, returns none. */
 export async function findNames(
   kind: string,
   flags: DatabaseFlags & { namespace?: string | undefined },

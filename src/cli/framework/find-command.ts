@@ -5,7 +5,7 @@ import type { CommandGroup, Load } from "./command.ts";
 import { tokenize, unknownFlagError } from "./read-args.ts";
 
 /**
- * Follows the words of a command line into the tree, and adds the words that it finds to `path`, even if it throws later.
+ * Follows the words of a command line into the tree. Adds the words that it finds to `path`, even if it throws later.
  * `rest` has everything else, including shared flags before the command: `bodega --json tenant list`.
  * @throws malformedRequest for an unknown word or flag.
  */

@@ -10,7 +10,7 @@ export function parseDuration(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** Reads RFC 3339, or a duration from now (before now for past times). A past time may also be a day, which is in UTC. */
+/** Reads RFC 3339, or a duration from now (before now for past times). A past time may also be a day, in UTC. */
 const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);

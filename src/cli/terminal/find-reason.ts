@@ -1,6 +1,6 @@
 import { AppError } from "../../server/errors.ts";
 
-/** Describes the innermost cause of an unexpected error in one line, without paths and SQL. Drizzle's errors contain SQL. */
+/** Describes the innermost cause of an unexpected error in one line, without paths and without Drizzle's SQL. */
 export function findReason(error: unknown): string {
   if (error instanceof AppError) return error.message;
   let innermost = error;

@@ -57,7 +57,7 @@ export function askYesNo(message: string, suggestion: boolean): Promise<boolean>
   return ask(({ confirm }, context) => confirm({ message: fit(message), default: suggestion }, context));
 }
 
-/** Asks twice for a new password. Returns null if one shall be generated. `check` throws AppError for a refused password. */
+/** Asks twice for a new password. Returns null to have one generated. `check` throws AppError for a bad password. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {
