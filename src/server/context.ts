@@ -24,7 +24,7 @@ export interface Tenant {
   country: string | null;
   timezone: string;
   pricesIncludeTax: "no" | "yes";
-  /** Seconds for which an unpaid order reserves stock, and one that is paid by bank transfer. */
+  /** Seconds for which an unpaid order reserves stock; `transferHold` is for payment by bank transfer. */
   hold: number;
   transferHold: number;
   longHoldShare: number;

@@ -109,8 +109,8 @@ export interface ErrorOptions {
 }
 
 /**
- * An error that the product throws on purpose, made by one of the named constructors below. Its message is public unless
- * `isInternal`: it must not contain secrets, SQL or source paths. Any other error is answered without its message.
+ * An error that the product throws on purpose, made by one of the named constructors below. Its message is public
+ * unless `isInternal`, so it must not contain secrets, SQL or source paths. Replies omit the message of other errors.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;

@@ -15,10 +15,10 @@ import { knownScopes } from "../security/scopes.ts";
 export type OfferedName = ReturnType<typeof offerName>;
 type Row = Record<"id" | "name" | "description", string>;
 
-/** Words that a shell reads literally, so that nothing in them is executed. */
+/** Words without characters that a shell interprets. */
 const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
 
-/** Selects the first hundred rows whose column begins with a prefix; ids of every store if none is given. */
+/** Selects the first hundred rows whose column begins with a prefix. Without a store, it selects ids of all stores. */
 const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "deleted_at is null" } = {}) =>
   statement<Row>(sql`
     select id, ${sql.raw(column)} as name, ${sql.raw(about)} as description from ${table}
@@ -42,7 +42,7 @@ const kindOf = (id: string, table: SQLWrapper, columns: string[], options?: Para
 });
 const ordersBy = { about: "status", where: "true" };
 const product = kindOf("prod_", products, ["slug", "sku"]);
-/** Statements by kind: by ids, which begin with `id`, and by other names within a store. */
+/** Statements by kind. One finds ids, which begin with `id`; the others find names within a store. */
 const kinds: Record<string, ReturnType<typeof kindOf>> = {
   key: kindOf("app_", appKeys, ["name"], { about: "name", where: "revoked_at is null" }),
   user: kindOf("usr_", users, ["email_key"], { about: "role", where: "true" }),
@@ -53,10 +53,10 @@ const kinds: Record<string, ReturnType<typeof kindOf>> = {
 };
 
 /**
- * Returns at most a hundred names of a kind; ids if the prefix begins like one. A record whose name is not unique, or
- * contains characters that a shell interprets, is offered by its id if nothing is typed.
- * @param namespace undefined if the command line has none: then the names of the only store, or, with several stores,
- * only ids of keys. An unknown kind or store has no names.
+ * Returns at most a hundred names of a kind; ids if the prefix begins like an id. For an empty prefix, a record whose
+ * name is not unique or contains characters that a shell interprets is offered by its id.
+ * @param namespace the store of the command line. If it is undefined, the only store is used; with several stores, only
+ * ids of keys are offered. An unknown kind or store has no names.
  */
 export async function completeNames(
   db: Session,

@@ -30,7 +30,7 @@ export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";
 const keyFile = "demo-key.json";
-/** Pages on this machine may use it, and so may the printed requests, which send no `Origin`. */
+/** Pages on this machine may use this key. So may the printed requests, which send no `Origin`. */
 const pageKey = {
   namespace,
   name: "Demo pages",
@@ -39,7 +39,7 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/** Pictures by file name, in base64. Further views are parts of a drawing, named in its `details.json`. */
+/** Pictures by file name, in base64. Further views show parts of a picture, which `details.json` names. */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 

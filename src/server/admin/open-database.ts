@@ -8,7 +8,7 @@ import { attempt } from "../values/attempt.ts";
 
 type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "databaseAuthTokenFile">;
 
-/** How long a command waits for the write lock. Longer than a request, because no browser waits for the answer. */
+/** How long a command waits for the write lock. A request waits less, because a browser waits for its answer. */
 export const commandLockDeadlineMs = 30_000;
 
 let loading: Promise<BeforeCommit> | undefined;
@@ -43,7 +43,7 @@ export function openConfiguredDatabase(
   return openStoreDatabase({ ...options, dataDir, url: databaseUrl, readToken });
 }
 
-/** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: as `openDatabase` and `work`. */
+/** Runs `work` on the database that a configuration names, then closes it. Errors: as `openDatabase`, as `work`. */
 export async function withConfiguredDatabase<T>(config: Place, work: (db: Database) => Promise<T>): Promise<T> {
   let db: Database | undefined;
   try {

@@ -71,7 +71,7 @@ export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
-/** Quotes an argument, in which `$` starts a variable, unlike in the program's path. */
+/** Quotes an argument. In an argument, `$` starts a variable; in the program's path it does not. */
 function quoteArgument(word: string): string {
   return quoteWord(word.replaceAll("$", "$$$$"));
 }

@@ -58,8 +58,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // Tells Elysia where a path can begin in a URL: after `http://` and a host as short as `api`, or after `https://`
-    // and a host of at least three characters, which `listen` ensures.
+    // Elysia looks for the path of a URL after a fixed number of characters: after `http://`, or, if true, after
+    // `https://` and three characters of the host. `listen` ensures that the host is long enough.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);

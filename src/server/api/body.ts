@@ -24,9 +24,9 @@ export interface BodyMemory {
 }
 
 /**
- * Counts memory for a body. JSON bodies count only beyond their first 64 KiB, so that idle connections do not use it
- * up.
- * @param store the request's store, whose bodies may use at most as much memory as they leave free.
+ * Counts memory for a body. The first 64 KiB of a JSON body do not count, so that idle connections do not use up the
+ * limit.
+ * @param store the request's store. Its bodies may use at most as much memory as they leave free for others.
  */
 export function reserveMemory(memory: BodyMemory, store?: string) {
   let own = 0;
@@ -101,7 +101,7 @@ export async function readBody(
   }
 }
 
-/** A long body must be read at once, because Bun buffers what arrives. */
+/** Reading a long body must not be delayed, because Bun keeps all that arrives in memory. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
@@ -141,7 +141,7 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
 export function collectInTime(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
   if (length > limits.bytes + maxDropped) throw tooLarge(limits, true);
-  // Reading a short body at once costs a third of reading a stream.
+  // Reading a short body in one call costs a third of reading a stream.
   const isShort = length <= smallBytes || !request.body;
   const reading = isShort ? collectAtOnce(request, limits) : collectChunks(request, limits, held);
   return withTimeout(reading, limits.ms, () => malformedRequest("The body did not arrive in time.", closing));
@@ -198,7 +198,7 @@ function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   return bodyTooLarge(message, mustClose ? closing : {});
 }
 
-/** Returns which limit is exceeded. Parsing a huge value would block all other requests. */
+/** Returns which limit the bytes exceed, if any. Parsing a huge value would block all other requests. */
 function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0;
   let values = 1;

@@ -15,13 +15,13 @@ interface ReadDeps {
   replies: ReplyCache;
 }
 
-/** What a reply depends on, and when it is read. */
+/** All that a reply depends on, and the time of the read. */
 interface Read {
   tenantId: string;
   /** All that the reply depends on besides the database. Callers who see the same share it. */
   name: string;
   minute: number;
-  /** Read before the rows, because a later commit makes the number larger; null for a database server. */
+  /** The commit counter, read before the rows, so that a later commit changes it; null for a database server. */
   commits: number | null;
   stateNow: () => Promise<State | undefined>;
 }
@@ -108,7 +108,7 @@ function isSame(kept: State, present: State | undefined): boolean {
   return kept.state === present?.state && kept.version === present.version;
 }
 
-/** A reply that several statements read is kept only if its state is the same after them. */
+/** Keeps a reply if its state is still the same: several statements may have read it. */
 async function keep(replies: ReplyCache, { stateNow, ...read }: Read, reply: Omit<KeptReply, "commits" | "minute">) {
   const after = await stateNow();
   const { commits, minute } = read;

@@ -10,8 +10,8 @@ type CommonParameter = (typeof commonParameters)[number];
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * Removes the common parameters from a body and returns them. A value that is no string becomes empty, which every
- * check refuses. The field `own` stays.
+ * Removes the common parameters from a body, except the field `own`, and returns them. A value that is not a string
+ * becomes an empty text, which every check refuses.
  */
 export function popCommonParams(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
@@ -88,7 +88,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
 
 export type RequestCredentials = ReturnType<typeof extractCredentials>;
 
-/** `key` is the app credentials, even if the route ignores them. */
+/** `key` has the app credentials, even if the route ignores them. */
 export function extractCredentials(
   route: Route,
   query: Common,

@@ -34,7 +34,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Few services need the client's address, and asking the socket for it costs as much as the rest of a read. */
+/** Reads the client's address when a service needs it. Few do, and reading it costs as much as the rest of a read. */
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;

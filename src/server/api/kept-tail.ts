@@ -2,7 +2,7 @@ import { type Coding, compress } from "./compression.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A compressed tail, as the function that joins a head to it. */
+/** Joins a head to a compressed tail. */
 type CompressedTail = (head: Bytes) => Bytes;
 
 const encoder = new TextEncoder();
@@ -54,8 +54,8 @@ const gzipHeader = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const gzipTrailerBytes = 8;
 
 /**
- * The head becomes a stored block before the tail's own blocks. Those can follow it because it ends at a whole byte, and
- * because their references reach back only into the tail.
+ * The head becomes a stored block before the tail's own blocks. The tail's blocks can follow, because a stored block
+ * ends at a whole byte, and because their references reach back only into the tail.
  */
 function splitGzip(member: Bytes): CompressedTail {
   const trailer = Buffer.from(member.subarray(-gzipTrailerBytes));
@@ -64,7 +64,7 @@ function splitGzip(member: Bytes): CompressedTail {
   const shift = shiftCrc(tailLength);
 
   function join(head: Bytes): Bytes {
-    // The first byte says that it is stored and not the last; the length and its complement follow.
+    // The first byte, 0, means a stored block that is not the last. The length and its complement follow.
     const blockHeader = Buffer.alloc(5);
     blockHeader.writeUInt16LE(head.length, 1);
     blockHeader.writeUInt16LE(0xffff - head.length, 3);
@@ -91,7 +91,7 @@ function shiftCrc(length: number): number {
   return power;
 }
 
-/** Masks replace branches, which a processor cannot predict for the bits of a checksum. */
+/** Multiplies two polynomials. Masks replace branches, which a processor cannot predict for the bits of a checksum. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;
@@ -103,7 +103,7 @@ function multiply(a: number, b: number): number {
 }
 
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
-/** A block of 128 KiB, the largest, needs a window of this size. */
+/** The largest block, 128 KiB, needs a window of this size. */
 const minWindowBits = 17;
 /** Browsers refuse a window above 8 MiB (RFC 9659). The level of `compress` uses at most 2 MiB. */
 const maxWindowBits = 23;
@@ -116,7 +116,7 @@ function splitZstd(frame: Bytes, tailLength: number): CompressedTail {
   const header = new Uint8Array([...zstdMagic, 0, (windowBits - 10) << 3]);
 
   function join(head: Bytes): Bytes {
-    // The lowest three bits say that it is raw and not the last.
+    // The lowest three bits, 0, mean a raw block that is not the last.
     const blockHeader = Buffer.alloc(3);
     blockHeader.writeUIntLE(head.length << 3, 0, 3);
     return Buffer.concat([header, blockHeader, head, blocks]);

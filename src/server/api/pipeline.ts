@@ -181,7 +181,7 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   return errorResponse(requestId, found.failure, headers);
 }
 
-/** A page may read why it was refused, unless its key belongs to a store that has not allowed its origin. */
+/** Whether a page may read why it was refused. If its key was not accepted, only allowed origins of that key may. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
   // The secret may be wrong.

@@ -1,7 +1,7 @@
 import { LruCache } from "../values/lru-cache.ts";
 import type { KeptTail } from "./kept-tail.ts";
 
-/** A reply to a read of the catalogue, without what is new each time: request id, origin, entity tag. */
+/** A reply to a read of the catalogue, without the parts that are new each time: request id, origin, entity tag. */
 export interface KeptReply {
   tail: KeptTail;
   language: string | undefined;
@@ -34,7 +34,7 @@ function bytesOf(name: string, { tail, state }: KeptReply): number {
 export class ReplyCache {
   readonly #maxBytes: number;
   readonly #shares = new Map<string, Share>();
-  /** Hashes of names that were asked for. Most searches never come again. */
+  /** Hashes of names that were asked for. Most searches are never repeated. */
   readonly #asked = new LruCache<true>(10_000);
   #bytes = 0;
 

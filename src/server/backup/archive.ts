@@ -125,7 +125,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number): Promise<st
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Waits for both pipelines, so that none is left running. A pipeline that only ended too soon does not say why. */
+/** Waits for both pipelines to end. If both fail, throws the error that is the cause, not one about an early end. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);

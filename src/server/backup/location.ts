@@ -82,7 +82,7 @@ export function readLast(dataDir: string, kind: Kind): LastResults {
 
 /** Records a result. Never throws, because the result is reported elsewhere too. */
 export function recordResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
-  // The disk may be full, which the recorded error says.
+  // Recording can fail too, for example on a full disk.
   attempt(() => {
     makeBackupsFolder(dataDir);
     writeWhole(dataDir, lastPath(dataDir, kind), `${JSON.stringify({ ...readLast(dataDir, kind), ...change })}\n`);

@@ -23,7 +23,7 @@ export interface CommandRun {
 interface ScheduledCommand {
   kind: "backup" | "restore-test";
   words: string[];
-  /** The result of another place does not count. */
+  /** Results of other places do not count. */
   place: string;
   everyMs: number;
   retryMs: number;
@@ -33,7 +33,7 @@ interface ScheduledCommand {
   describe(stdout: string): { message: string; warnings: string[] };
 }
 
-/** Returns undefined without `--backup-every`. @throws validationFailed if the destination cannot take several backups, or has no account. */
+/** Returns undefined without `--backup-every`. Throws validationFailed for a single file, or S3 without an account. */
 export function scheduleBackups(config: Config): ScheduledCommand | undefined {
   const { backupEveryMs: everyMs, backupKeep: keep, backupTo, dataDir } = config;
   if (everyMs === undefined) return undefined;
@@ -66,7 +66,7 @@ export function scheduleRestoreTests(config: Config): ScheduledCommand | undefin
   };
 }
 
-/** Runs a command when its last result is old enough, so that restarts neither add nor delay runs. Call `check` to poll at once. */
+/** Runs a command when its last result is old enough: restarts neither add nor delay runs. `check` polls at once. */
 export function startSchedule(
   config: Config,
   scheduled: ScheduledCommand,

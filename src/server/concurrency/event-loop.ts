@@ -8,7 +8,7 @@ const checks = new Semaphore(options);
 const healthParty = "/health/";
 /** When a turn of the event loop has taken this many milliseconds, further requests wait for the next one. */
 const budgetMs = 10;
-/** A long turn is followed by idle ones, one per this many milliseconds: Bun completes few TLS handshakes a turn. */
+/** Idle turns follow a long turn, one per this many milliseconds: Bun completes few TLS handshakes a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];

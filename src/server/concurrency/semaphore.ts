@@ -6,7 +6,7 @@ interface Waiter {
   timer: Timer | undefined;
 }
 
-/** Permits go round the parties, within a party round its members, and in order of arrival within a member. */
+/** Gives permits to parties in turn, within a party to members in turn, and to a member's calls in order of arrival. */
 export class Semaphore {
   readonly limits;
   waiting = 0;

@@ -1,6 +1,6 @@
 import { unavailable } from "../errors.ts";
 
-/** Throws the signal's reason if it aborts first. */
+/** Waits for `work`. Throws the signal's reason if the signal aborts first. */
 export async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

@@ -25,7 +25,7 @@ export function removeIfPossible(path: string): void {
   attempt(() => fs.rmSync(path, { recursive: true, force: true }));
 }
 
-/** Writes to a temporary name and renames it, so that nobody reads half. `isNew` keeps a file. Throws unavailable. */
+/** Writes and renames a temporary file: nobody reads a part. Throws unavailable; if `isNew`, also if `path` exists. */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;

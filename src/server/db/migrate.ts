@@ -56,7 +56,7 @@ const assertForeignKeys = `UPDATE __bodega_migrations
  * start at once, one migrates and the others wait. Returns the names of the migrations that this call applied. Errors:
  * unavailable when the schema is newer than this program, an applied migration has changed, or the result breaks a
  * foreign key; conflict for another program's database; wrongState for one that is being restored.
- * @param known migrations to use instead of the migrations ones, for tests.
+ * @param known migrations to use instead of this program's, for tests.
  */
 export async function migrate(db: Database, known = migrations, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };

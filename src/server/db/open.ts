@@ -28,7 +28,7 @@ export interface DatabaseOptions {
   leaveModes?: boolean;
 }
 
-/** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
+/** Opens the database that the options name. Errors: unavailable; validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, readToken = () => undefined, lockDeadlineMs = 5000, beforeCommit } = options;
   if (url === undefined) return openFile({ ...options, lockDeadlineMs });

@@ -36,9 +36,9 @@ export interface Source {
 
 export interface Channel<Task> {
   queue: Queue<Task>;
-  /** How many attempts a delivery gets; any number unless given. Those that were interrupted count. */
+  /** How many attempts a delivery gets; unlimited unless given. Interrupted attempts count. */
   maxAttempts?: number;
-  /** Creates deliveries of new messages, a batch of each. */
+  /** Creates a batch of deliveries for each new message. */
   createDeliveries?(): Promise<void>;
   listReady(): Promise<Source[]>;
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;

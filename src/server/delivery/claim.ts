@@ -37,10 +37,10 @@ export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string
 export type Queue<Task> = ReturnType<typeof createQueue<Task & Omit<Claim, "lease">>>;
 
 /**
- * Creates the functions that claim deliveries of a table, and that bind the end of a claim for `batch`.
- * @param options which: a query of at most `max` ids to claim of the source `key`, the most urgent first; deliveries of
- * suspended stores stay. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded: further
- * assignments.
+ * Creates the functions that claim deliveries of a table, and those that bind the end of a claim for `batch`.
+ * @param options which: a query for at most `max` ids of the source `key`, the most urgent first; deliveries of suspended
+ * stores are not claimed. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded:
+ * further assignments.
  */
 export function createQueue<Task extends Omit<Claim, "lease">>(
   table: SQLiteTable,
@@ -53,11 +53,11 @@ export function createQueue<Task extends Omit<Claim, "lease">>(
     update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
     where id in (${which}) and ${isActive} returning id`);
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // This does not check the lease: a message that arrived must not be sent again, even if it was claimed again since.
+  // This does not check the lease: a message that arrived must not be sent again, even if it was claimed again.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
-  // These take effect only if no other process has claimed or ended the delivery since.
+  // These statements change a row only if no other process has claimed or ended the delivery since.
   const ofClaim = (assignments: SQL) =>
     statement(sql`update ${table} set ${assignments}
       where id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`);

@@ -8,7 +8,7 @@ import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
-/** Between two polls, about this many deliveries to receivers without a permit are skipped to find some for others. */
+/** Between two polls, about this many deliveries without a permit are skipped to find deliveries to other receivers. */
 const maxSkipped = 200;
 
 /**
@@ -27,7 +27,7 @@ export class DeliveryEngine<Task extends Claim> {
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  /** What a database without an answer means: `mail stays queued`. */
+  /** The effect of a database that does not answer, such as `mail stays queued`. */
   #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
@@ -60,7 +60,7 @@ export class DeliveryEngine<Task extends Claim> {
     while (this.#work.size > 0);
   }
 
-  /** Creates new deliveries and starts to send those that are due. Operators get one notice until a poll succeeds again. */
+  /** Creates deliveries and starts to send those that are due. Operators get one notice until a poll succeeds again. */
   poll(): Promise<unknown> {
     return this.#follow(async () => {
       if (this.#isStopping) return;
@@ -72,7 +72,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Claims for one source at a time, so that the permits counted before a claim are still free after it. */
+  /** Claims deliveries of one source at a time, so that permits counted before a claim are still free after it. */
   async #claimAll(): Promise<void> {
     if (this.#isClaiming) return;
     this.#isClaiming = true;
@@ -110,7 +110,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Waits for work that the database may fail. A claimed delivery is repeated when its lease ends. */
+  /** Waits for work that fails if the database does. A claimed delivery is repeated when its lease ends. */
   #follow(start: () => Promise<unknown>): Promise<unknown> {
     const report = () => {
       if (!this.#isFailing) this.#deps.notice?.("warn", `the database does not answer; ${this.#effect}`);

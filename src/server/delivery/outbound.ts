@@ -5,7 +5,7 @@ import { type RequestOptions, request as requestSecure } from "node:https";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** How long to wait for a body. One piece is read, so that the connection ends cleanly after a short answer. */
+/** How long to wait for the body. One chunk is read, so that the connection ends cleanly after a short answer. */
 const lingerMs = 500;
 /** How long to wait for a connection until the next address of the name is tried. */
 const connectMs = 3000;
@@ -68,7 +68,7 @@ export function isPublicHost(host: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
-/** Whether an address is public. One that embeds IPv4 (mapped, 6to4, NAT64, Teredo) is not: that may be private. */
+/** Whether an address is public. IPv6 that embeds IPv4 (mapped, 6to4, NAT64, Teredo) is not: that may be private. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);

@@ -4,7 +4,7 @@ import type { Answer, Attempt, Source } from "./channel.ts";
 export interface SchedulerPolicy {
   /** How many attempts may run at once: in total, per store, per receiver. */
   permits: Record<"total" | "tenant" | "receiver", number>;
-  /** How many permits slow, failing or unknown receivers may use, so that most are always left for others. */
+  /** How many permits slow, failing or unknown receivers may use. Most permits are thus left for other receivers. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
   /** How many different targets of a receiver must fail in a row until its circuit opens. */
@@ -20,7 +20,7 @@ const skippedMs = 2000;
 const slowMs = 2000;
 /** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };
-/** Strangers can name receivers, so the number is limited; those not used recently are forgotten. */
+/** Strangers can name receivers, so only the receivers used last are remembered: at least this many. */
 const minReceivers = 5000;
 
 /** `openings`: how often in a row the circuit was opened; 0 while it is closed. */
@@ -28,7 +28,7 @@ const createCircuit = () => ({ isTrusted: false, failed: new Set<string>(), open
 
 /**
  * Decides which source may send next, and to which receiver. The store with the fewest attempts in progress comes
- * first. The open circuit of a receiver that fails lets nothing pass for a while, then one attempt at a time.
+ * first. A receiver that fails has an open circuit: it gets no attempts for a while, then one at a time.
  */
 export class Scheduler {
   readonly #policy: SchedulerPolicy;
@@ -42,7 +42,7 @@ export class Scheduler {
     this.#now = now;
   }
 
-  /** Appends sources to the queue for permits, unless they are in it. */
+  /** Adds sources to the queue for permits, unless they are in it. */
   ask(...sources: Source[]): void {
     for (const source of sources) this.#asking.set(source.key, source);
   }
@@ -62,14 +62,14 @@ export class Scheduler {
     return { source: next, max: Math.min(this.#policy.batch, this.#roomFor(next, next.receiver)) };
   }
 
-  /** Returns 0 if a claimed delivery may go to its receiver now; otherwise for how long it must wait, in milliseconds. */
+  /** Returns 0 if a claimed delivery may be sent now; otherwise the milliseconds that it must wait. */
   waitMs(source: Source, receiver: string): number {
     if (this.#roomFor(source, receiver) > 0) return 0;
     // The wait is random, so that the deliveries do not all return at once.
     return this.openMs(receiver) + skippedMs * (1 + Math.random());
   }
 
-  /** Takes permits for an attempt, and returns the function that gives them back. */
+  /** Reserves permits for an attempt, and returns the function that releases them. */
   start(source: Source, receiver: string): () => void {
     const names = Object.keys(this.#limitsOf(source, receiver));
     const add = (change: number) => {

@@ -33,7 +33,7 @@ import {
 import * as orders from "./records/orders.ts";
 import * as products from "./records/products.ts";
 
-/** A check of each name. Its findings do not depend on those of other checks. */
+/** Checks by name. Their findings do not depend on those of other checks. */
 type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
 
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
@@ -58,7 +58,7 @@ const recordChecks: Checks<RecordSubject> = {
 };
 /** Checks that `db check` omits. */
 export const environmentChecks = [directoryChecks, serverChecks, databaseChecks, storeChecks].flatMap(Object.keys);
-/** Checks that `--ignore` can omit. Opening the directory and the database cannot be omitted: other checks need both. */
+/** Checks that `--ignore` can omit. Other checks need an open directory and database, so these cannot be omitted. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "standby"],
   ...[...environmentChecks, ...Object.keys(recordChecks)].filter((id) => id !== "directory"),

@@ -36,7 +36,7 @@ export async function testRestore(config: Config, place: string) {
 async function restoreAside(config: Config, place: string, isOwn: boolean) {
   const source = parseSource(place, "<place>", "Check the path, or make a backup: bodega db backup");
   const path = databaseFile(config.dataDir);
-  // Meanwhile, the server's largest WAL must have space.
+  // During the test, there must still be space for the server's largest WAL.
   const needed = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) + maxWalBytes;
   if (needed > (freeDiskBytes(config.dataDir) ?? needed)) {
     throw unavailable(`A restore test needs ${formatBytes(needed)} of free space on the disk of ${config.dataDir}.`);

@@ -25,7 +25,7 @@ const streamed = { from: 15_000, to: 65_536 };
 
 /**
  * Returns a stream for medium sizes. If a reply of 16 KB or more is not ready in the turn of its request, Bun 1.4.5
- * writes each word of the head in its own system call; for a stream, it makes one.
+ * writes each word of the head with its own system call. For a stream, it makes one call.
  */
 export function bodyOf<Body extends string | Uint8Array<ArrayBuffer>>(text: Body): Body | ReadableStream {
   if (text.length < streamed.from || text.length > streamed.to) return text;

@@ -127,11 +127,11 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
    */
   readEtagSource?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
   /**
-   * Whether the reply may be kept in memory while its state stays the same. It then depends on the store, the input, the
-   * language and `isCatalogOnly`, and on nothing else of the caller.
+   * Whether the reply may be kept in memory while its state stays the same. It may depend on store, input, language and
+   * `isCatalogOnly` only.
    */
   mayKeep?(query: Static<Q>): boolean;
-  /** Adds to the reply what is not stored with an `Idempotency-Key`, because it is secret. */
+  /** Adds secrets to the reply. They are not stored with an `Idempotency-Key`. */
   complete?(ctx: Ctx, json: string): string;
   /** With `readEtagSource`, the reply must have the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;

@@ -4,7 +4,7 @@ import { formatRequest, type RequestLogEntry } from "./request-log.ts";
 export type LogWriter = ReturnType<typeof createLogWriter>;
 
 const delayMs = 50;
-/** A pipe takes up to 4 KiB at once, so lines of several workers do not mix. */
+/** A pipe accepts up to 4 KiB in one write, so up to this size, lines of several workers do not mix. */
 const maxBuffered = { ofSeveral: 4000, ofOne: 64_000 };
 /** Text beyond this is dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;

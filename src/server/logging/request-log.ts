@@ -53,7 +53,7 @@ function round(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-/** Masks secrets and cuts long texts, because longer lines of several workers would mix. */
+/** Masks secrets, and shortens texts, because long lines of several workers would mix. */
 function shorten(given: string): string {
   const text = maskSecrets(given);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

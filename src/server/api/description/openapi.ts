@@ -12,7 +12,7 @@ import { errorResponses } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
 const usual: Json[] = document.security;
-/** One requirement of these suffices. */
+/** The caller must meet one of these requirements. */
 const requirements: Record<Access["kind"], Json[]> = { app: usual.slice(0, 2), token: usual.slice(2), public: [{}] };
 const binary = { type: "string", format: "binary" };
 
@@ -130,7 +130,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // Only Go's generator can send `deepObject`, and it does so in any case.
+      // Only Go's generator can send `deepObject`, and it sends that for this form too.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

@@ -13,7 +13,7 @@ const files = collectFiles("api/pages/files") as Record<string, string>;
 const textOf = (name: string) => Buffer.from(files[name] as string, "base64").toString();
 const html = "text/html; charset=utf-8";
 export const script = "text/javascript; charset=utf-8";
-/** The library sets styles; nothing else may run or load unless this server sends it. */
+/** The library sets styles itself. Everything else must come from this server. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
   "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -60,7 +60,7 @@ export const referencePages: Record<string, typeof reference> = {
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),
 };
 
-/** Browsers are sent to the reference. */
+/** Redirects browsers to the reference. */
 export function answerHome(request: Request, version: string, hasDocs: boolean, ready: boolean): Answer {
   return (headers, requestId) => {
     headers.Vary = "Accept";

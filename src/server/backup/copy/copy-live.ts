@@ -11,7 +11,7 @@ import { MiB } from "../../values/units.ts";
 import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;
-/** A copy stops when the WAL grows by this, so that the WAL can be emptied. The next attempts do not pause. */
+/** A copy stops when the WAL grows by this, so that the WAL can be emptied. Later attempts copy without pauses. */
 const maxGrowth = 24 * MiB;
 const maxAttempts = 6;
 /** A copy starts once the WAL is at most this large, or after `maxWaitMs`. */
@@ -41,7 +41,7 @@ export async function copyLive(path: string, target: string, options: Required<C
   await mergeWal(target);
 }
 
-/** Returns false if it stopped because of a growing WAL. */
+/** Returns false if the copy stopped because the WAL grew too much. */
 async function copyOnce(
   path: string,
   target: string,

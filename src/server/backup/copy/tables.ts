@@ -14,7 +14,7 @@ export interface TablePlan {
   kind: "table" | "virtual" | "shadow";
   /** All columns except generated ones, and the rowid if no column is an alias of it. */
   columns: string[];
-  /** Where the columns of the key, which orders the rows, are in `columns`. */
+  /** The positions in `columns` of the columns of the key. The key orders the rows. */
   key: number[];
 }
 

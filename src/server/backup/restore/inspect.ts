@@ -72,8 +72,8 @@ const maxNamed = 5;
 const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
 
 /**
- * Verifies that the schema is exactly that of its migrations: a missing trigger would protect nothing, and a foreign
- * one could write.
+ * Verifies that the schema is exactly that of its migrations. A missing trigger would not protect data, and a foreign
+ * one could change data.
  * @throws unavailable for a newer schema, validationFailed that names the difference.
  */
 export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {

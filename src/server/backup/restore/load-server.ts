@@ -42,7 +42,7 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
     try {
       const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
       const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
-        // An empty shadow table makes its virtual table unusable, so SQLite's own rows stay until the first copied ones.
+        // An empty shadow table makes its virtual table unusable, so SQLite's own rows stay until copied rows come.
         const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
         return session.write([...clearing, ...insertPage(table, page)]);
       };

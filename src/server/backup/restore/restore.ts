@@ -28,7 +28,7 @@ interface RestoreOptions {
 }
 
 /**
- * Changes nothing.
+ * Compares a backup with the configured database, and returns warnings. Changes nothing.
  * @throws conflict when a database server already contains stores, unavailable when it cannot be reached.
  */
 export async function planRestore(fetched: FetchedBackup, config: Config) {
@@ -45,9 +45,9 @@ export async function planRestore(fetched: FetchedBackup, config: Config) {
 }
 
 /**
- * Replaces a file by renaming, so that the old or the new one exists at any moment; until then, the signal aborts
- * without a change. A server's database is loaded in batches.
- * @throws wrongState while a server runs on the data directory; unavailable if a command keeps the database open or the disk cannot be written.
+ * Replaces a file by renaming, so that the old or the new file exists at any moment. Until then, the signal aborts
+ * without a change. Loads a server's database in batches. @throws wrongState while a server runs on the data directory;
+ * unavailable if a command keeps the database open or the disk cannot be written.
  */
 export async function applyRestore({ fetched }: RestorePlan, config: Config, options: RestoreOptions) {
   const { actor } = options;

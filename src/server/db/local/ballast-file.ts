@@ -38,7 +38,7 @@ export class BallastFile {
     return bavail * bsize;
   }
 
-  /** Grows the file to its size. Errors are those of the disk; what was written stays. */
+  /** Grows the file to its intended size. Throws errors of the disk; bytes that were written stay. */
   async fill(): Promise<void> {
     const held = this.bytes;
     const target = Math.min(wantedBytes, (this.freeBytes + held) * maxShare);

@@ -19,7 +19,7 @@ import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 export const maxWalBytes = 256 * MiB;
-/** A harmless write: processes only read their cached credentials again. SQLite would not write an unchanged row. */
+/** A harmless write: it only makes processes read their cached credentials again. SQLite writes no unchanged row. */
 const probe = "UPDATE revision SET value = value + 1";
 
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
@@ -117,7 +117,7 @@ export class FileDatabase implements Database {
   }
 
   /**
-   * Moves the WAL into the database file and empties it. Returns false if a reader or another process prevents it.
+   * Moves the WAL into the database file, so that the WAL is empty. Returns false if a reader or process prevents it.
    * SQLite 3.45 can lose pages when a commit runs during a checkpoint, so only TRUNCATE is used, which holds the write
    * lock.
    */

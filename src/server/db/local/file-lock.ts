@@ -92,7 +92,7 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
 // A command that checks for a server holds the lock for a moment, which must not prevent a start.
 const serverTimeoutMs = 250;
 
-/** Locks the data directory for this server until the lock is released or the process ends; null while another has it. */
+/** Locks the data directory until the lock is closed or the process ends. Returns null while another server has it. */
 export async function acquireServerLock(dataDir: string): Promise<Pick<FileLock, "close"> | null> {
   makeDataDir(dataDir);
   return lockFile(lockPath(dataDir), serverTimeoutMs);

@@ -24,7 +24,7 @@ interface WaitOptions {
 /**
  * Marks the database file as open in this process until the lock is closed. `lockExclusive` waits for all such locks,
  * because an open database would write its WAL into a file that replaces it.
- * @throws unavailable when the file is replaced all the time; wrongState for the directory of a standby, and for a WAL
+ * @throws unavailable if the file is replaced again and again; wrongState for the directory of a standby, and for a WAL
  * without its database file, which SQLite would discard.
  */
 export async function lockShared(path: string): Promise<FileLock> {

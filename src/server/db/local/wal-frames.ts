@@ -32,7 +32,7 @@ export function startOf(header: Uint8Array): WalPosition | undefined {
   return { salts: [view.getUint32(16), view.getUint32(20)], offset: walHeaderBytes, sums };
 }
 
-/** Whether two positions or frames are from the same time between two emptyings of the WAL. */
+/** Whether the WAL was not emptied between two positions or frames. */
 export function isSameWal({ salts: [first, second] }: Pick<WalPosition, "salts">, { salts }: { salts: Pair }): boolean {
   return first === salts[0] && second === salts[1];
 }

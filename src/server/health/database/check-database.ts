@@ -96,8 +96,8 @@ async function* checkReferences(query: Query, command: CommandLine): AsyncGenera
 }
 
 /**
- * Finds tables with a text that is not UTF-8. A fault in the schema is the only finding, because the other checks need
- * its names.
+ * Finds tables with a text that is not UTF-8. If the schema has such a text, that is the only finding, because reading
+ * tables needs its names.
  */
 async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<Finding> {
   const describe = (table: string) => {
@@ -114,8 +114,8 @@ async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<F
 }
 
 /**
- * Reads texts as bytes, because the engine ends the process when it returns one that is not UTF-8. Reads pages; a table
- * without row numbers is read at once.
+ * Reads texts as bytes, because the engine ends the process when it returns a text that is not UTF-8. Reads a table in
+ * pages, or at once if it has no row numbers.
  */
 async function hasBadText(query: Query, table: string, columns: string, hasRowid: boolean): Promise<boolean> {
   const texts = columns.split(",").map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);

@@ -40,7 +40,7 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   }
 }
 
-/** Opens the database of a libSQL server. Errors: unavailable when it does not answer, validationFailed for an invalid address. */
+/** Opens the database of a libSQL server. Throws unavailable without an answer, validationFailed for its address. */
 export async function openServerReader(config: Config): Promise<DatabaseReader> {
   const db = await openConfiguredDatabase(config);
   // Only the first reply has a time limit.

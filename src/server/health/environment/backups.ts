@@ -51,10 +51,10 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A slow place causes a larger lag than usual, but less than this. */
+/** A slow place also causes a lag, but a smaller one than this. */
 const maxLagSeconds = 30;
 
-/** Checks that a replica has everything up to the last seconds and is on another disk. */
+/** Checks that the replica has all commits but those of the last seconds, and that it is on another disk. */
 export async function* checkReplication({ config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
   const { dataDir, databaseUrl, replicateTo } = config;
   if (databaseUrl !== undefined) return;

@@ -10,7 +10,7 @@ import { quoteWord } from "../../values/shell-quote.ts";
 import { formatBytes, GiB, MiB } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
-/** Files with secrets, and files that others must not write. Other files, such as locks, are empty. */
+/** Files with secrets, and files that others must not write. Other files, such as locks, need no protection. */
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
 export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject): AsyncGenerator<Finding> {
@@ -58,7 +58,7 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
 function listDirectory(dir: string, isPrivate: RegExp) {
   const stats = attempt(() => statSync(dir));
   if (!stats?.isDirectory()) return [];
-  // `directory` reports one that cannot be read.
+  // The check `directory` reports a directory that cannot be read.
   const files = (attempt(() => readdirSync(dir)) ?? []).flatMap((name) => {
     const path = join(dir, name);
     const stats = attempt(() => statSync(path));

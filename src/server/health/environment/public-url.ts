@@ -38,8 +38,8 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
 }
 
 /**
- * Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. `reply` may be the
- * reason why there is none: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`.
+ * Requests `/health/live` at the public URL, and asks this machine's server how the request arrived. Without a reply,
+ * `reply` is the reason: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`.
  */
 async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   const requestId = `doctor-${randomUUID()}`;
@@ -95,10 +95,10 @@ function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUr
   }
 }
 
-/** A documentation address, which the test request claims as its client. */
+/** An address for documentation. The test request claims that this is its client. */
 export const forgedHop = "192.0.2.123";
 
-/** Checks how a request to the public URL arrived that claimed to come from `forgedHop`. */
+/** Checks how a request to the public URL arrived whose header claimed that it came from `forgedHop`. */
 export function* checkArrival(trusted: readonly string[], url: string, arrival: RecentRequest): Generator<Finding> {
   const { client, forwarded, host, protocol } = arrival;
   if (arrival.peer === null) return;

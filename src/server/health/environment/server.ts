@@ -30,7 +30,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
     const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
     return yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
   }
-  // Another version may lack the last ones.
+  // A server of another version may not report the last of these.
   const { version, pid, workers, started_at = "", processes = [] } = status;
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {
@@ -55,7 +55,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
 }
 
 export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSubject): AsyncGenerator<Finding> {
-  // Doctor's context has the whole database.
+  // The session of doctor's context is always a `Database`.
   const db = ctx?.db as Database | undefined;
   if (databaseUrl === undefined || db === undefined) return;
   await db.checkWrites();
@@ -64,7 +64,7 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
   yield finding("error", databaseUrl, db.warning, remedy);
 }
 
-/** One-time codes tolerate half a minute; everything else tolerates more. */
+/** The clock skew that one-time codes tolerate. Everything else tolerates more. */
 const maxSkewMs = 30_000;
 
 const selectNow = statement<{ at: string | null }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);

@@ -12,7 +12,7 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-/** Countries, and tax classes in them, that stores ship to and have no tax rate for. */
+/** Finds countries that stores ship to without a tax rate, also those that lack a rate for a tax class. */
 export async function* checkTaxes({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
   for (const { namespace, country, taxClass } of await listUntaxed(ctx, tenant)) {
     const what = taxClass === null ? "" : ` for the class ${taxClass}`;

@@ -45,7 +45,7 @@ interface Comparison {
    * while a server writes. Its parameter is `tenantId`, null for all stores.
    */
   select: SQL;
-  /** Write in one transaction what another value follows from. By default, the value is set to what is expected. */
+  /** These run in one transaction, and make the value follow from others again. Default: sets the expected value. */
   fix?: Statement<unknown>[];
 }
 
@@ -79,7 +79,7 @@ async function setValue(ctx: SystemCtx, { tenant_id, field, found, expected, tar
   throw new Error("another process has changed the record meanwhile");
 }
 
-/** SQL for a row that can be fixed: the columns that identify it within its store. */
+/** SQL for the `target` of a row that can be fixed. The columns identify the row within its store. */
 export function rowOf(table: Table, ...columns: string[]): SQL {
   const key = columns.map((column) => `'${column.replace(/^\w+\./, "")}', ${column}`);
   return sql.raw(`json_array('${getTableName(table)}', json_object(${key}))`);

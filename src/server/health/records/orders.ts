@@ -5,7 +5,7 @@ import { fulfillments, orderLines, orderRefunds, orders, payments } from "../../
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
-/** SQL for whether status and times of an order `o` agree. Orders for which they do not fix no values. */
+/** SQL for whether status and times of an order `o` agree. If they do not, no value is fixed from this order. */
 export const isCoherent = sql`(case o.status
     when 'paid' then o.payment_status <> 'unpaid' and o.paid_at is not null
     when 'completed' then o.payment_status <> 'unpaid' and o.paid_at is not null
@@ -26,7 +26,7 @@ export const orderStates = recordCheck({
     from ${orders} o where not ${isCoherent} and ${inScope("o")}`,
 });
 
-/** Checks the amounts of orders, and what payments, and refunds that have not failed, make of them. */
+/** Checks amounts of orders, and the amounts that follow from payments and from refunds that have not failed. */
 export const orderTotals = recordCheck({
   remedy:
     "Amounts are never changed. Cancel the order if it is unpaid; otherwise compare it with payments and a backup.",
@@ -61,8 +61,8 @@ export const orderTotals = recordCheck({
 });
 
 /**
- * Checks that the pieces that were sent are those of the parcels, and what was refunded is that of the refunds. If only
- * some were sent, refunds do not say which came back, so cancelled pieces are compared with the fewest that are possible.
+ * Checks pieces sent against parcels, and refunded pieces and amounts against refunds. If only some pieces were sent,
+ * refunds do not say which came back, so cancelled pieces are compared with the fewest that are possible.
  */
 export const orderPieces = recordCheck({
   remedy:
@@ -88,7 +88,7 @@ export const orderPieces = recordCheck({
   ),
 });
 
-/** Checks that the uses of a discount code are its orders. */
+/** Checks that the number of uses of a discount code is the number of its orders. */
 export const discountCounts = recordCheck({
   select: differencesFrom(
     discounts,

@@ -1,4 +1,4 @@
-// The page makes no request to elsewhere, and keeps no credentials.
+// The page sends no request to other servers, and stores no credentials.
 const options = {
   withDefaultFonts: false,
   telemetry: false,
@@ -37,7 +37,7 @@ const options = {
 const root = new URL(".", location.href).href.replace(/\/$/, "");
 const { elements } = document.querySelector("#caller");
 
-/** A call with the client that the server has at `/client.js`. */
+/** Returns a call with the client that the server serves at `/client.js`. */
 function writeExample(name, { parameters = [], requestBody, security }, { schemas, parameters: shared }, caller) {
   const media = requestBody?.content["application/json"]?.schema;
   const schema = media?.$ref ? schemas[media.$ref.split("/").pop()] : media;
@@ -63,8 +63,8 @@ function writeExample(name, { parameters = [], requestBody, security }, { schema
 }
 
 /**
- * Removes patterns from the page: expressions are for generators, since descriptions say what a text must be. The library warns of
- * references that can be null.
+ * Removes patterns from the page, because descriptions say the same in words. Replaces references that can be null,
+ * because the library warns of them.
  */
 function simplify(node) {
   if (typeof node !== "object" || node === null) return;
@@ -77,7 +77,7 @@ function simplify(node) {
 
 const isObject = ([, value]) => typeof value === "object" && value !== null;
 
-/** The description as this caller needs it. */
+/** Returns the description with examples for this caller. */
 function describeFor(caller, text) {
   const content = JSON.parse(text);
   const { info, paths, components } = content;
