@@ -191,7 +191,7 @@ export function requireOverlap(ms: number): void {
   }
 }
 
-/** Creates a secret; old ones end after `overlapMs` at most. Errors: notFound; wrongState (revoked, too many secrets). */
+/** Creates a secret; old ones end within `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();

@@ -17,7 +17,7 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** How many rows one statement scans, and of how many it returns columns. Other requests wait for milliseconds. */
+/** Rows that one statement scans: `returned` if it returns columns for facets. Other requests wait meanwhile. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans in sort order; fewer if it looks up each row's words in the search index. */
 export const batchSize = (plan: ListPlan) =>
@@ -25,9 +25,9 @@ export const batchSize = (plan: ListPlan) =>
 
 export interface BatchRow extends PageRow {
   found: number;
-  /** Position of the last row scanned, if neither the rows nor the page ended there. */
+  /** Position of the last scanned row; null if the page is full or no rows follow. */
   scanCursor: string | null;
-  /** Position of the last scanned row that the caller may see, in the same case. */
+  /** Position of the last scanned row that the caller may see; null in the same cases. */
   lastVisibleCursor: string | null;
 }
 

@@ -75,7 +75,7 @@ async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Co
   return ranked.map(({ value: id, count }) => ({ ...known.get(id), id, parent: undefined, count }));
 }
 
-/** Counts a product for each value of a variant that also has the other filtered options. */
+/** For each value, counts the products with a variant that has it and the filtered values of the other options. */
 function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
   const asked = Object.entries(option).map((pair) => [pair[0].normalize("NFC"), optionKey(pair)] as const);
   const valuesOf = (variant: string) => {
@@ -83,7 +83,7 @@ function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} 
     const keys = pairs.map(optionKey);
     return keys.filter((_, at) => asked.every(([name, key]) => name === pairs[at]?.[0] || keys.includes(key)));
   };
-  // Many products have the same options.
+  // Many variants have the same options, so each set is parsed once.
   const different = new Set(matches.flatMap(([, , , variants]) => variants));
   const known = new Map([...different].map((one) => [one, valuesOf(one)]));
   const sets = matches.map(([, , , variants]) => [...new Set(variants.flatMap((one) => known.get(one) ?? []))]);

@@ -28,7 +28,7 @@ export type ProductFilters = Partial<
 
 /** Returns null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
 export async function readFilters(ctx: Ctx, query: ProductListQuery, words: SearchWord[] | undefined) {
-  // Most lists have no range, and checking each by name would take a tenth of the page's time.
+  // Most lists have no range, and looking for each possible range would take a tenth of the page's time.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   const status = readStatus(ctx, query);
   if (status !== undefined) filters.status = status;
@@ -118,7 +118,7 @@ const longestCorrected = 16;
 /** Maximum corrected words of a search; each takes some hundred look-ups. */
 const maxCorrected = 3;
 const maxNear = 8;
-/** Look-ups in one turn of the event loop. All of them at once would delay others for many milliseconds. */
+/** Look-ups in one turn of the event loop. All at once would delay other requests for many milliseconds. */
 const lookUps = 50;
 
 // A word counts as known if one of its newest products is visible, so that corrections reveal nothing about drafts.
@@ -129,7 +129,7 @@ const isKnown = sql`exists (select 1 from
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
-/** The indexes of expressions that some visible product has (`known` 1), or none (0). */
+/** Positions in `expressions` of those that a visible product has (`known` 1), or that none has (`known` 0). */
 async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
   const asked = JSON.stringify(expressions);
   const values = { tenantId: ctx.tenant.id, includesDrafts: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
@@ -159,7 +159,7 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   return words;
 }
 
-/** The stems of all words that differ by one letter, not the first. Empty for short and long words. */
+/** The stems of all words that differ by one letter after the first. Empty for words that are not corrected. */
 function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];

@@ -14,7 +14,7 @@ import { type ProductListQuery, type ProductSortKey, readableFields } from "./mo
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
 
-/** Stores that are known to have products in several languages. Others get a second query if a page needs it. */
+/** Stores that are known to have translated products. In others, a page that needs translations is read twice. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
@@ -75,6 +75,6 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
 
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
-  // Sorts by name alone: comparing entries would convert `option` to a string, and it has no prototype.
+  // Sorts by name only. Comparing whole entries would fail, because `option` has no prototype and so no `toString`.
   return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
 }

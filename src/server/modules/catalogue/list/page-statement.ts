@@ -19,7 +19,7 @@ export interface ListPlan {
   isContinued: boolean;
   /** Whether the caller sees drafts, and all fields of products. */
   includesDrafts: boolean;
-  /** Whether the statement counts all matches; only for few. */
+  /** Whether the statement counts all matches, which takes long for many. */
   isCounted: boolean;
   /** Whether texts are translated; otherwise rows are returned as stored. */
   isLocalized: boolean;
@@ -38,7 +38,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** Larger than any row number. Sorting by relevance adds it to products with all words in a title. */
+/** Larger than any row number. In the order of relevance, it is added for products with all words in a title. */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -68,7 +68,7 @@ export function boundsOf(filters: ProductFilters, column: string): string[] {
   return Object.keys(filters).filter((name) => name.startsWith(`${column} `));
 }
 
-/** Conditions on a range of a column, or on the status. Bounds with an operator in `passed` need no index. */
+/** Conditions on a range of a column, or on the status. Bounds with an operator in `passed` do not use the index. */
 export function rangeConditions(filters: ProductFilters, column: string, passed = ""): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   return boundsOf(filters, column).map((name) => {
@@ -90,7 +90,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/** Checks what the search index does not: all but the rarest filter, and which options are of one variant. */
+/** Filters that the search index does not check: all but the rarest term, and whether one variant has all options. */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column of the order. It is the row number if a page can come from the search index, which has it. */
+/** The column of the order. It is the row number if the search index has the order, because its rows have no other. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

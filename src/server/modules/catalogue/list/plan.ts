@@ -13,7 +13,7 @@ import { nextWindow } from "./search-window.ts";
 const fewMatches = 200;
 /** If one batch in sort order does not fill the page, up to this many matches are read and sorted instead. */
 const maxSorted = 2000;
-/** Maximum number of counted matches. For more, lists return this as a lower bound. */
+/** Counting stops after this many matches. Lists then return the count as a lower bound. */
 const maxCounted = 10_000;
 const maxScans = 20;
 /** Maximum number of rows scanned for a page, which then ends early. */
@@ -36,7 +36,7 @@ export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promis
   return searchHasOrder(plan) ? fillPage(ctx, plan, values) : scanOrSort(ctx, plan, values, columns);
 }
 
-/** Finds a page in an order that no index of its filters has. */
+/** Finds a page if no index has both its filters and its order. */
 async function scanOrSort(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
   const isSearch = plan.filters.terms !== undefined;
   const rare = isSearch ? await sortMatches(ctx, plan, values, true) : undefined;
@@ -121,7 +121,7 @@ const selectCount = statement<{ products: number }>(sql`
   select coalesce(sum(products), 0) as products from ${productCounts}
   where tenant_id = ${param("tenantId")} and status = coalesce(${param("status")}, status)`);
 
-/** Counts the matches: exactly without filters other than the status, otherwise up to the limit of `scanMatches`. */
+/** Counts the matches: all of them if there is no filter but the status, otherwise as many as `scanMatches` counts. */
 export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   if (filters === null) return { found: 0, isWhole: true };
   const { status = null, ...others } = filters;
@@ -130,7 +130,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   return { found: row?.products ?? 0, isWhole: true };
 }
 
-/** Counts up to `maxCounted` matches, or those of the first `maxScans` batches. Returns parts of each. */
+/** Counts matches until there are more than `maxCounted`, in at most `maxScans` batches. Returns the `part` of each. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
@@ -146,7 +146,7 @@ interface ScanOptions {
   isBrief?: boolean;
 }
 
-/** Scans until there are more than `max` matches. With `isBrief`, only if all of them are in one window of a search. */
+/** Scans until there are more than `max` matches. With `isBrief`, scans only if one window of a search has them all. */
 async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief }: ScanOptions) {
   const size = part === "facets" ? sizes.returned : sizes.scanned;
   const matches: unknown[] = [];

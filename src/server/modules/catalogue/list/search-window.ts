@@ -38,7 +38,7 @@ const selectSpans = (descending: boolean, isContinued: boolean) =>
 
 /**
  * Reads the next rows of each expression, at most `size`: how many there are, and their first and last positions.
- * Positions fall in the direction of the scan (those of an ascending one are negated), so the smallest end is the
+ * Positions decrease in the direction of the scan (an ascending scan negates them), so the smallest end is the
  * farthest.
  */
 async function readSpans(ctx: Ctx, expressions: readonly string[], { descending, after, size }: WindowOptions) {
@@ -78,7 +78,7 @@ export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: Win
   };
 }
 
-/** Without an `end`, a window extends to the end of the index. After the windows of titles, other products follow. */
+/** Without `end`, a window extends to the end of the index. After the last window of titles, other products follow. */
 function boundsAt(end: number | undefined, titleOffset: number, descending: boolean) {
   const isEnd = end === undefined && titleOffset === 0;
   return {

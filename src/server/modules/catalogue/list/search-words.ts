@@ -10,14 +10,14 @@ const maxSearched = 12;
 /** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** Maximum blocks in an expression. A wider range gets none, because rare terms are found as fast without. */
+/** Maximum blocks in an expression. A wider range names no blocks: FTS5 finds rare terms as fast without them. */
 const maxBlocks = 64;
-/** If folding makes a text longer, it is indexed up to this length. Ordinary texts grow by a hundredth. */
+/** Folding can make a text longer. It is indexed up to this length; ordinary texts grow by 1%. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words, alone or connected. The connector is optional, because a required one would make the expression quadratic. */
+/** Words, alone or connected. The connected part is optional, because requiring it would take quadratic time. */
 const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
@@ -25,7 +25,7 @@ const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}
 /** Texts are folded in chunks, because one character can become eighteen. Chunks end between words if possible. */
 const chunk = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
-/** More marks than any language puts on a letter. The time to sort them grows with the square. */
+/** More marks than any language puts on a letter. The time to sort them grows with the square of their number. */
 const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
 
 function foldText(text: string): string {
@@ -77,7 +77,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** Every prefix of each word, and its stem; in scripts without spaces, pairs. Stems in titles have own tokens. */
+/** Every prefix of each word, and its stem. In scripts without spaces: letters and pairs. Titles add their stems. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -146,7 +146,7 @@ function addWord(tokens: Set<string>, word: string): void {
 export interface SearchWord {
   /** Without case and accents. Undefined for characters of a script without spaces, which are not corrected. */
   word?: string;
-  /** The FTS5 expression for products with a word that begins with it, or has another form of it. */
+  /** The FTS5 expression for products with a word that begins with `word`, or with another form of `word`. */
   anywhere: string;
   inTitle: string;
 }
@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with this stem begin with it, unless its last letter can be another. One token takes half the time.
+  // All words with this stem begin with it, unless it ends in `i`, which may stand for `y`. One token is twice as fast.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

@@ -26,7 +26,7 @@ const selectPending: Statement<Searched> = statement(sql`
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);
-// The products that were read, and deleted ones.
+// Removes all products that were read, including deleted ones.
 const forgetPending = statement(sql`delete from ${productsToIndex} where row_number <= ${param("row")}`);
 
 /** Indexes products whose texts or variants have changed, before the COMMIT. */

@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** The first part is for every caller. A product with variants has no SKU, and the stock is the sum of theirs. */
+/** Everybody sees the fields before `allow_backorder`. With variants, a product has no SKU and the sum of their stock. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -43,7 +43,7 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${ownStock}, 'weight_g', weight_g, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** The audience of a record: the public sees what `isCatalogOnly` describes, staff all of it. */
+/** The readers of a record. The public are callers for whom `isCatalogOnly` is true; staff sees all fields. */
 export type Audience = "public" | "staff";
 
 export function audienceOf(ctx: Pick<Ctx, "actor">): Audience {

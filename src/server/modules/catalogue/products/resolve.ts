@@ -18,7 +18,7 @@ export const unknownCategory = "is not a category of this store";
 
 const isProduct = ofStoreNotDeleted(products);
 const isVariant = ofStoreNotDeleted(productVariants);
-/** Finds the first value that another record has: its index, and the id and slug of that record. */
+/** Finds the first value that another record has. Returns the value's index, and that record's id and slug. */
 const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
   statement<{ place: number; other: string; slug: string }>(sql`
     with found as (select key as place, ${other} as other from json_each(${param("values")}))

@@ -54,7 +54,7 @@ const deleteProductRow = statement((q) =>
 );
 const ofProduct = sql`tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`;
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
-// Returns the variants that follow the product's price and had another one.
+// Updates variants that follow the product's price and have another one. Returns their ids.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
   where ${ofProduct} and not has_own_price and ${priceColumns} is not ${productPrice}
@@ -113,7 +113,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return product;
 }
 
-/** Returns the state that `getProduct` would show; undefined without one. Errors: notFound for an unknown slug. */
+/** Returns the state of the product; undefined if the caller sees none. Errors: notFound for an unknown slug. */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
   return get(ctx.db, reads[audienceOf(ctx)].state, { tenantId: ctx.tenant.id, id });
@@ -128,13 +128,13 @@ export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, op
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
 
-/** Sets the fields of a file: metadata and translations are replaced, not merged. `lang` is the product's language. */
+/** Sets fields from an import file. Replaces metadata and translations. `lang` is the product's language. */
 export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatch, lang: string) {
   const change = { columns: productColumns(ctx, fields), merge: false, lang, ifMatch: null };
   return write(ctx, id, change, Object.keys(fields));
 }
 
-/** Deletes a product. Its rows remain for orders. Returns the id. Errors: notFound, preconditionFailed. */
+/** Marks a product and its variants as deleted. Returns the id. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {

@@ -21,13 +21,13 @@ export interface StockItem {
   variantId: string | null;
 }
 
-/** An item to order: a product, or a variant with or without the id of its product. `field` is such as `items.0`. */
+/** A product to order, or a variant with or without its product's id. `field` names it in errors, such as `items.0`. */
 export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
 type Row = typeof products.$inferSelect;
 /**
- * Texts are in the language of creation (`lang`); `translations` is the JSON text of other languages. `weight` is in
- * grams of one piece.
+ * Texts are in the language `lang`; `translations` is the JSON text of other languages. `weight` is that of one piece,
+ * in grams.
  */
 type ItemRow = StockItem &
   Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency" | "taxClass"> &
@@ -95,14 +95,14 @@ function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem)
   return shortage(tx, `${field}.quantity`, message);
 }
 
-/** The outOfStock error. For callers who do not see the exact stock, its message does not depend on it. */
+/** The outOfStock error. Callers who do not see the exact stock get a message that does not reveal it. */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
 const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
-// `findItems` has checked the stock in the same transaction, in which nobody else writes.
+// `findItems` has checked the stock in the same transaction, during which nobody else writes.
 const reserved = sql`(reserved + ${param("quantity")})`;
 const reserve = sql`reserved = ${reserved}, ${stockVersion(sql`stock - ${reserved}`, 0)}`;
 // An inconsistent number must not block payment or cancellation; `bodega doctor` finds and fixes it.
@@ -127,7 +127,7 @@ export const touchProduct = statement(sql`
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
-// Stock that unpaid orders reserve cannot be removed. Without `isRelative`, the amount is the new stock.
+// With `isRelative`, stock that unpaid orders reserve cannot be removed. Otherwise the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}
@@ -175,9 +175,9 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason,
 }
 
 /**
- * Statements for the batch of an order that change the stock of counted items and record it: `reserve` and its
- * opposite `release`; `commit` removes sold stock, `restock` adds refunded stock. These two increase each product's
- * version.
+ * Returns statements that change the stock of an order's counted items and record events. `release` undoes `reserve`;
+ * `commit` removes sold stock; `restock` adds refunded stock. `commit` and `restock` also increase the version of each
+ * product.
  */
 export function moveStock(tx: StockCtx, kind: keyof typeof moves, items: MovedItem[], reason: StockReason) {
   const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };

@@ -18,12 +18,12 @@ const soldColumns = () => ({
   currencyDigits: integer("currency_digits").notNull(),
   /** Stock on hand; null if not counted, negative if sold on backorder. */
   stock: integer("stock"),
-  /** Of one piece; null in a variant is the product's. */
+  /** Weight of one piece, in grams. If null, a variant has the product's. */
   weightG: integer("weight_g"),
   reserved: integer("reserved").notNull().default(0),
   images: text("images").notNull().default("[]"),
   version: integer("version").notNull().default(1),
-  /** The public sees `version` minus this: sales that did not change the shown stock. */
+  /** The number of versions that did not change the shown stock. The public sees `version` minus this number. */
   hiddenVersions: integer("hidden_versions").notNull().default(0),
   createdAt: text("created_at").notNull(),
   updatedAt: text("updated_at").notNull(),
@@ -40,7 +40,7 @@ const soldConstraints = (table: string, t: Record<SoldColumn, SQLiteColumn>) => 
   check(`${table}_reserved`, isExact(t.reserved)),
 ];
 
-/** Texts are in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
+/** Texts are in the language `lang`. Deleted rows are kept; their slug and SKU can be used again. */
 export const products = sqliteTable(
   "products",
   {
@@ -130,9 +130,8 @@ export const productVariants = sqliteTable(
   ],
 );
 
-// Products whose `variants` are out of date, in a transaction. The row '' keeps triggers from updating them at once.
-// SQLite commits none of these rows, because they refer to no product, which the migration allows only until the
-// COMMIT.
+// Products whose `variants` are out of date within a transaction. While the row '' exists, triggers do not update them.
+// SQLite refuses to commit these rows: they refer to no product, which the migration allows only until the COMMIT.
 export const staleSummaries = sqliteTable("stale_summaries", {
   productId: text("product_id").primaryKey(),
   blocksCommit: text("blocks_commit")

@@ -138,7 +138,7 @@ const textsOf = (names: readonly string[]) =>
 const ownText = (text: "title" | "description") =>
   sql`${sql.raw(text)} = case when ${isOwnText(text)} then ${param(text)} else ${sql.raw(text)} end`;
 
-/** SQL for whether a given text is in the record's own language, which readers without a language see. */
+/** SQL for whether a given text is in the record's own language (or no language was given, and no translation exists). */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
   return sql`(lang = ${target} or (${param("isAsked")} = 0
@@ -157,7 +157,7 @@ function mergedTranslations(names: readonly string[]): SQL | undefined {
 }
 
 export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
-  // Most texts do not contain the name anywhere, so they need not be parsed.
+  // Most translations do not contain the name of the language anywhere, so they need not be parsed.
   if (!translations?.includes(`"${lang}":`) || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
   return invalidField(
     `translations.${lang}`,
@@ -165,7 +165,7 @@ export function ownLanguageError(translations: string | undefined, lang: string)
   );
 }
 
-/** SQL for the slug of a new row. One that is made from the title gets the last ten characters of the id if it is taken. */
+/** SQL for a new row's slug. If a slug made from the title is taken, the last ten characters of the id are appended. */
 export function freeSlug(table: typeof products | typeof categories): SQL {
   const [slug, among] = [param("slug"), table === products ? sql`and deleted_at is null` : sql``];
   return sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${table}

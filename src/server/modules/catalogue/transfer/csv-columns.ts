@@ -5,7 +5,7 @@ import { ambiguousAmount } from "../../../values/money.ts";
 import { isId } from "../../../values/stamps.ts";
 import type { Image } from "../products/images.ts";
 
-/** The cell that removes a field; an empty one leaves it unchanged. The text `-` itself gets an apostrophe. */
+/** The cell that removes a field; an empty cell leaves it unchanged. The text `-` is written with an apostrophe. */
 export const noValue = "-";
 
 /** A cell that cannot be read. The message is appended to the column's name. */
@@ -14,7 +14,7 @@ export class CellError extends Error {}
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  /** Returns a short form of an object or list, and the value whose JSON is the cell if that cannot be read back. */
+  /** Returns a short form, and a value. If the short form cannot be read back, the cell is the JSON of the value. */
   write?: (value: never) => [short: string, value: unknown];
   /** The value of a hyphen; undefined if the field cannot be empty. */
   none?: unknown;

@@ -37,7 +37,7 @@ export type ImportOutcome = "unchanged" | { title: string; fields: string[] | nu
 /** Records a key of the item's product. Throws validationFailed if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
 
-/** Imports a product; id, SKUs, slug or title find an existing one. Errors: as `claim`, creates and changes. */
+/** Creates a product, or changes the one with this id, SKU, slug or title. Errors: as `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));
@@ -61,7 +61,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
 }
 
 async function changeProduct(tx: Ctx, item: ImportItem, existing: ExistingProduct, fields: Fields) {
-  // The row was found by a SKU that only its variants show.
+  // The product was found by its own SKU, which its JSON omits. So the SKU is no change.
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
   const changes = findChanges(existing, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
@@ -107,7 +107,7 @@ async function find(tx: Ctx, select: typeof selectById, key: string | undefined)
   return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
 }
 
-/** Returns the fields that identify an item without an id. An item with the same would change the same product. */
+/** Returns the keys, besides the id, that identify an item. Another item with such a key would change its product. */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);
@@ -119,7 +119,7 @@ export function identifyingKeys(item: ImportItem, lang: string): [field: string,
   });
 }
 
-/** Returns the slug of an item without id and SKUs; without a slug, that of its title. */
+/** Returns the slug of an item without id and SKUs, or the slug that its title makes; undefined for other items. */
 function identifyingSlug({ document, variants }: ImportItem, lang: string): string | undefined {
   const { id, slug, title } = document;
   if (id != null || [document, ...variants.map((one) => one.document)].some(({ sku }) => sku != null)) return undefined;

@@ -65,7 +65,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/** A variant follows the product's price (null) if it says so and its price is missing or known of the product. */
+/** If `has_own_price` is false, and the price missing or in `known`, the price becomes null: that of the product. */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");

@@ -4,7 +4,7 @@ import { decodeCharacters, htmlToText, listOf, prices, type ShopFormat, type Sho
 const used =
   /^(id|type|sku|name|published|(short )?description|date sale price (starts|ends)|(in )?stock\??|(sale|regular) price|tags|images|parent|brands|position|categories|backorders allowed\?|visibility in catalog|attribute \d+ (name|value\(s\)))$/;
 
-/** Each product and each variation has a row; a variation names its product by SKU, or by id if it has none. */
+/** Each product and each variation has a row. A variation names its product by SKU, or by id if that has no SKU. */
 export const wooCommerce: ShopFormat = {
   source: "woocommerce",
   needs: ["type", "name", "regular price"],
