@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * The audit log: actor, act, time and address. Triggers refuse deletes, and all changes except erasing an address. Each
- * row has a hash over itself and the hash of the previous row. Rows outlive the store, key or user.
+ * The audit log: actor, act, time and address. Triggers refuse deletes, and all changes of a linked row except erasing
+ * its address. Each row has a hash over itself and the previous row's hash. Rows outlive the store, key or user.
  */
 export const auditLog = sqliteTable(
   "audit_log",

@@ -38,7 +38,7 @@ export const discounts = sqliteTable(
   ],
 );
 
-/** The orders that use a code. Orders that expire or are cancelled give their use back. */
+/** The orders that use a code. An order that expires or is cancelled loses its row. */
 export const discountUses = sqliteTable(
   "discount_uses",
   {

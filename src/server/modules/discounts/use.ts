@@ -27,7 +27,7 @@ const hasUses = sql`(max_per_customer is null or max_per_customer > (
 const isUsable = sql`(begins_at is null or begins_at <= ${param("now")}) and (ends_at is null or ends_at > ${param("now")})
   and (max_uses is null or uses < max_uses) and ${hasUses}`;
 const isCode = sql`${ofStore(discounts)} and code_key = ${param("codeKey")}`;
-// Unknown, not begun, ended and used up are one reply, so that nobody can find codes.
+// Unknown, future, ended and used-up codes get the same reply, so that nobody can find codes by trying.
 const selectUsable = statement((q) =>
   q
     .select({
@@ -50,11 +50,11 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// The database refuses -1: the code applies no longer.
+// A check refuses -1 uses, so the statement fails if the code no longer applies.
 const countUse = (condition: SQL) =>
   statement(sql`update ${discounts} set uses = case when ${condition} then uses + 1 else -1 end where ${isCode}`);
 const countNew = countUse(isUsable);
-// Late money takes a use of a code that has ended, but none beyond its limits.
+// An order that is paid after it expired uses its code again, even if the code has ended, but not beyond its limits.
 const countAgain = countUse(hasUses);
 const insertUse = statement(sql`
   insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
@@ -85,8 +85,8 @@ export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise
 }
 
 /**
- * Splits what a code takes off over the lines of an order, in minor units.
- * @throws discountRefused, in words of its own for goods below the code's minimum, which is the message in its details.
+ * Splits the reduction of a code over the lines of an order, in minor units.
+ * @throws discountRefused if the code applies to no line, or the goods are below its minimum, which the details name.
  */
 export async function applyDiscount(
   tx: Ctx,
@@ -112,7 +112,7 @@ export async function applyDiscount(
   return splitReduction(subtotals, isEligible, percent === null ? { amount: amountMinor ?? 0 } : { percent });
 }
 
-/** Statements that record the use of a code by an order. The database refuses them if it applies no longer. */
+/** Statements that record the use of a code by an order. The database refuses them if the code no longer applies. */
 export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, user: CodeUser): InStatement[] {
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, now: toTimestamp(tx.now()), ...user };
   return [bind(countNew, values), bind(insertUse, values)];
@@ -123,13 +123,13 @@ export function isUseRefused(error: unknown): boolean {
   return isCheckViolation(error, "discounts_uses");
 }
 
-/** Statements that give the use of an order back; without one, they change nothing. */
+/** Statements that remove an order's use of a code. Without a use, they change nothing. */
 export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InStatement[] {
   const values = { tenantId: tx.tenant.id, id: orderId };
   return [bind(uncountUse, values), bind(deleteUse, values)];
 }
 
-/** Statements that take the use again that an expired order gave back. The database refuses one beyond the limit. */
+/** Statements that record the use of an expired order again. The database refuses a use beyond the limits. */
 export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement[] {
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, ...user };
   return [bind(countAgain, values), bind(insertUse, values)];

@@ -10,8 +10,8 @@ import { Event, type EventListQuery, type EventType, eventTypes, matchTypes, par
 import { events } from "./table.ts";
 
 /**
- * Compiles a statement that records an event about the row it reads. The last ten characters of `eventId` become the
- * sequence.
+ * Compiles a statement that records an event about the row it reads. The sequence replaces the last ten characters of
+ * `eventId`.
  * @param event `data` is SQL for a JSON text, `from` a table with a `where` that selects one row with a `tenant_id`.
  * `isShown` is SQL for whether the public sees the change; by default it does not.
  */
@@ -59,7 +59,7 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
   });
 }
 
-/** SQL for the id of the store's newest event; for the public, of those it sees, so that nobody can count orders. */
+/** SQL for the id of the newest event. The public gets the newest that it sees, so that nobody can count orders. */
 export const newestEvents = {
   staff: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
   public: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown

@@ -26,8 +26,8 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-// Limits of wrong tries in a day at all codes of a subject. After `few`, the addresses that made them get codes slowly;
-// after `many`, everybody does.
+// Limits of wrong tries in a day at all codes of a subject. After `few`, the addresses that made them get one code an
+// hour. After `many`, this applies to everybody.
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
@@ -43,7 +43,7 @@ const putCode = statement(sql`
     ${param("now")}, ${param("expiresAt")})
   on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
-// Selects the code that was sent; if none matches, the one with the most tries left.
+// Selects the code that the caller entered; if none matches, the code with the most tries left.
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
   select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);
@@ -58,10 +58,10 @@ const removeCodes = statement(sql`
   where tenant_id = ${param("tenantId")} and purpose in ('reset', 'login') and subject = ${param("emailKey")}`);
 
 /**
- * Mails a new code in a transaction; the previous one in its slot ends. No mail is sent for a fourth code within 20
- * minutes, nor for a second within an hour after many wrong tries; earlier codes then stay valid. The statements are
- * the same for every subject, so that the time reveals nothing.
- * @returns whether it is sent.
+ * Mails a new code in a transaction, and ends the previous code in its slot. Sends at most three codes in 20 minutes, and
+ * one an hour after many wrong tries. If no code is sent, earlier codes stay valid. The statements are the same for every
+ * subject, so that the time reveals nothing.
+ * @returns whether the code is sent.
  */
 export async function mailCode(
   tx: Ctx,
@@ -87,8 +87,8 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
 }
 
 /**
- * Redeems a code. It is checked twice: first, so that guessing causes no expensive work, and in the transaction that
- * uses it up.
+ * Redeems a code. The code is checked before `prepare`, so that guessing causes no expensive work, and again in the
+ * transaction that uses it up.
  * @param use `prepare` does slow work such as hashing after the first check; if it returns null, the try was wrong.
  * `act` runs in the transaction. If it returns an error, the code is used up and the error is thrown.
  * `refused` records a counted refusal.
@@ -121,7 +121,7 @@ export async function redeemCode<P, T>(
   return result;
 }
 
-/** Checks a try without counting it. Errors are returned: tooManyAttempts without tries left, resetCodeInvalid. */
+/** Checks a try without counting it. Returns errors: tooManyAttempts if no tries are left, resetCodeInvalid. */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
   const row = await get(ctx.db, selectCode, values);
@@ -139,7 +139,7 @@ export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean>
   return true;
 }
 
-/** Whether the caller gets codes of a subject slowly. Sent codes stay valid, so nobody is locked out. */
+/** Whether the caller gets only one code an hour for a subject. Sent codes stay valid, so nobody is locked out. */
 async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   const { account, address } = subjectsOf(ctx, key);
   const [few, many] = [

@@ -27,9 +27,9 @@ const expireReplaced = statement(sql`
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'waiting'`);
 
 /**
- * The recipient of a mail. By `emailKey`: the active user, of a role, who has this address when the mail is sent. For a
- * sign-up: the address that waits, or a user who has it by then and gets an `account_exists` mail instead. Otherwise a
- * fixed address.
+ * The recipient of a mail. `emailKey`: the active user who has this address when the mail is sent. `signUpKey`: the
+ * address of a sign-up; if a user has the address when the mail is sent, the mail becomes an `account_exists` mail.
+ * `email`: a fixed address.
  */
 export type MailRecipient =
   | { emailKey: string; role?: "customer" }
@@ -108,7 +108,7 @@ const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUnti
 const isClaimed = sql`id in (select value from json_each(${param("ids")}))`;
 const read = statement((q) => q.select(claimed).from(mailOutbox).where(isClaimed));
 const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
-/** Mail that ends is erased, except failed mail, which can be retried. */
+/** The contents of mail that ends are erased, except those of failed mail, which can be retried. */
 export const mailQueue = createQueue(mailOutbox, {
   ...{ which, read, delivered: "sent" },
   onDelivered: sql`, sealed = null`,
@@ -128,7 +128,7 @@ export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
 }
 
-/** Ends waiting mail that has expired, and erases its contents and those of failed mail, at most a thousand per call. */
+/** Erases the contents of expired mail, waiting or failed, and ends it if it waits. At most a thousand per call. */
 export const expireMail = ({ db, now }: WorkCtx): Promise<number> => run(db, expire, { now: toTimestamp(now()) });
 
 export const purgeMail = createPurge(

@@ -10,7 +10,7 @@ import fr from "./templates/fr.json";
 import pt from "./templates/pt.json";
 import zh from "./templates/zh.json";
 
-/** The texts of one language. Placeholders: `{store}` and `{name}` anywhere, and the names of `mailKinds` for the kind. */
+/** The texts of one language. All may contain `{store}` and `{name}`; those of a kind also its names in `mailKinds`. */
 export type MailTemplates = typeof en;
 
 export const mailTemplates: Record<string, MailTemplates> = { ar, de, en, es, fr, pt, zh };
@@ -54,7 +54,7 @@ function readContent({ kind, store, name, languages, values }: Parameters<typeof
 }
 
 function renderText({ lines, templates, address, values }: Content): string {
-  // Isolated only if text directions differ; the invisible characters would be copied together with a code or a link.
+  // Isolates a value if directions differ, but no code or link: the invisible characters would be copied with it.
   const show: Show = (name, value) =>
     name !== "code" && name !== "link" && (templates.direction === "rtl" || rightToLeft.test(value))
       ? `\u2068${value}\u2069`

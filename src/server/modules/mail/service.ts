@@ -78,7 +78,7 @@ export async function getMail(
   return toRecord(ctx, row, view);
 }
 
-/** `to` is masked once the mail has ended; `code` is shown until the contents are erased. */
+/** Without `showRecipients`, or once the contents are erased, `to` is masked. Erased contents show no `code`. */
 function toRecord(
   { vault }: SystemCtx,
   { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectOne)["row"]>,
@@ -102,7 +102,7 @@ const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**
- * Queues failed mail again, starting with the first attempt: all given ids, or all that has not expired. Returns how
+ * Queues failed mail again: all given ids, or all that has not expired. Counts attempts from zero again. Returns how
  * many.
  * @throws notFound for an unknown tenant or mail, wrongState for a mail that has not failed or has expired.
  */

@@ -14,7 +14,7 @@ const meanings: Record<string, string> = {
   EPROTOCOL: "the mail server does not accept mail",
 };
 
-/** Reads the error of a failed attempt. @param secrets texts that the result must not repeat. */
+/** Classifies the error of a failed attempt. @param secrets texts that the result must not repeat. */
 export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
   const { code = "unexpected", originalCode, command = "", response, responseCode } = error as SmtpError;
   const permanent = responseCode !== undefined && responseCode >= 500 && ![503, 530].includes(responseCode);
@@ -23,7 +23,7 @@ export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
   return {
     /** The server rejects this mail, so another attempt cannot help. */
     isFinal: isRejected || isUnusable,
-    /** The mail server is down or violates SMTP, so other mail would fail too. */
+    /** The mail server cannot be used, so other mail would fail, too. */
     isOutage: code in meanings,
     isCredentials: code === "EAUTH",
     text: describe(code, originalCode, response, secrets),

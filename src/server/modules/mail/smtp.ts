@@ -51,9 +51,9 @@ export function secretsOf(url: string): string[] {
 }
 
 /**
- * Does one thing at a mail server, without the outbox.
- * @throws wrongState if it rejects the message or the credentials, unavailable. Messages name host and port, but no
- * secret.
+ * Runs `work` with a connection to a mail server, without the outbox.
+ * @throws wrongState if the server rejects the message or the credentials, unavailable if it cannot be used. Messages
+ * name host and port, but no secret.
  */
 export async function withTransport<T>(server: SmtpServer, work: (transport: Transporter) => Promise<T>): Promise<T> {
   const options = smtpOptions(server);
@@ -66,7 +66,7 @@ export async function withTransport<T>(server: SmtpServer, work: (transport: Tra
   }
 }
 
-/** Connects and signs in. Returns whether it is over TLS with a verified certificate. Errors: as `withTransport`. */
+/** Connects and signs in. Returns whether TLS works, with a verified certificate. Errors: as `withTransport`. */
 export async function checkServer(server: SmtpServer): Promise<boolean> {
   await withTransport(server, (transport) => transport.verify());
   const strict = createTransport({ ...smtpOptions(server), requireTLS: true });

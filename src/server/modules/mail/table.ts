@@ -10,9 +10,9 @@ export const mailOutbox = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     kind: text("kind").$type<MailKind>().notNull(),
-    /** Keyed hash of the subject. While this mail waits, a later one with the same hash replaces it. */
+    /** Keyed hash of kind and `replaces`. While this mail waits, a later one with the same hash replaces it. */
     subjectKey: text("subject_key"),
-    /** Keyed hash of the recipient's address, by which a person's mail is found; null once the person is erased. */
+    /** Keyed hash of the recipient's address, to find a person's mail. Null after the person is erased. */
     recipientKey: text("recipient_key"),
     /** Recipient and contents, encrypted with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),

@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** Everybody sees the fields before `allow_backorder`. With variants, a product has no SKU and the sum of their stock. */
+/** Everybody sees the fields before `allow_backorder`. With variants, the SKU is null, and the stock is their sum. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,

@@ -123,7 +123,7 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** As `stockVersion`, after a change of a variant, whose triggers have updated what the public sees. */
+/** As `stockVersion`, for a variant's product. The variant's triggers let the public see versions that concern it. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 

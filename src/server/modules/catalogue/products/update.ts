@@ -138,7 +138,7 @@ const textsOf = (names: readonly string[]) =>
 const ownText = (text: "title" | "description") =>
   sql`${sql.raw(text)} = case when ${isOwnText(text)} then ${param(text)} else ${sql.raw(text)} end`;
 
-/** SQL for whether a given text is in the record's own language (or no language was given, and no translation exists). */
+/** SQL for whether a given text replaces the text in the record's own language, and not a translation. */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
   return sql`(lang = ${target} or (${param("isAsked")} = 0
