@@ -28,8 +28,8 @@ export interface Tenant {
   hold: number;
   transferHold: number;
   longHoldShare: number;
-  shippingRates: number;
-  taxRates: number;
+  shippingRates: string | null;
+  taxRates: string | null;
   orderUrl: string | null;
 }
 

@@ -155,7 +155,7 @@ test("a country that a store ships to without a tax rate is a warning, unless th
   const found = async () => pick((await runDoctor(shop)).findings, { check: "taxes" }).map(({ subject }) => subject);
   write("shipping.csv", "zone,countries,name,price\nhome,DE,Parcel,4.9\nnear,AT NL DE,Letter,9\nworld,*,Parcel,20\n");
   write("tax.csv", "class,country,region,rate\nstandard,DE,,19\nstandard,NL,,0\n");
-  await tamper(shop, "delete from tax_rates", "update tenants set tax_rates = 0");
+  await tamper(shop, "delete from tax_rates", "update tenants set tax_rates = null");
   expect((await set("shipping")).code).toBe(0);
   expect(await found()).toEqual([]);
   expect((await set("tax")).code).toBe(0);

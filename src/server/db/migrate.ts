@@ -5,7 +5,7 @@ import type { InStatement, Row } from "@libsql/core/api";
 import initial from "../../../drizzle/0000_initial.sql" with { type: "text" };
 import sale from "../../../drizzle/0001_sale.sql" with { type: "text" };
 import noRejectedOrigins from "../../../drizzle/0002_no_rejected_origins.sql" with { type: "text" };
-import countRates from "../../../drizzle/0003_count_rates.sql" with { type: "text" };
+import nameRates from "../../../drizzle/0003_name_rates.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -25,7 +25,7 @@ export const migrations: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_sale", sql: sale },
   { name: "0002_no_rejected_origins", sql: noRejectedOrigins },
-  { name: "0003_count_rates", sql: countRates },
+  { name: "0003_name_rates", sql: nameRates },
 ];
 
 /** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */

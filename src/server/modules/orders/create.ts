@@ -10,8 +10,8 @@ import { findItems, moveStock, type OrderedItem, type WantedItem } from "../cata
 import { languageChain } from "../catalogue/products/translation.ts";
 import { checkCode, isUseRefused, type UsableDiscount, useDiscount } from "../discounts/use.ts";
 import { spendPoints } from "../rewards/ledger.ts";
-import { readShippingRates } from "../shipping/service.ts";
-import { readTaxRates, showTaxRate } from "../taxes/service.ts";
+import { keptShippingRates } from "../shipping/service.ts";
+import { keptTaxRates, showTaxRate } from "../taxes/service.ts";
 import { users } from "../users/table.ts";
 import { type CheckedOrder, checkOrder, isPage, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceLongHolds, enforceReservationCap, requireFewPending } from "./limits.ts";
@@ -103,8 +103,8 @@ export async function createOrder(
 async function readPricing(tx: Ctx, { destination, givenShipping, givenTax }: CheckedOrder) {
   const country = destination?.country ?? tx.tenant.country ?? "";
   const [rates, taxRates] = await Promise.all([
-    givenShipping === undefined && tx.tenant.shippingRates > 0 ? readShippingRates(tx) : [],
-    givenTax === undefined && tx.tenant.taxRates > 0 ? readTaxRates(tx, country) : undefined,
+    givenShipping === undefined ? keptShippingRates(tx) : [],
+    givenTax === undefined ? keptTaxRates(tx, country) : undefined,
   ]);
   return { rates, taxRates };
 }

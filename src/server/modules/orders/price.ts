@@ -11,7 +11,7 @@ import type { CheckedOrder } from "./input.ts";
 /** The rates and the discount that an order's price depends on, besides its items. */
 export interface Pricing {
   /** The shipping rates of the store; empty if it ships for 0. */
-  rates: StoredRate[];
+  rates: readonly StoredRate[];
   /** The tax rates of the destination by class; undefined if nothing is taxed. */
   taxRates: ReadonlyMap<string, number> | undefined;
   discount: UsableDiscount | undefined;

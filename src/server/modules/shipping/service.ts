@@ -7,6 +7,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
 import { requireText, requireWhole } from "../../values/fields.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -31,10 +32,10 @@ const selectRates = statement((q) =>
   q.select(columns).from(shippingRates).where(ofStore(shippingRates)).orderBy(shippingRates.position),
 );
 const deleteRates = statement((q) => q.delete(shippingRates).where(ofStore(shippingRates)));
-const countRates = statement((q) =>
+const nameRates = statement((q) =>
   q
     .update(tenants)
-    .set({ shippingRates: param("count") })
+    .set({ shippingRates: param("name") })
     .where(equals(tenants.id, "tenantId")),
 );
 const insertRate = statement((q) =>
@@ -66,6 +67,19 @@ export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
   return all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
 }
 
+const kept = new LruCache<StoredRate[]>(64);
+
+/** The same rates, kept in memory until they are replaced. */
+export async function keptShippingRates(ctx: Ctx): Promise<readonly StoredRate[]> {
+  const name = ctx.tenant.shippingRates;
+  if (name === null) return [];
+  const found = kept.get(name);
+  if (found) return found;
+  const rates = await readShippingRates(ctx);
+  kept.set(name, rates);
+  return rates;
+}
+
 /** Replaces all rates of the store; a rate keeps its id if its zone and name stay. Errors: validationFailed. */
 export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRateInput[]) {
   const { id: tenantId, namespace } = ctx.tenant;
@@ -88,8 +102,8 @@ export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRat
     const inserts = rows.map((row, position) =>
       bind(insertRate, { ...row, tenantId, position, id: ids.get(keyOf(row)) ?? newId("ship") }),
     );
-    const counted = bind(countRates, { tenantId, count: rows.length });
-    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts, counted]);
+    const named = bind(nameRates, { tenantId, name: rows.length === 0 ? null : newId("ship") });
+    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts, named]);
     await recordAudit(tx, { event: "shipping.replaced", namespace, details: { rates: rows.length } });
     return listShippingRates(tx);
   });
@@ -156,7 +170,7 @@ export function offersFor(
 export async function listOffers(ctx: Ctx, query: Static<typeof ShippingQuery>, lang: string | undefined) {
   const { country = "", postal_code: postcode = "", value = 0, weight_g: weight = 0 } = query;
   const goods = { value: parseMoney("value", value, currencyDigits(ctx.tenant.currency)), weight };
-  return offersFor(await readShippingRates(ctx), { country, postcode }, goods).map((offer) =>
+  return offersFor(await keptShippingRates(ctx), { country, postcode }, goods).map((offer) =>
     showOffer(ctx, offer, lang),
   );
 }
@@ -183,7 +197,7 @@ const selectUntaxed = statement<{ namespace: string; country: string; taxClass: 
     select distinct t.id, t.namespace, c.value as country
     from ${tenants} t join ${shippingRates} r on r.tenant_id = t.id join json_each(r.countries) c
     where t.status = 'active' and (${param("tenantId")} is null or t.id = ${param("tenantId")}) and c.value <> '*'
-      and t.tax_rates > 0),
+      and t.tax_rates is not null),
   taxed as (
     select c.*, exists (select 1 from ${taxRates} x where x.tenant_id = c.id and x.country = c.country) as is_taxed
     from countries c)

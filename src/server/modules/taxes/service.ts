@@ -5,7 +5,9 @@ import { all, bind, equals, ofStore, param, params, statement } from "../../db/s
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { parseThousandths, toAmount } from "../../values/money.ts";
+import { newId } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { tenants } from "../tenants/table.ts";
 import { requireTaxClass, type TaxRate } from "./model.ts";
@@ -22,10 +24,10 @@ const selectOfCountry = statement((q) =>
     .from(taxRates)
     .where(and(ofStore(taxRates), equals(taxRates.country, "country"))),
 );
-const countRates = statement((q) =>
+const nameRates = statement((q) =>
   q
     .update(tenants)
-    .set({ taxRates: param("count") })
+    .set({ taxRates: param("name") })
     .where(equals(tenants.id, "tenantId")),
 );
 
@@ -49,17 +51,28 @@ export async function replaceTaxRates(ctx: Ctx, rates: readonly TaxRate[]): Prom
   });
   return inTransaction(ctx, async (tx) => {
     const inserts = rows.map((row) => bind(insertRate, row));
-    const counted = bind(countRates, { tenantId, count: rows.length });
-    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts, counted]);
+    const named = bind(nameRates, { tenantId, name: rows.length === 0 ? null : newId("tax") });
+    await tx.db.batch([bind(deleteRates, { tenantId }), ...inserts, named]);
     await recordAudit(tx, { event: "taxes.replaced", namespace, details: { rates: rows.length } });
     return listTaxRates(tx);
   });
 }
 
-/** The rates of a country by class, in thousandths of a percent. */
-export async function readTaxRates(tx: Ctx, country: string): Promise<ReadonlyMap<string, number>> {
-  const rates = await all(tx.db, selectOfCountry, { tenantId: tx.tenant.id, country });
-  return new Map(rates.map(({ taxClass, rate }) => [taxClass, rate]));
+const kept = new LruCache<ReadonlyMap<string, number>>(256);
+
+/**
+ * The rates of a country by class, in thousandths of a percent, kept in memory until they are replaced; undefined if the
+ * store taxes nothing anywhere.
+ */
+export async function keptTaxRates(tx: Ctx, country: string): Promise<ReadonlyMap<string, number> | undefined> {
+  const { id: tenantId, taxRates: name } = tx.tenant;
+  if (name === null) return undefined;
+  const found = kept.get(`${name} ${country}`);
+  if (found) return found;
+  const rows = await all(tx.db, selectOfCountry, { tenantId, country });
+  const rates = new Map(rows.map(({ taxClass, rate }) => [taxClass, rate]));
+  kept.set(`${name} ${country}`, rates);
+  return rates;
 }
 
 /** Converts 5500 thousandths to 5.5 percent. */

@@ -47,9 +47,9 @@ export const tenants = sqliteTable(
     pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })
       .notNull()
       .default("no"),
-    /** How many rates the store has, so that an order reads only those that exist. */
-    shippingRates: integer("shipping_rates").notNull().default(0),
-    taxRates: integer("tax_rates").notNull().default(0),
+    /** Names the present rates of the store; null without any. Replacing them gives a new name, so they can be kept in memory. */
+    shippingRates: text("shipping_rates"),
+    taxRates: text("tax_rates"),
     /** Seconds for which an unpaid order reserves stock, and one that is paid by bank transfer. */
     hold: integer("hold").notNull().default(3600),
     transferHold: integer("transfer_hold").notNull().default(604_800),
