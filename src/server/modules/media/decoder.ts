@@ -24,7 +24,7 @@ export async function encodePicture(bytes: Uint8Array, width: number, height = w
   return { bytes: encoded, width: image.width, height: image.height };
 }
 
-/** Removes a long colour profile, which could hide anything. It follows the extended header. */
+/** Removes a long colour profile, in which anything could be hidden. Profiles follow the extended header. */
 function withoutLongProfile(webp: Buffer): Buffer {
   if (webp.toString("latin1", 30, 34) !== "ICCP") return webp;
   const length = webp.readUInt32LE(34);
@@ -58,8 +58,8 @@ interface Decoder {
 let warm: Decoder | undefined;
 
 /**
- * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or when it
- * takes too much memory. The process is kept for the next file, so call this for one file at a time.
+ * Encodes an untrusted file as `encodePicture` does, in a separate process. The process is killed after a deadline, or
+ * if it takes too much memory. Otherwise it is kept for the next file, so call this for one file at a time.
  * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
  * another reason; an Error for a damaged file.
  */
@@ -75,7 +75,7 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
     child.kill("SIGKILL");
   }, deadlineMs);
   try {
-    // It fails if the process has just ended, which `exited` tells.
+    // `send` fails if the process has just ended. `exited` is then resolved.
     attempt(() => child.send(job));
     const answer = await Promise.race([answered, child.exited]);
     if (typeof answer === "number") {
@@ -98,7 +98,7 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
 
 function startDecoder(): Decoder {
   const child = Bun.spawn([...ownCommand, "__decode"], {
-    // It needs no settings, and must not know secrets.
+    // The process needs no settings, and must not know secrets.
     env: {},
     stdio: ["ignore", "ignore", "inherit"],
     serialization: "advanced",
@@ -113,7 +113,7 @@ function startDecoder(): Decoder {
   return decoder;
 }
 
-/** The work of the process: answers jobs until the one that started it ends. */
+/** Runs in the decoder process: answers jobs until the process that started it ends. */
 export function serveDecoder(): Promise<never> {
   process.once("disconnect", () => process.exit(0));
   process.on("message", async ({ upload, maxSide }: Job) => {

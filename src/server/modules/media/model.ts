@@ -26,7 +26,7 @@ export function pictureUrl(namespace: string, id: string): string {
   return `/media/${id}/original.webp?namespace=${namespace}`;
 }
 
-/** An id of a picture, and the quotation mark before its path, in a JSON text. */
+/** Matches an id of a picture in a JSON text, up to the quotation mark before the picture's path. */
 const ofUploaded = /"(?:media_)?id":"(med_\w+)","url":"(?=\/media\/\1\/)/g;
 
 /** Returns the JSON text of a reply with absolute addresses of pictures, if the server knows its own address. */

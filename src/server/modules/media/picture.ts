@@ -11,7 +11,7 @@ const maxDecodedSide = 16_383;
 const maxScans = 100;
 const maxScannedPixels = 1_000_000_000;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
-/** Waiting and the deadline of `decodeApart` together are shorter than a connection may be idle. Stores take turns. */
+/** `maxWaitMs` plus the deadline of `decodeApart` is less than the idle timeout of connections. Stores take turns. */
 const limits = {
   permits: 1,
   maxWaiting: 1000,
@@ -52,7 +52,7 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
 
 /** Scales a stored picture down. `read` is called only when its turn comes, to save memory. Errors: unavailable. */
 export async function scalePicture(read: () => Promise<Uint8Array>, width: number, party: string): Promise<Uint8Array> {
-  // A narrow picture can be higher than wide.
+  // Only the width is limited, because a narrow picture can be high.
   return (await widths.run(async () => encodePicture(await read(), width, maxDecodedSide), party)).bytes;
 }
 
@@ -66,7 +66,7 @@ async function headerOf(upload: Uint8Array): Promise<Bun.Image.Metadata> {
   }
 }
 
-/** The scans of a JPEG, at most one more than allowed, and whether it is complete. The decoder would fill missing parts with grey. */
+/** Counts the scans of a JPEG, up to one more than allowed. The decoder would fill parts that are missing with grey. */
 function readJpeg(bytes: Uint8Array): { scans: number; isWhole: boolean } {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 2;

@@ -18,7 +18,7 @@ export function openMediaBucket({ media, s3 }: Pick<Config, "media" | "s3">): Me
   return media === undefined ? undefined : openBoundedStorage(media, { s3 }, "pictures");
 }
 
-/** One width of a picture; 0 is the picture as it was stored. */
+/** One width of a picture; 0 is the stored picture. */
 interface PictureFile {
   id: string;
   width: number;
@@ -95,7 +95,7 @@ const removeOld = statement(sql`
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/** Decodes an upload unless the store has the file; writes it to S3 if used. Errors: as `readPicture`; wrongState. */
+/** Decodes an upload unless the store has it, and writes it to S3 if used. Errors: as `readPicture`; wrongState. */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;
@@ -145,7 +145,7 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
 /** Widths that are being created, so that concurrent first viewers wait for the same work. */
 const inWork = new Map<string, Promise<Uint8Array>>();
 
-/** Returns a picture as WebP of this maximum width; 0 as stored. Errors: notFound, unavailable. */
+/** Returns a picture as WebP of this maximum width; 0 is the stored picture. Errors: notFound, unavailable. */
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("picture", id);

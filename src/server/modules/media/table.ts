@@ -14,7 +14,7 @@ export const media = sqliteTable(
     bytes: integer("bytes").notNull(),
     /** Whether its bytes are in S3 and not in `media_blobs`. */
     inS3: integer("in_s3", { mode: "boolean" }).notNull(),
-    /** Maintained by triggers: how many products and variants use it, and since when none does. */
+    /** How many products and variants use the picture, and since when none does. Maintained by triggers. */
     uses: integer("uses").notNull().default(0),
     unusedSince: text("unused_since").notNull(),
     createdAt: text("created_at").notNull(),
@@ -26,7 +26,7 @@ export const media = sqliteTable(
   ],
 );
 
-/** The bytes of pictures as WebP, apart from their rows, because the rows change. */
+/** The bytes of pictures as WebP. They are apart from the rows of `media`, because those rows change. */
 export const mediaBlobs = sqliteTable(
   "media_blobs",
   {

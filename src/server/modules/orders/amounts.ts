@@ -5,7 +5,7 @@ import { calculateTaxes, type TaxLine } from "../taxes/calculate.ts";
 /** All amounts are in minor units. */
 export interface Goods {
   subtotals: number[];
-  /** The discount of each line, by code and points. */
+  /** The discount of each line, from code and points together. */
   discounts: number[];
   /** The value after discount. */
   value: number;
@@ -25,7 +25,7 @@ export function subtotalsOf(items: readonly { priceMinor: number; quantity: numb
   });
 }
 
-/** Takes points off what a code leaves. Errors: validationFailed for points worth more than that. */
+/** Subtracts the discounts of code and points. Errors: validationFailed if points are worth more than the rest. */
 export function discountGoods(
   subtotals: number[],
   byCode: readonly number[],
@@ -93,7 +93,7 @@ function taxAmounts(
   return calculateTaxes(lines, shipping, { rates: taxation.rates, pricesIncludeTax });
 }
 
-/** Returns the share part/of of a whole, rounded down. Shares of growing parts add up to the whole. */
+/** Returns `whole × part ÷ of`, rounded down. As a part grows up to `of`, the increases add up to the whole. */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
   return multiplyDivide(whole, part, of).part;

@@ -36,12 +36,12 @@ const selectOfBuyer = statement((q) =>
     .orderBy(orders.number),
 );
 
-/** At most `limit` buyers whose unpaid orders reserve stock. Buyers who reserve the most items come first. */
+/** Returns at most `limit` buyers with unpaid orders. Buyers with the most pieces come first. */
 export function listBuyers(ctx: Ctx, limit: number) {
   return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
 }
 
-/** Cancels the unpaid orders of a buyer for which no money came. Returns their numbers. */
+/** Cancels the unpaid orders of a buyer, except partly paid ones. Returns the numbers of the cancelled orders. */
 export function cancelUnpaid(ctx: Ctx, buyer: string): Promise<number[]> {
   return inTransaction(ctx, async (tx) => {
     const unpaid = await all(tx.db, selectOfBuyer, { tenantId: tx.tenant.id, buyer });

@@ -23,9 +23,9 @@ const setPersons = statement((q) => q.update(orders).set(persons).where(isCurren
 type Address = NonNullable<OrderPatch["shipping_address"]>;
 
 /**
- * Corrects who gets an order and where, until all of it is sent; amounts stay. Another email ends the order's tokens.
- * @throws notFound, preconditionFailed, validationFailed; wrongState once all is sent, and for another country or
- * shipping zone.
+ * Changes contact, addresses and notes of an order; amounts stay. Another email ends the order's tokens.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState for another country or shipping zone, and once all
+ * is sent, except for `staff_note` and `metadata`.
  */
 export function correctOrder(
   ctx: Ctx,

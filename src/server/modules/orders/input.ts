@@ -33,7 +33,7 @@ export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefine
   return own;
 }
 
-/** Whether the caller is the key of a page: every visitor can read it, so it places orders and sees none. */
+/** Whether the caller is an app key for pages. Every visitor can read such a key, so it may not list orders. */
 export function isPage({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "app" && !hasScope(actor.scopes, "orders:write");
 }

@@ -11,8 +11,8 @@ import { orderLines, orders } from "./table.ts";
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
 const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
 const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
-// A buyer may always reserve ten items, and a share of the whole stock. With shares of what is left, seven buyers could
-// reserve all but a hundredth. Parameters are real numbers, so the share is rounded here.
+// A buyer may reserve ten pieces of an item, or a share of its stock (including what is reserved) if that is more.
+// Parameters are real numbers, so the limit is rounded down here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
@@ -26,8 +26,8 @@ const selectExcess = statement<{ position: number; most: number }>(sql`
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);
 
-// Of an item, how many unpaid orders of visitors hold for more than an hour. One is always allowed: otherwise nobody
-// could buy a single piece by transfer.
+// Finds items of which visitors' unpaid orders with a hold of over an hour reserve too many pieces. One piece is always
+// allowed, so that the last one can be bought by transfer.
 const selectLongHeld = statement<{ position: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
@@ -69,8 +69,8 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
 }
 
 /**
- * Refuses an order, already written, with which its buyer reserves too much of an item. That ten is the limit says less
- * of the stock than the store does. Errors: outOfStock.
+ * Refuses an order, already written, with which its buyer reserves too much of an item. Everybody may see that the
+ * limit is ten. Any other limit reveals the stock, so `shortage` hides it from customers. Errors: outOfStock.
  */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
   const { id: tenantId, stockShare: share } = tx.tenant;
@@ -82,7 +82,7 @@ export async function enforceReservationCap(tx: Ctx, buyer: string, id: string):
   throw excess.most === 10 ? fieldError(outOfStock, field, message) : shortage(tx, field, message);
 }
 
-/** Refuses a visitor's order, already written, with which visitors hold too much of an item for long. Errors: outOfStock. */
+/** Refuses a visitor's order, already written, if long holds of visitors exceed their share. Errors: outOfStock. */
 export async function enforceLongHolds(tx: Ctx, id: string, holdSeconds: number): Promise<void> {
   const { id: tenantId, longHoldShare: share } = tx.tenant;
   if (share === 100 || holdSeconds <= 3600 || !(isPage(tx) || isCustomer(tx))) return;

@@ -18,7 +18,7 @@ const insert = statement(sql`
   .compiled.sql;
 const marks = `(${Array(21).fill("?")})`;
 
-/** Returns the statement that inserts all lines: one per number of lines, because JSON paths are slow on a server. */
+/** Returns a statement that inserts all lines. It uses no JSON paths, because they are slow on a database server. */
 export function insertLines(
   { tenantId, id }: Record<"tenantId" | "id", string>,
   lines: readonly NewLine[],

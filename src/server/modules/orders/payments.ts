@@ -67,7 +67,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   });
 }
 
-/** Returns 0 only for an unpaid order of nothing. Today these are paid when they are placed. */
+/** Returns 0 only for an unpaid order whose total is 0. New orders of this kind are paid when they are placed. */
 function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
   const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
   if (amount > 0 || (given === undefined && order.status === "pending")) return amount;
@@ -96,7 +96,7 @@ export function dueOf(
   return order.totalMinor - order.creditedMinor - order.receivedMinor + order.refundedMinor;
 }
 
-/** Computes the payment status of an order from the sums of its facts. */
+/** Computes the payment status of an order from the sums of its payments and refunds. */
 export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["paymentStatus"] {
   const { receivedMinor: received, refundedMinor: returned, creditedMinor: credited } = order;
   if (received > 0 && returned === received) return "refunded";
@@ -105,8 +105,8 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
 }
 
 /**
- * Computes the states of an order from its facts, after one was added: it is paid once nothing is due. Money for an
- * expired order takes stock, points and code again, all or none. Returns the order.
+ * Updates the status of an order after a payment. The order is paid once nothing is due. An expired order becomes
+ * paid only if its stock, points and code are all still available. Returns the order.
  */
 export async function settle(tx: Ctx, id: string): Promise<Rendered> {
   const order = await requireRow(tx, id);
@@ -135,7 +135,7 @@ async function earn(tx: Ctx, { id, userId, totalMinor }: OrderRow): Promise<numb
   return points;
 }
 
-/** Takes what an expired order gave back, if all of it is still there. */
+/** Reserves stock, points and code of an expired order again. Returns false if they are not all available. */
 async function retake(tx: Ctx, order: OrderRow): Promise<boolean> {
   const { id, userId, pointsUsed: points, discountCode, emailKey } = order;
   try {

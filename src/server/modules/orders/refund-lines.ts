@@ -8,19 +8,19 @@ export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "s
   Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor"> &
   Pick<Row, "fulfilledQuantity" | "cancelledQuantity">;
 
-/** Pieces of a line that are refunded, and what for. Amounts are in minor units. */
+/** Pieces of a line that are refunded. Amounts are in minor units. */
 export interface RefundedLine {
   lineId: string;
   item: { productId: string; variantId: string | null };
   quantity: number;
-  /** Pieces of these that were not sent and never will be. */
+  /** How many of these pieces were not sent, and never will be. */
   cancelled: number;
   amount: number;
   restocked: number;
 }
 
 /**
- * Plans the lines of a refund: the asked ones, or with `isAll` all that is left.
+ * Plans the lines of a refund: the requested lines, or with `isAll` everything that is left.
  * @throws validationFailed; wrongState for more pieces than are left.
  */
 export function planLines(lines: readonly PaidLine[], { lines: asked, restock = false }: RefundInput, isAll: boolean) {
@@ -43,7 +43,7 @@ export function planLines(lines: readonly PaidLine[], { lines: asked, restock = 
   return {
     lines: planned.filter(({ quantity }) => quantity > 0),
     isWhole: lines.every((line, index) => after(line, index) === line.quantity),
-    /** The goods that were refunded up to now, before discount and tax. */
+    /** The value of all refunded goods, including this refund, before discount and tax. */
     refundedGoods: lines.reduce(
       (sum, line, at) => sum + shareOf(line.subtotalMinor, after(line, at), line.quantity),
       0,
@@ -62,7 +62,7 @@ export function sentOf(line: PaidLine): number {
 }
 
 /**
- * Checks that `pieces` name lines of the order, each once, and no more of each than `limit` returns with its words.
+ * Checks that `pieces` name lines of the order, each once. `limit` returns the maximum of a line, and words for errors.
  * @throws validationFailed; wrongState for more pieces.
  */
 export function requirePieces<Piece extends { line_id: string; quantity: number }>(

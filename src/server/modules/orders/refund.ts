@@ -27,7 +27,7 @@ const selectShipping = statement((q) =>
     .from(orderRefunds)
     .where(sql`${ofOrder} and state <> 'failed'`),
 );
-/** The rest of each payment, those of providers first. */
+/** The part of each payment that is not refunded. Payments of providers come first. */
 const selectPayments = statement((q) =>
   q
     .select({
@@ -79,7 +79,7 @@ export function refundOrder(
   return changeOrder(ctx, id, ifMatch, async (tx, order, values) => {
     requirePaid(order);
     const plan = await planRefund(tx, order, input);
-    // Pieces that cost nothing are left when all money is back.
+    // Pieces that cost nothing can be refunded even after all money was.
     if (order.paymentStatus === "refunded" && plan.lines.length === 0) {
       throw wrongState(`Order ${id} is already fully refunded.`);
     }
@@ -116,12 +116,12 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-/** Returns the parts of a refund, in minor units. `credited` reduces the claim: all but surplus and late money. */
+/** Returns the parts of a refund, in minor units. `credited` is without surplus money and late money. */
 async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
   const isAll = input.lines === undefined && input.shipping === undefined && input.amount === undefined;
-  // Money that came too late is no part of the claim, and the order has given back everything else already.
+  // The order was never paid in full. Only the received money can be refunded, and no lines or shipping.
   const isLate = order.paidAt === null;
   if (isLate && (input.lines ?? input.shipping) !== undefined) {
     throw orderStateError(order.id, order.status, "the money that came for it can be given back");
@@ -133,7 +133,7 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const left = order.receivedMinor - order.refundedMinor;
   const rest = { shipping: isLate ? 0 : Math.min(shippingLeft, Math.max(left - goods, 0)), amount: left };
   const { shipping, amount } = isAll ? rest : askedAmounts(order, input, { goods, shippingLeft, left });
-  // Surplus money comes first, but not for lines and shipping. Goodwill may have taken off the claim what these cost.
+  // Surplus money is refunded first, but not for lines and shipping. Their cost may be refunded already as an amount.
   const surplus = Math.min(Math.max(-dueOf(order), 0), isAll ? amount : amount - goods - shipping);
   const credited = isLate ? 0 : Math.min(amount - surplus, order.totalMinor - order.creditedMinor);
   return { ...planned, shipping, amount, credited };
@@ -156,7 +156,7 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
   return `${formatMinor(minor, currencyDigits)} ${currency}`;
 }
 
-/** One refund for each payment, at most what is left of it. An order that cost nothing has one of 0. */
+/** Returns one refund for each payment, at most the rest of the payment. A free order gets one refund of 0. */
 async function splitOverPayments(tx: Ctx, values: { tenantId: string; id: string }, amount: number) {
   const parts: { paymentId: string | null; amountMinor: number }[] = [];
   let left = amount;
@@ -178,7 +178,7 @@ function linesText({ currencyDigits }: OrderRow, { lines }: Plan): string {
   );
 }
 
-/** The order after its refund. A full one cancels it, unless something was sent. */
+/** Returns the order after its refund. A refund of all pieces cancels the order, unless something was sent. */
 function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): OrderRow {
   const after = {
     ...order,
@@ -193,7 +193,7 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
   return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
-/** Reverses earned points that the customer still has. A later refund or return reverses spent ones. */
+/** Returns used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;

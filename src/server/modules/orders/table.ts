@@ -14,7 +14,7 @@ export const namesPerson = sql.raw(
   "coalesce(email, phone, shipping_address, billing_address, note, staff_note, nullif(metadata, '{}')) is not null",
 );
 
-/** Orders, stored by number without rowid, and never deleted. Amounts are in minor units of `currency`, and fixed at creation. */
+/** Orders, stored by number without rowid. Amounts are in minor units of `currency`, and fixed at creation. */
 export const orders = sqliteTable(
   "orders",
   {
@@ -42,7 +42,7 @@ export const orders = sqliteTable(
     /** JSON of `{id, name}` as the buyer saw it. */
     shippingRate: text("shipping_rate"),
     discountCode: text("discount_code"),
-    /** Sums of the payments, of the refunds that have not failed, and of what these take off the claim. */
+    /** Sums of the payments, of the refunds that have not failed, and of `credited_minor` of these refunds. */
     receivedMinor: amount("received_minor"),
     refundedMinor: amount("refunded_minor"),
     creditedMinor: amount("credited_minor"),
@@ -169,9 +169,9 @@ export const orderRefunds = sqliteTable(
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
     amountMinor: integer("amount_minor").notNull(),
-    /** The part that is given back of shipping, with its tax. */
+    /** Refunded shipping, including its tax. */
     shippingMinor: amount("shipping_minor"),
-    /** The amount by which it reduces the claim: nothing for surplus money. */
+    /** The amount by which the refund reduces what the customer owes: 0 for surplus money. */
     creditedMinor: amount("credited_minor"),
     paymentId: text("payment_id"),
     state: text("state", { enum: ["requested", "pending", "succeeded", "failed"] })

@@ -1,4 +1,4 @@
-// "RF00" as ISO 11649 spells letters, R as 27 and F as 15, at the end of the number.
+// ISO 11649 computes with "RF00" after the number, and with R as 27 and F as 15.
 const rf00 = 271_500;
 
 function checkDigits(number: number): string {
@@ -10,7 +10,7 @@ export function transferReference(number: number): string {
   return `RF${checkDigits(number)}${number}`;
 }
 
-/** SQL for the same, of the column `number`. */
+/** SQL for the transfer reference of the column `number`. */
 export const transferReferenceSql = `printf('RF%02d%d', 98 - ((number % 97) * 1000000 + ${rf00}) % 97, number)`;
 
 /**

@@ -84,7 +84,7 @@ const verifyEmail = statement(sql`
 
 /**
  * Records that a user has entered a code that was mailed to their address. An account that a stranger may have created
- * goes to the owner of the address, without the stranger's data.
+ * loses the stranger's password, addresses, phone, second factor and devices.
  */
 export async function proveAddress(tx: Ctx, user: SignInUser): Promise<void> {
   const { id } = user;
@@ -110,7 +110,7 @@ const invitationSlot = 1;
 
 /**
  * Mails a code, valid for three days, with which a person sets their first password. Creates the user if needed; fields
- * of an existing user stay. Errors: wrongState for a user with a password or who is disabled; tooManyRequests after
+ * of an existing user stay. Errors: wrongState for a user who has a password or is disabled; tooManyRequests after
  * three mails within 20 minutes, or one within an hour after many wrong tries; forbidden, validationFailed.
  */
 export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {

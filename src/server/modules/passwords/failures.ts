@@ -15,7 +15,7 @@ const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-in
 /** Marks the cause of a refusal that does not count, because nothing was guessed. */
 const notGuessed = Symbol("not guessed");
 
-/** The refusal of a one-time code that is used up, as by a form sent twice. It does not count as a failure. */
+/** Refuses a one-time code that is used up, for example by a form sent twice. This does not count as a failure. */
 export function codeUsedUp(): AppError {
   return invalidLogin(undefined, { cause: notGuessed });
 }

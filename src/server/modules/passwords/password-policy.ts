@@ -41,13 +41,13 @@ function tooWeak(field: string, message: string): AppError {
 const minLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
-/** The most common passwords, this many, are also refused with digits around them. */
+/** This many of the most common passwords are also refused with digits around them. */
 const maxPadded = 1000;
 
 /** 49,000 passwords in half a megabyte, loaded at the first use: JSON texts in lower case, the most common first. */
 let lists: { all: string; top: string } | undefined;
 
-/** Whether a password is common, ignoring case, leetspeak, repetition, symbols and, for the top, digits. */
+/** Whether a password is common, ignoring case, leetspeak, repetition and symbols; for the top ones also digits. */
 export function isCommonPassword(password: string): boolean {
   if (!lists) {
     const all = readFileSync(listPath, "latin1");

@@ -8,7 +8,7 @@ import { findSignInUser } from "../users/credentials.ts";
 import { describeRetention, eraseAddress, exportAddress, exportOrders, requireEnded } from "./service.ts";
 
 /**
- * Returns all that is kept of an address that no user has: orders, withdrawals and mails.
+ * Returns all data about an address that no user has: orders, withdrawals and mails.
  * @throws validationFailed; wrongState if a user has the address; notFound if nothing is kept.
  */
 export async function exportGuest(ctx: Ctx, address: string) {
@@ -26,8 +26,8 @@ export async function exportGuest(ctx: Ctx, address: string) {
 }
 
 /**
- * Erases an address that no user has, as `eraseUser` does a user. Errors: those of `exportGuest`; wrongState while an
- * order is not completed, cancelled or expired.
+ * Erases an address that no user has, as `eraseUser` erases a user. Errors: those of `exportGuest`; wrongState while an
+ * order is pending or paid.
  */
 export function eraseGuest(ctx: Ctx, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
@@ -35,7 +35,7 @@ export function eraseGuest(ctx: Ctx, address: string): Promise<void> {
     await requireNoUser(tx, emailKey);
     const { own } = await requireKept(tx, email, emailKey);
     requireEnded(own, email);
-    // Kept replies of a page name the order.
+    // Stored replies to requests of a page contain the order's id.
     await eraseAddress(tx, { emailKey, own, named: own.map(({ id }) => String(id)) });
     await recordAudit(tx, { event: "user.erased" });
   });

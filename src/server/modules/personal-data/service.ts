@@ -103,7 +103,7 @@ export function requireEnded(own: readonly OwnOrder[], whose: string): void {
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
-/** Erases an address, and its person from their orders. Kept replies that name one of `named` are deleted. */
+/** Erases an address, and the person from `own` orders. Stored replies that contain a text of `named` are deleted. */
 export async function eraseAddress(
   tx: Ctx,
   { emailKey, own, named }: { emailKey: string; own: readonly OwnOrder[]; named: string[] },
@@ -192,7 +192,7 @@ export async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<objec
   const orders: object[] = [];
   for await (const page of readOrderPages(ctx, filter)) {
     orders.push(...page.map(({ order }) => order));
-    // A party of its own, so that exports do not delay the short requests of the store.
+    // Exports take turns apart from other requests of the store, so that they do not delay these.
     await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }
   return orders;

@@ -11,7 +11,7 @@ import { hideSubject } from "./service.ts";
 import { publicHits } from "./table.ts";
 
 const windowMs = 60_000;
-/** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently used are dropped. */
+/** At most twice as many subjects are counted, in about 20 MiB. The least recently used are dropped first. */
 const minSubjects = 50_000;
 /** How often a process writes its hits to the database and reads others' hits, so that it sees them within a second. */
 const intervalMs = 500;
@@ -58,8 +58,8 @@ export function addHit(counts: Pick<LruCache<HitBucket[]>, "get" | "set">, subje
 /**
  * Returns the milliseconds until a subject has fewer than `max` hits within a minute, 0 if it has now; removes expired
  * buckets. A hit counts for a minute, and up to a second longer if others followed within its second, so that no minute
- * has more hits than allowed. A hit more than a minute in the future is from before the clock was set back, and does
- * not count.
+ * has more hits than allowed. A hit more than a minute in the future does not count: it was counted before the clock
+ * was set back.
  */
 export function waitOf(buckets: HitBucket[] | undefined, max: number, now: number): number {
   if (!buckets) return 0;

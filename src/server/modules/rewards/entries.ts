@@ -5,7 +5,7 @@ import { bind, param, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { rewardEntries } from "./table.ts";
 
-/** Prefixes of sources, so that customers, the store and the program cannot use up each other's. */
+/** Prefixes of sources. With them, customers, the store and the program cannot use each other's sources. */
 export const customerPrefix = "customer:";
 export const storePrefix = "store:";
 export const ownPrefix = "entry:";

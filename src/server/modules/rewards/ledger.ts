@@ -42,8 +42,8 @@ const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
   from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
-// Points with the same expiry join the newest lot, which takes over the rest of the others. The work of spending thus
-// grows with a user's different expiries, not with the entries.
+// The newest lot takes over the remaining points of all lots with the same expiry. The work of spending thus grows with
+// the number of a user's different expiries, not of the entries.
 const joinLots = statement(sql`
   update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0),
     points = max(points, iif(j.is_newest, j.total, 0))
@@ -56,7 +56,7 @@ const debited = { balance: sql`balance - ${param("points")}`, version: sql`versi
 const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
 const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
 const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
-/** Lots in the order of spending, with the sum of earlier ones. A reversal begins with the expiry of its order. */
+/** Lots in the order of spending, with the sum of earlier lots. A reversal begins with what its order earned. */
 const openLots = sql`(select sequence, remaining, expires_at,
     sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
       from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
@@ -69,7 +69,7 @@ const selectTaken = statement((q) =>
   q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
 );
 const { lots, createdAt } = rewardEntries;
-// An order that was paid after it expired has spent its points twice; the last time counts.
+// An order that was paid after it expired has spent its points twice. The last entry counts.
 const selectSpent = statement((q) =>
   q
     .select({ lots, createdAt })
@@ -109,7 +109,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Returns points to lots with their remaining lifetime, the last spent first; `earlier` were returned before. */
+/** Returns spent points with their remaining lifetime, the last spent first; `earlier` points were returned before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
@@ -153,7 +153,7 @@ async function credit(
 
 async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
   if (booking.points <= 0 || (await isBooked(tx, booking))) return 0;
-  // The background job may be late.
+  // The background job that expires points may be late.
   await expireLots(tx, booking.userId);
   return take(tx, kind, booking);
 }
@@ -167,7 +167,7 @@ export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   });
 }
 
-/** Expires due points, in a transaction. They are taken like spent ones, because these are spent first. */
+/** Expires due points, in a transaction. `take` finds them, because points that expire first are spent first. */
 async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const found = await get(tx.db, selectDue, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
   if (!found?.points) return;
@@ -184,7 +184,7 @@ async function take(
   const values = { tenantId: tx.tenant.id, userId, points, earned, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
-  // Only orders return points later.
+  // Only points that an order spent can be returned later.
   const taken = kind === "redeem" && orderId !== undefined ? await get(tx.db, selectTaken, values) : undefined;
   const rows = [[newId("rwd"), -points, left.balance, source] as const];
   await tx.db.batch([
@@ -199,7 +199,7 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** Returns the lots that an order gives back now. They expire later by the hours for which the order held them. */
+/** Returns the lots of the returned points. They expire later by the hours for which the order held the points. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);

@@ -191,7 +191,7 @@ export function nameIn(ctx: Ctx, { name, names }: StoredRate, lang: string | und
   return (tag && names[tag]) ?? name;
 }
 
-// Stores without any rate charge no tax.
+// Stores without any tax rate are omitted, because they charge no tax.
 const selectUntaxed = statement<{ namespace: string; country: string; taxClass: string | null }>(sql`
   with countries as (
     select distinct t.id, t.namespace, c.value as country
@@ -211,8 +211,8 @@ const selectUntaxed = statement<{ namespace: string; country: string; taxClass: 
   order by 1, 2, 3`);
 
 /**
- * The countries that a store, or each store, ships to and has no tax rate for, if it has tax rates at all. With
- * `taxClass`, only goods of this class are untaxed there.
+ * Returns countries that a store (null: each store) ships to without a tax rate, if it has other tax rates. A row with
+ * `taxClass` means that only goods of this class are untaxed there.
  */
 export const listUntaxed = (ctx: SystemCtx, tenant: Tenant | null) =>
   all(ctx.db, selectUntaxed, { tenantId: tenant?.id ?? null });

@@ -15,7 +15,7 @@ export function normalizePostcode(postcode: string): string {
     .toUpperCase();
 }
 
-/** Whether an address in this country needs a postcode, in letters and digits of English, to find its zone. */
+/** Whether the country has zones by postcode, but this postcode is empty or not in A to Z and 0 to 9. */
 export function lacksPostcode(rates: readonly ZoneRate[], country: string, postcode: string): boolean {
   const isDivided = rates.some((rate) => rate.postcodes.length > 0 && rate.countries.includes(country));
   return isDivided && !/^[A-Z0-9]+$/.test(normalizePostcode(postcode));

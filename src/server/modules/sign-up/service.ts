@@ -142,7 +142,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
   );
 }
 
-/** Sends the mail again if the address waits for verification. The reply does not depend on it. */
+/** Sends the mail again if the address waits for verification. The reply does not depend on that. */
 export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: string | undefined }): Promise<void> {
   const key = emailKey(input.email);
   if (key === null) return;

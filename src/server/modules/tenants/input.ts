@@ -8,7 +8,7 @@ import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/** As in its table, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency. */
+/** Columns of a store, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
 /** In minor units. With this limit, the value of all balances is an exact sum. */
@@ -16,7 +16,7 @@ const highestValue = 1_000_000;
 
 const notAddress = "must be an http or https address";
 
-/** Parses the fields of a store that has these ones before. Errors: validationFailed. */
+/** Parses new fields of a store; `before` are its present ones. Errors: validationFailed. */
 export function readFields<Input extends TenantInput>(
   input: Input,
   before: { currency: string; legal_urls: Record<string, string> },
@@ -32,7 +32,7 @@ export function readFields<Input extends TenantInput>(
   const { currency = before.currency, pointsRate, pointValue } = given;
   if (pointsRate !== undefined) given.pointsRate = parseThousandths("points_rate", pointsRate, [0, 1000], "a number");
   if (pointValue !== undefined) given.pointValue = parsePointValue(pointValue, currency);
-  // It is in minor units, so a change of the currency resets it.
+  // `pointValue` is in minor units, so a change of the currency resets it.
   else if (currency !== before.currency) given.pointValue = 1;
   if (given.country) given.country = parseCountry(given.country);
   if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls(before.legal_urls, given.legalUrls);

@@ -196,7 +196,7 @@ async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError
 }
 
 /**
- * Runs `work` for each row, and returns how often it returned true. A failing row does not stop the others.
+ * Runs `work` for each row, and returns how many calls returned true. A failing row does not stop the others.
  * @throws unavailable at once; the first error of a row if no row succeeded.
  */
 export async function workThrough<Row extends { tenant: string }>(

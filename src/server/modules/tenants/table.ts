@@ -27,12 +27,12 @@ export const tenants = sqliteTable(
     visitorWrites: integer("visitor_writes").notNull().default(240),
     /** Unpaid orders of one customer or guest's address; 0 means no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
-    /** The percentage of an item's stock that these orders may reserve, or a few items if that is more. */
+    /** The percentage of an item's stock that these orders may reserve, or ten pieces if that is more. */
     stockShare: integer("stock_share").notNull().default(20),
     /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
-    /** Whether customers create accounts, and whether these exist before their address is verified. */
+    /** Whether customers can create accounts, and whether they must verify the address first. */
     signUp: text("sign_up", { enum: ["off", "open", "verified"] })
       .notNull()
       .default("verified"),
@@ -43,18 +43,18 @@ export const tenants = sqliteTable(
     /** Where the store is: its taxes apply to orders without an address. */
     country: text("country"),
     timezone: text("timezone").notNull().default("UTC"),
-    /** Whether prices include tax, of orders from now on. */
+    /** Whether prices of new orders include tax. */
     pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })
       .notNull()
       .default("no"),
-    /** Names the present rates of the store; null without any. Replacing them gives a new name, so they can be kept in memory. */
+    /** A name of the store's present rates; null without rates. New rates get a new name, so that caches notice. */
     shippingRates: text("shipping_rates"),
     taxRates: text("tax_rates"),
-    /** Seconds for which an unpaid order reserves stock, and one that is paid by bank transfer. */
+    /** Seconds for which an unpaid order reserves stock; then the same for bank transfer. */
     hold: integer("hold").notNull().default(3600),
     transferHold: integer("transfer_hold").notNull().default(604_800),
     transferInstructions: text("transfer_instructions"),
-    /** The percentage of an item's stock that visitors' orders held for more than an hour reserve together. */
+    /** The percentage of an item's stock that all visitors' orders with a hold of over an hour may reserve. */
     longHoldShare: integer("long_hold_share").notNull().default(50),
     /** The page that shows a guest's order. */
     orderUrl: text("order_url"),
@@ -63,7 +63,7 @@ export const tenants = sqliteTable(
     lowStockAt: integer("low_stock_at"),
     /** Years for which ended orders name their buyers, from the end of the year of their last change. */
     keepInvoices: integer("keep_invoices").notNull().default(8),
-    /** Stands in place of "incl. VAT" in shops that charge none. */
+    /** Shops that charge no VAT show this text in place of "incl. VAT". */
     taxNote: text("tax_note"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()

@@ -24,7 +24,7 @@ const endWhere = (condition: SQL | undefined) =>
 const endOfUser = endWhere(ofUser(userTokens));
 const endOfTenant = endWhere(ofStore(userTokens));
 const endOne = endWhere(isToken);
-// One statement checks and ends it, so that only one of several concurrent calls succeeds.
+// One statement checks and ends a token, so that only one of several concurrent calls succeeds.
 const endAlive = endWhere(sql`${isToken} and ${ofUser(userTokens)} and ${expiresAt} > ${param("now")}
   and exists (select 1 from ${users} u where u.id = ${param("userId")} and u.tenant_id = ${param("tenantId")}
     and u.status = 'active')`);

@@ -84,7 +84,7 @@ export const selectId = statement((q) => q.select({ id: users.id }).from(users).
 
 /**
  * Returns the user of a call. Customers act for themselves; staff for themselves or `customer_id`; app keys for
- * `customer_id` or the common parameter `user_id`. Errors: validationFailed for none or two of these, notFound.
+ * `customer_id` or the common parameter `user_id`. Errors: validationFailed for no user or two users, notFound.
  */
 export async function requireSubject(ctx: Ctx, customerId: string | undefined, subject: string | undefined) {
   const { actor } = ctx;

@@ -84,7 +84,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
 
-/** Returns the user's id, and an unknown name unchanged: it may be an account of the system. Errors: notFound. */
+/** Returns a user's id. Returns an unknown name unchanged: it may be an account of the system. Errors: notFound. */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);
   const id = emailKey(email);

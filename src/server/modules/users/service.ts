@@ -30,7 +30,7 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
   return addUser(ctx, await prepareUser(ctx, input));
 }
 
-/** Validates and hashes. Call it before the transaction, because hashing in one would block all writers. */
+/** Validates fields and hashes the password. Call it before a transaction, because hashing would block all writers. */
 export async function prepareUser(
   ctx: Pick<Ctx, "actor"> & Partial<Pick<Ctx, "tenant">>,
   input: UserInput & { lang?: string | undefined },
@@ -142,8 +142,8 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 }
 
 /**
- * Writes columns, ends codes that the change makes invalid, and records the change. Returns undefined if the guard refuses. A new address is
- * unverified unless the columns say otherwise. Errors: conflict for a taken address, validationFailed for metadata.
+ * Writes columns, ends codes that the change makes invalid, and records the change. Returns undefined if the guard
+ * refuses. A new address is unverified by default. Errors: conflict for a taken address, validationFailed for metadata.
  */
 export async function writeColumns(
   tx: Ctx,

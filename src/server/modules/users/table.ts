@@ -21,7 +21,7 @@ export const users = sqliteTable(
     role: text("role", { enum: ["customer", "staff", "owner"] }).notNull(),
     status: text("status", { enum: ["active", "disabled"] }).notNull(),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
-    /** Whether anybody may have created the account, in an open store, without proving to own its address. */
+    /** Whether a stranger may have created the account: in an open store, nobody had to verify its address. */
     isUnproven: integer("is_unproven", { mode: "boolean" }).notNull().default(false),
     addresses: text("addresses").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),

@@ -112,7 +112,7 @@ export type ItemKey = Record<"customerId" | "subject", string | undefined> & { p
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
-/** Adds a product at its current price, or returns the item. Errors: validationFailed, wrongState, notFound. */
+/** Adds a product at its current price, or returns its item. Errors: validationFailed, wrongState, notFound. */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,
@@ -126,7 +126,7 @@ export async function addToWishlist(
   throw cannotSave(obstacles, notSold);
 }
 
-/** Sets variant and note of an item, or adds it. A new variant resets the price. Errors: also preconditionFailed. */
+/** Sets variant and note of an item, or adds it. A new variant resets the price. Also throws preconditionFailed. */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
@@ -158,7 +158,7 @@ async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
   return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, product) };
 }
 
-/** Writes an item, then reads it and the reason of a refused write, in one batch. */
+/** Writes an item. Reads the item, and the reason of a refused write, in the same batch. */
 async function write(
   ctx: Ctx,
   save: Statement<unknown>,

@@ -8,7 +8,7 @@ import { type pushMessages, pushRegistrations, pushTopics } from "../table.ts";
 /** Conditions for the recipients of a message; null matches all. `lang` also matches regional varieties. */
 export type Recipients = Pick<typeof pushMessages.$inferSelect, "topic" | "userId" | "lang">;
 
-/** The registrations `r` of a message `m`; `id` is the column that orders them. */
+/** SQL for the registrations `r` that get a message `m`; `id` is the column that orders them. */
 const audiences = {
   topic: {
     from: sql`${pushTopics} p cross join ${pushRegistrations} r on r.id = p.registration_id`,

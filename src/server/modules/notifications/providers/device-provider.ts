@@ -78,14 +78,14 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
       if (!("token" in target)) throw new TypeError("A device has a token.");
       const token = await authorize(options.signal);
       const answer = await service.post(target.token, payload, { ...options, token: token.text });
-      // Google rejects the token, so the next attempt gets another. Apple never answers 401, and limits new tokens.
+      // Google rejects the token, so the next attempt gets a new one. Apple never answers 401, and limits new tokens.
       if (answer.status === 401 && current === token) current = undefined;
       return readAnswer(answer);
     },
   };
 }
 
-/** Returns the value if it is a word such as `BadDeviceToken`, else an empty text, because logs show it. */
+/** Returns a word such as `BadDeviceToken`, which logs may show. Any other value becomes an empty text. */
 export function readWord(value: unknown): string {
   return typeof value === "string" && /^[\w-]{1,60}$/.test(value) ? value : "";
 }

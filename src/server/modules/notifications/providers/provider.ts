@@ -38,9 +38,9 @@ export function explainPush(answer: Omit<Answer, "result" | "isFinal"> & { isGon
 }
 
 export interface PushProvider {
-  /** The service of a target, such as the endpoint's host, if targets have different ones. Each has its own circuit. */
+  /** Returns the service of a target, if targets have different services. Each service has its own circuit. */
   serviceOf?(target: Target): string;
-  /** Makes one attempt. RefusedAddress is final; other errors are retried, even of a rejected account. */
+  /** Makes one attempt. RefusedAddress is not retried. Other errors are, even if the account is rejected. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
 }
 

@@ -23,7 +23,7 @@ import { parseTarget } from "./target-input.ts";
 /** Maximum devices of a user. Each order notifies all of them, and a user could register endpoints of strangers. */
 const maxOfUser = 50;
 const maxOfStore = 100_000;
-/** New devices per address and store without an account. Each is stored for months. */
+/** New devices of visitors without an account, per address and store. Each device is stored for months. */
 const newDevices: RateLimit = { name: "devices", max: 20, windowMs: 3_600_000 };
 
 const stored = pick(pushRegistrations, "id", "platform", "targetKey", "proofKey", "secretHash");
@@ -69,8 +69,8 @@ function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform):
 }
 
 /**
- * Returns keyed hashes of a target, different in each store: `targetKey` finds its registration; `proofKey`, of the keys
- * that allow registering it again, is null for tokens, which are secret themselves. Throws unavailable without a key.
+ * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is of
+ * the keys that allow registering again; null for tokens, which are secret. Throws unavailable without a key.
  */
 function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -79,7 +79,7 @@ function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) 
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/** Counts a write for the address, and for the user or else the device, because one key may write for many. */
+/** Counts a write for the address, and for the user or else the device, because one app key may write for many. */
 function countDeviceWrite(ctx: Ctx, device: string): void {
   countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
@@ -103,9 +103,9 @@ export async function describeOffer(ctx: Ctx) {
 /**
  * Registers a browser or device. If its endpoint or token is already registered, the registration gets a new secret,
  * user, language and topics. `subject`, the `user_id` that an app key sent, is refused.
- * @throws unavailable without the server's key; validationFailed; tooManyRequests (also after 20 new devices of an
- * address within an hour); tokenExpired if the token has ended meanwhile; wrongState for too many devices; conflict if
- * the endpoint is registered with other keys and `management_secret` is wrong.
+ * @throws unavailable without the server's key; validationFailed; tooManyRequests (also after 20 new devices without
+ * an account from one address within an hour); tokenExpired if the token has ended meanwhile; wrongState if the store
+ * has too many devices; conflict if the endpoint is registered with other keys and `management_secret` is wrong.
  */
 export async function registerDevice(
   ctx: Ctx,

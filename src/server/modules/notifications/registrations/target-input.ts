@@ -7,7 +7,7 @@ import type { Subscription, Target } from "../providers/provider.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
-/** As in URLs, where 443 is the default. On other ports there are no push services, but other servers. */
+/** Ports in the form of URLs, where the empty text is 443. Push services use no other ports. */
 const ports: readonly string[] = ["", "8443"];
 
 const tokenForms = {
@@ -21,7 +21,7 @@ const tokenForms = {
 };
 
 /**
- * Returns the target of a platform in canonical form. Its addresses are checked when a message is sent. Errors:
+ * Returns the target of a platform in canonical form. Its IP addresses are checked at each sending. Errors:
  * validationFailed.
  * @param allowPrivate allows http, any port, and addresses of this machine and private networks.
  */

@@ -18,7 +18,7 @@ import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from ".
 
 /** The pauses between attempts. The last one is repeated. */
 const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
-/** Trusted from the start, because strangers cannot make these services keep connections open. */
+/** These services are trusted from the start, because strangers cannot make them keep connections open. */
 const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
 
@@ -51,7 +51,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     alsoRecord: (task, answer) => bindRegistration(deps, task, answer),
     notify(task, { error }, circuit, service) {
       if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
-      // Strangers choose the hosts of browsers, so failures of unproven ones are not reported.
+      // Strangers can choose the host of a web endpoint, so failures of unproven web endpoints are not reported.
       if (circuit === "opened" && (task.isProven || !service.startsWith("web "))) {
         notice("warn", `push notifications to ${service} stay queued: ${error}`);
       }

@@ -13,7 +13,7 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 const batchSize = 500;
 const maxMessages = 100;
 
-/** Orders come first; within each kind, proven registrations, because endpoints of strangers may never answer. */
+/** Orders come first. Of each kind, proven registrations come first, because others may never answer. */
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
 
@@ -45,11 +45,11 @@ const fanOutStatements = forAudiences(({ from, id, where }) => {
 });
 
 /**
- * Creates deliveries of queued messages, a batch of each. The transaction also moves the message's position, so that no
- * process skips a device or sends to it twice.
+ * Creates deliveries of queued messages, one batch per message. The transaction also moves the message's position,
+ * so that no process skips a device or sends to it twice.
  */
 export async function fanOut(ctx: WorkCtx): Promise<void> {
-  // Creates one batch of each message at a time, so that one to many devices does not delay the others.
+  // Each message gets one batch per call, so that a message to many devices does not delay the others.
   for (const { id, ...recipients } of await all(ctx.db, selectUnfinished)) {
     const { insert, movePosition } = fanOutStatements(recipients);
     const values = { id, deliveryId: newId("psh"), now: toTimestamp(ctx.now()) };
@@ -57,7 +57,7 @@ export async function fanOut(ctx: WorkCtx): Promise<void> {
   }
 }
 
-// The first condition is false, at the cost of one look, while nothing waits.
+// While nothing waits, the first condition is false after one lookup.
 const isReady = sql`exists(select 1 from ${pushDeliveries} where status = 'waiting') and ${tenants.status} = 'active'
   and exists(select 1 from ${pushDeliveries}
     where tenant_id = ${tenants.id} and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`;
@@ -107,7 +107,7 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
 
 /**
  * Statements that record an answer in the registration. A device that did not answer comes after others until it
- * receives a message, so that it does not delay other customers' orders again and again.
+ * receives a message, so that it does not delay the orders of other customers repeatedly.
  */
 export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;

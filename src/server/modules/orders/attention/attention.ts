@@ -31,14 +31,14 @@ const end = statement((q) =>
       ),
     ),
 );
-/** Asks staff to look at an order; an open question of this kind stays one. */
+/** Asks staff to look at an order. Does nothing if a question of this kind is open. */
 export async function needAttention(tx: OrderCtx, orderId: string, kind: AttentionKind): Promise<void> {
   await run(tx.db, open, { id: newId("att"), tenantId: tx.tenant.id, orderId, kind, now: toTimestamp(tx.now()) });
 }
 
 const reasonGone = { action: null, endedBy: null, note: null };
 
-/** Ends open questions, by default because their reason is gone. Returns how many these were. */
+/** Ends open questions, and returns how many. By default they end because their reason is gone. */
 export function endAttention(
   tx: OrderCtx,
   orderId: string,

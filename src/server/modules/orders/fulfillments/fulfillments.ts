@@ -33,7 +33,7 @@ const isOpen = sql`exists (select 1 from ${orderLines} where order_id = ${orders
   and fulfilled_quantity + cancelled_quantity < quantity)`;
 const isBegun = sql`exists (select 1 from ${orderLines} where order_id = ${orders.id} and fulfilled_quantity > 0)`;
 const isDone = sql`(not ${isOpen} and ${isBegun})`;
-/** Computes whether an order was sent from the pieces of its lines. A paid order is completed when nothing is left. */
+/** Computes from the pieces of its lines whether an order was sent. A paid order is completed once nothing is left. */
 export const computeFulfillment = statement((q) =>
   q
     .update(orders)
@@ -78,7 +78,7 @@ export function createFulfillment(
 
 type Piece = { line_id: string; quantity: number };
 
-/** Statements that send pieces, or with -1 take them back. */
+/** Statements that record pieces as sent, or with -1 as not sent. */
 function sendAll(values: Params, pieces: readonly Piece[], sign: 1 | -1): InStatement[] {
   const sends = pieces.map((piece) =>
     bind(sendPieces, { ...values, lineId: piece.line_id, quantity: sign * piece.quantity }),
@@ -87,7 +87,7 @@ function sendAll(values: Params, pieces: readonly Piece[], sign: 1 | -1): InStat
 }
 
 interface Parcel {
-  /** Of the order. */
+  /** The order's id. */
   id: string;
   fulfillment_id: string;
 }
@@ -108,8 +108,8 @@ export function updateFulfillment(
 }
 
 /**
- * Deletes a parcel within a day; its pieces are left to fulfill again.
- * @throws notFound; wrongState later, and if its pieces were returned.
+ * Deletes a parcel that was recorded within the last day. Its pieces can be fulfilled again.
+ * @throws notFound; wrongState for an older parcel, and if pieces were returned.
  */
 export function deleteFulfillment(
   ctx: Ctx,

@@ -11,7 +11,7 @@ import { fulfillments, isUnpaidGuest, namesPerson, orderRefunds, orders } from "
 import { withdrawals } from "../withdrawals/table.ts";
 
 const ofGuest = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")} and user_id is null`;
-// Named indexes, because SQLite would rather read all orders of the store.
+// The indexes are named, because SQLite would otherwise read all orders of the store.
 const selectGuestOrders = statement(sql`
   select id, number, status from ${orders} indexed by orders_by_email where ${ofGuest} order by +number`);
 const selectUserOrders = statement(sql`
@@ -41,7 +41,6 @@ export async function takeOverGuestOrders(tx: Ctx, user: { id: string; emailKey:
 
 const listed = sql`(select value from json_each(${param("ids")}))`;
 const ofOrders = sql`order_id in ${listed}`;
-/** Access tokens end, so that no link to the order works longer because it changed. */
 const erasures = [
   sql`update ${orderRefunds} set reason = null where reason is not null and ${ofOrders}`,
   sql`update ${orderAttention} set note = null where note is not null and ${ofOrders}`,
@@ -49,9 +48,10 @@ const erasures = [
   sql`update ${discountUses} set email_key = null where ${ofOrders}`,
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-// Tax law asks for name and address, counted from the last change of the order, which this is not.
+// Tax law asks for name and address of paid orders, for years after `updated_at`. So an erasure does not change it.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
 const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
+// Access tokens end: a token works for a time after the last change, and an erasure must not prolong it.
 const erasePerson = statement(sql`
   update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
     phone = null, shipping_address = ${withoutPhone("shipping_address")},
@@ -60,8 +60,8 @@ const erasePerson = statement(sql`
   where id in ${listed}`);
 
 /**
- * Removes the person from orders; numbers, items and amounts stay, and name and addresses of orders that were paid,
- * until `purgePersons` finds with `isOld` that tax law no longer asks for them.
+ * Removes the person from orders; numbers, items and amounts stay. Orders that were paid keep name and addresses until
+ * tax law no longer asks for them; `purgePersons` then passes `isOld`.
  */
 export async function eraseFromOrders(tx: Pick<Ctx, "db" | "now">, ids: string[], isOld = false): Promise<void> {
   const values = { ids: JSON.stringify(ids), isOld: isOld ? 1 : 0, now: toTimestamp(tx.now()) };
@@ -79,7 +79,7 @@ const selectKept = statement(sql`
   ) join ${orders} indexed by orders_with_persons on tenant_id = tenant
   where status in ('completed', 'cancelled', 'expired') and ${namesPerson} and updated_at < year limit 200`);
 
-/** Erases persons from orders that nobody paid, and from those that tax law no longer asks for; 200 each at most. */
+/** Erases persons from old unpaid orders of guests, and from orders older than tax law asks for; at most 200 each. */
 export async function purgePersons(ctx: WorkCtx): Promise<number> {
   if ((await findOld(ctx)).length === 0) return 0;
   return inTransaction(ctx, async (tx) => {
@@ -95,7 +95,7 @@ async function findOld({ db, now }: WorkCtx): Promise<string[]> {
   return [...unpaid, ...old].map(({ id }) => String(id));
 }
 
-/** Withdrawals from contracts of which no order has the number and the email. */
+/** Purges withdrawals whose number and email match no order. */
 export const purgeWithdrawals = createPurge(
   withdrawals,
   sql`order_id is null and created_at <= ${param("before")}`,

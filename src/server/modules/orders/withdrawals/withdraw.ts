@@ -28,7 +28,7 @@ const insertWithdrawal = statement((q) =>
   }),
 );
 
-// The store's own words for what is sent back: all lines, or those of the withdrawal.
+// Quantities and titles of what is sent back: all lines of the order, or the lines of the withdrawal.
 const selectItems = statement(sql`
   select min(l.quantity, coalesce(w.value ->> 'quantity', l.quantity)) || ' × ' || l.title
     || coalesce(' (' || l.variant_title || ')', '') as item
@@ -50,15 +50,15 @@ const selectNewest = statement((q) =>
 
 /** As for forgotten passwords: three mails of a kind in 20 minutes about an order, and ten calls from an address. */
 const mails = { name: "order mails", max: 3, windowMs: 20 * 60_000 };
-/** Receipts to addresses that no order has, which would otherwise let a stranger use the store to send mail. */
+/** Limits receipts to addresses without a matching order, so that strangers cannot use the store to send mail. */
 const unknownMails = { name: "unknown withdrawals", max: 60, windowMs: 60 * 60_000 };
 const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
 
 const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
 
 /**
- * Whether a mail may be sent. The caller is told nothing, so that nobody learns which orders exist. Each order and kind
- * of mail counts alone, so that nobody who knows an address can keep its receipts away.
+ * Whether a mail may be sent. Replies do not depend on it, so that nobody learns which orders exist. Each order and
+ * kind of mail has its own limit, so that nobody who knows an address can block its receipts.
  */
 async function mayMail(ctx: Ctx, kind: "link" | "receipt", key: string): Promise<boolean> {
   return (await countHit(ctx, mails, ctx.vault.mac("limit", `${ctx.tenant.id}:${kind}:${key}`))) === 0;
@@ -71,7 +71,7 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
   const order = await get(ctx.db, selectNamed, { tenantId: ctx.tenant.id, number, emailKey: key });
   if (order?.email == null || ctx.tenant.orderUrl === null || !(await mayMail(ctx, "link", order.id))) return;
   const { id, email: to, lang, accessVersion } = order;
-  // Browsers do not send the fragment of an address.
+  // The token is in the fragment, because browsers do not send fragments to servers.
   const link = `${ctx.tenant.orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
   await queueMail(ctx, { kind: "order_link", to: { email: to, lang }, values: { number: String(number), link } });
 }
@@ -85,8 +85,8 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
 
 /**
  * Records that a consumer withdraws from a contract, mails a receipt with time and content, and asks staff to look at
- * the order. The reply is the same whether or not number and email belong to one.
- * @throws validationFailed; tooManyRequests, so that no declaration is lost without a word.
+ * the order. If number and email match no order, the reply is the same.
+ * @throws validationFailed; tooManyRequests, so that nobody believes that a refused declaration was recorded.
  */
 export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promise<void> {
   const { number } = input;
@@ -114,7 +114,7 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
   });
 }
 
-/** The newest withdrawals, with those that match no order, which `order_id` shows as null. */
+/** Returns the newest withdrawals. `order_id` is null if no order matches. */
 export function listWithdrawals(ctx: Ctx, limit: number) {
   return all(ctx.db, selectNewest, { tenantId: ctx.tenant.id, limit });
 }
