@@ -68,7 +68,7 @@ const deleteUse = statement(sql`
 const refusals = { name: "refused codes", max: 10, windowMs: 10 * 60_000 };
 
 /**
- * Finds a code before the transaction that uses it, so that refused codes can be counted for the address.
+ * Finds a code before the transaction that uses it, because counts of refused codes would be rolled back with it.
  * @throws discountRefused; tooManyRequests after ten refused codes in ten minutes.
  */
 export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {

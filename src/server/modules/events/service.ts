@@ -68,7 +68,7 @@ export const newestEvents = {
 const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
 const selectState = { staff: stateFrom(newestEvents.staff), public: stateFrom(newestEvents.public) };
 
-/** Returns a catalogue's state for lists: the newest event. Views and likes have no events. */
+/** Returns the catalogue's state for lists: the id of the newest event. Views and likes have no events. */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   const select = selectState[isCatalogOnly(ctx) ? "public" : "staff"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };

@@ -6,7 +6,7 @@ import { tenantIdColumn } from "../tenants/table.ts";
 export const events = sqliteTable(
   "events",
   {
-    /** Numbers of a store only increase, because its newest event is never purged. */
+    /** Numbers only increase, because the newest event of a store is never purged. */
     sequence: integer("sequence").primaryKey(),
     /** Ends in the sequence, so no index is needed to find it. */
     id: text("id").notNull(),

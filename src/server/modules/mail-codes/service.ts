@@ -58,9 +58,9 @@ const removeCodes = statement(sql`
   where tenant_id = ${param("tenantId")} and purpose in ('reset', 'login') and subject = ${param("emailKey")}`);
 
 /**
- * Mails a new code in a transaction, and ends the previous code in its slot. Sends at most three codes in 20 minutes, and
- * one an hour after many wrong tries. If no code is sent, earlier codes stay valid. The statements are the same for every
- * subject, so that the time reveals nothing.
+ * Mails a new code in a transaction, and ends the previous code in its slot. Sends at most three codes in 20 minutes,
+ * and one an hour after many wrong tries. If no code is sent, earlier codes stay valid. The statements are the same for
+ * every subject, so that the time reveals nothing.
  * @returns whether the code is sent.
  */
 export async function mailCode(

@@ -50,8 +50,8 @@ export function composeMail(mail: {
 }
 
 /**
- * Returns the store of a mail and its recipient; undefined without a store. `to` is null if neither an active user nor a
- * sign-up has the address.
+ * Returns the store and the recipient of a mail; undefined if the store is gone. `to` is null if neither an active user
+ * nor a sign-up has the address.
  */
 export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;

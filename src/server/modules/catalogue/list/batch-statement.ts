@@ -19,7 +19,7 @@ import {
 
 /** Rows that one statement scans: `returned` if it returns columns for facets. Other requests wait meanwhile. */
 export const sizes = { scanned: 2000, returned: 500 };
-/** Rows that one statement scans in sort order; fewer if it looks up each row's words in the search index. */
+/** Rows that one statement scans for a page; fewer if it looks up each row's words in the search index. */
 export const batchSize = (plan: ListPlan) =>
   searchHasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200;
 

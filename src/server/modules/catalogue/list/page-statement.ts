@@ -77,7 +77,7 @@ export function rangeConditions(filters: ProductFilters, column: string, passed 
   });
 }
 
-/** The operators of the bounds that the cursor has passed. */
+/** The operators of the bounds that all rows after the cursor fulfil. */
 export function passedBounds(descending: boolean, isContinued: boolean): string {
   return isContinued ? (descending ? "<" : ">") : "";
 }
@@ -111,7 +111,7 @@ const rowConditions = {
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** 1 if rows are returned as stored, but some have translations or are in another language than the store's. */
+  /** 1 if rows are returned as stored, although some have translations or another language than the store's. */
   needsLocalization: number | null;
   state?: string | null;
 }
@@ -131,7 +131,7 @@ function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   return statement<PageRow>(foundPage(plan, found, sql`${total(plan, source)} as total`));
 }
 
-/** If one index has the order and all matches, scanning it three times is cheapest. */
+/** For an index that has the order and all filters. Scanning it three times is cheapest. */
 function compileIndexScan(plan: ListPlan): Statement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,
@@ -151,7 +151,7 @@ export function foundPage(plan: ListPlan, found: SQL, more: SQL): SQL {
     from ${joinedRows(plan, listed)}`;
 }
 
-/** The JSON of rows, and whether they need translation. Comparing languages takes a tenth of a page's time. */
+/** SQL for the JSON of rows, and for whether they need translation, which takes a tenth of a page's time. */
 function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;

@@ -98,7 +98,7 @@ const parsePosition = (cursor: string) => JSON.parse(cursor) as Position;
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   const lastVisibleCursor = next.lastVisibleCursor ?? page.lastVisibleCursor;
-  // The state of the first batch, because a state must not be newer than the page.
+  // The state is that of the first batch, because it must not be newer than the page.
   const { state } = page;
   if (page.json === null) return { ...next, state, lastVisibleCursor };
   const { last, scanCursor, has_more } = next;

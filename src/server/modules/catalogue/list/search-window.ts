@@ -50,7 +50,7 @@ async function readSpans(ctx: Ctx, expressions: readonly string[], { descending,
   });
 }
 
-/** Returns the next window of a search (see README.md); empty without a search, undefined if nothing follows. */
+/** Returns the next window of a search (see README.md). Without a search, it is empty. Undefined if no rows follow. */
 export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: WindowOptions): Promise<NextWindow> {
   if (filters.terms === undefined) return {};
   const { descending, after, size, isRanked = false } = options;

@@ -1,9 +1,9 @@
 import { spellPlainly } from "../../../values/fold-letters.ts";
 
-/** Shorter words are their own stems, and are not corrected. */
+/** Words with fewer letters are their own stems, and are not corrected. */
 export const minStem = 4;
 const latin = /^[a-z]+$/;
-/** Of longer words, only this many characters from the start are searched. */
+/** Only this many characters from the start of a word are searched. */
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
@@ -64,7 +64,7 @@ export function blockPrefix(tenantId: string): string {
   return tagOf(tenantId) + kinds.block;
 }
 
-/** The FTS5 expression for products in the blocks of a range of row numbers; none for too many blocks. */
+/** Returns an FTS5 expression for the blocks that contain a range of row numbers; none if they are too many. */
 export function blocksOf(tenantId: string, from: number, to: number): string[] {
   const size = 2 ** blockBits;
   const [first, last] = [Math.floor(Math.min(from, to) / size), Math.floor(Math.max(from, to) / size)];

@@ -22,7 +22,7 @@ const columns = sql.raw(
 const selectPending: Statement<Searched> = statement(sql`
   select ${columns} from ${productsToIndex} join ${products} using (row_number)
   order by row_number limit ${sql.raw(String(batch))}`);
-// This is not an `insert … select`, with which FTS5 would first write the words of previous products as a segment.
+// One insert per product: before an `insert … select`, FTS5 would write the words of previous products as a segment.
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);

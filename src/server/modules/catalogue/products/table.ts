@@ -11,7 +11,7 @@ const soldColumns = () => ({
   tenantId: tenantIdColumn(),
   title: text("title").notNull(),
   sku: text("sku"),
-  /** The price in minor units of `currency`. This row's currency has `currency_digits` decimals. */
+  /** The price in minor units of `currency`, which has `currency_digits` decimals. */
   priceMinor: integer("price_minor").notNull(),
   compareAtMinor: integer("compare_at_minor"),
   currency: text("currency").notNull(),

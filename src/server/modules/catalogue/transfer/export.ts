@@ -62,7 +62,7 @@ MUG-1,Enamel mug,Holds 300 ml,published,12.50,,40,kitchen|enamel,,
 `;
 
 function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
-  // With hyphens, the variant still follows its product's price after an import.
+  // Null is written as a hyphen, with which the variant still follows its product's price after an import.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
   return columns.map((column) => writeCell(column, (column.of === "product" ? product : variant)[column.field]));
 }

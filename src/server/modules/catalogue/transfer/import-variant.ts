@@ -56,7 +56,7 @@ async function importVariant(tx: Ctx, product: ExistingProduct, item: ImportItem
 
 function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
   const { fields, currency } = readVariant(document, [item.document.price, existing.price]);
-  // A price in the file becomes the variant's own, even if it equals the product's.
+  // A price that the file gives becomes the variant's own, even if it equals the product's price.
   const before = existing.has_own_price ? existing : { ...existing, price: null, compare_at_price: null };
   const changes = findChanges(before, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;

@@ -40,7 +40,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 
 type PriceChange = "own" | "product" | "same";
 
-/** Updates the row only if it has the version `ifMatch`, and a compare-at price only together with an own price. */
+/** The update requires the version `ifMatch`; a new compare-at price requires that the variant has its own price. */
 function compileUpdate(names: Name[], price: PriceChange) {
   const given = names.filter((name) => price === "own" || !ofPrice.includes(name));
   const changes = given.map(
@@ -137,7 +137,7 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
   });
 }
 
-/** New options change a title that was built from the old ones. Errors: as `patchProduct`. */
+/** Changes given fields. New options also change a title that was made from the old ones. Errors: as `patchProduct`. */
 export async function patchVariant(ctx: Ctx, named: VariantIds, patch: VariantInput, ifMatch: number | null) {
   const columns = variantColumns(ctx, patch);
   const ids = await findIds(ctx, named);
