@@ -11,7 +11,7 @@ export interface Goods {
   value: number;
 }
 
-/** Adds up the lines of an order before discount. Errors: validationFailed for amounts that are too large to be exact. */
+/** Returns the amount of each line before discount. Errors: validationFailed for amounts too large to be exact. */
 export function subtotalsOf(items: readonly { priceMinor: number; quantity: number }[], digits: number): number[] {
   const max = largestMinor(digits);
   let total = 0;

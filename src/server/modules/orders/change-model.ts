@@ -4,7 +4,7 @@ import { phone } from "../users/model.ts";
 import { attentionKind, email, givenAmount, metadata, orderNumber, ShippingAddress } from "./model.ts";
 
 const reference = line(200, "Id of the payment, unique in the store. Repeating it does not book the payment again.");
-/** Pieces of lines. */
+/** Lines of an order, with a number of pieces each. */
 const pieces = <More extends TProperties = Record<never, never>>(
   $id: string,
   description?: string,

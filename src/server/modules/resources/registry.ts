@@ -17,7 +17,7 @@ const placeholders: ResourceSql = { tenantId: param("tenantId"), type: param("ty
 
 const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 const maxId = 128;
-/** Maximum resources of a declared type that have counts. It is limited, because anyone may name new ones. */
+/** Maximum resources of a declared type that have counts. There is a limit, because anyone may name new resources. */
 const maxDeclared = 100_000;
 const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;

@@ -69,7 +69,7 @@ export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
 
 const kept = new LruCache<StoredRate[]>(64);
 
-/** The same rates, kept in memory until they are replaced. */
+/** The stored rates, kept in memory until they are replaced. */
 export async function keptShippingRates(ctx: Ctx): Promise<readonly StoredRate[]> {
   const name = ctx.tenant.shippingRates;
   if (name === null) return [];

@@ -1,4 +1,4 @@
-/** The part of a shipping rate that decides for which addresses it is. */
+/** The fields of a shipping rate that decide to which addresses it applies. */
 export interface ZoneRate {
   zone: string;
   /** ISO 3166-1 alpha-2; `*` is everywhere else. */
@@ -22,8 +22,8 @@ export function lacksPostcode(rates: readonly ZoneRate[], country: string, postc
 }
 
 /**
- * Returns the one zone that counts for an address: that with the longest beginning of the postcode, else that of the
- * country, else that of everywhere else. Undefined if none does.
+ * Returns the zone of an address: the zone with the longest beginning of the postcode, else the zone of the country, else
+ * the zone `*`. Undefined if none matches.
  */
 export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
   const given = normalizePostcode(postcode);

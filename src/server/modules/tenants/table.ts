@@ -80,7 +80,7 @@ export const tenants = sqliteTable(
   ],
 );
 
-/** Triggers change its row with every change of a store, key, secret or origin, which invalidates caches. */
+/** Triggers change this row when a store, key, secret or origin changes. That invalidates caches. */
 export const revision = sqliteTable(
   "revision",
   { id: integer("id").primaryKey(), value: integer("value").notNull().default(0) },

@@ -126,7 +126,7 @@ async function verifyBothThenAct<T>(
   // The library is loaded before the transaction, which should not wait for it.
   await Promise.all([requireOn(ctx.db), loadTotp()]);
   const spend = async (tx: Ctx) => {
-    // The second of two concurrent calls sent no wrong code: the second factor is already disabled.
+    // The second of two concurrent calls must not count as a wrong code: the first has disabled the second factor.
     await requireOn(tx.db);
     return consumeCode(tx, user.id, otp);
   };

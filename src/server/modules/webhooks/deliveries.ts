@@ -86,7 +86,7 @@ const queueLater = queueAgain(sql`e.sequence > ${param("sequence")} and e.sequen
 const queueFailed = queueAgain(sql`e.sequence in (
   select event from ${webhookDeliveries} where webhook_id = w.id and status = 'failed')`);
 
-/** The deliveries of a webhook, newest event first. Errors: notFound, validationFailed unless `limit` is from 1 to 1000. */
+/** A webhook's deliveries, newest event first. Errors: notFound, validationFailed unless `limit` is from 1 to 1000. */
 export async function listDeliveries(
   ctx: Ctx,
   webhookId: string,

@@ -192,7 +192,7 @@ export function listMessages(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: {} });
 }
 
-/** The newest messages that match, as the terminal prints them. Errors: validationFailed unless `limit` is from 1 to 1000. */
+/** The newest messages that match, for the terminal. Errors: validationFailed unless `limit` is from 1 to 1000. */
 export async function listMessageRecords(
   ctx: Ctx,
   limit: number,

@@ -164,7 +164,7 @@ async function write(
 }
 
 /**
- * Changes a registration for its own device.
+ * Lets a device change its registration.
  * @throws validationFailed; tooManyRequests; notFound for a wrong secret; conflict if another device has the new
  * target.
  */
@@ -186,7 +186,7 @@ export async function changeRegistration(
   });
 }
 
-/** Removes a registration for its own device. Errors: validationFailed, tooManyRequests, notFound for a wrong secret. */
+/** Lets a device remove its registration. Errors: validationFailed, tooManyRequests, notFound for a wrong secret. */
 export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string): Promise<void> {
   await withOwn(ctx, id, secret, (tx) => run(tx.db, removeById, { tenantId: tx.tenant.id, id }));
 }

@@ -70,7 +70,7 @@ const readPage = keysetList({
 const isOwn = and(byId(pushRegistrations), ofUser(pushRegistrations));
 const removeOwn = statement((q) => q.delete(pushRegistrations).where(isOwn));
 
-/** A page of the calling user's devices, newest first, without their targets. Errors: malformedRequest, validationFailed. */
+/** A page of the caller's devices, newest first, without their targets. Errors: malformedRequest, validationFailed. */
 export function listOwnDevices(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: { userId: ownIdOf(ctx) }, values: { language: ctx.tenant.language } });
 }
