@@ -18,9 +18,9 @@ export interface Executor {
 
 export interface Session extends Executor {
   /**
-   * Runs `fn` in one write transaction and resolves after its COMMIT. Inside a transaction, it joins that one. `fn`
-   * must await nothing but its `tx`, because it blocks all other writers. After 5 s (on a server, 1 s) it fails with
-   * unavailable.
+   * Runs `fn` in one write transaction and resolves after its COMMIT. Inside a transaction, `fn` joins that one. It
+   * must await nothing but its `tx`, because it blocks all other writers. If it takes longer than 5 s (on a server,
+   * 1 s), the call fails with unavailable.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }
@@ -39,11 +39,11 @@ export interface Database extends Session {
   /** Moves the WAL into the database file. Returns false when busy, or without a WAL. */
   checkpoint(): Promise<boolean>;
   /**
-   * On a file, tries a harmless write if one was lost; on a server, reads `warning` again if it is not new. Errors:
-   * unavailable, also for a damaged file.
+   * On a file, tries a harmless write if a write was lost. On a server, connects again if there is a `warning` or the
+   * connection was not used recently. Errors: unavailable, also for a damaged file.
    */
   checkWrites(): Promise<void>;
-  /** Why acknowledged writes may be lost. */
+  /** The reason why acknowledged writes may be lost, if there is one. */
   readonly warning?: string | undefined;
   walBytes(): number;
   /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */

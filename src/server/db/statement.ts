@@ -41,7 +41,7 @@ type BuiltQuery = SQLWrapper & { _: { result: unknown } };
 type RowOf<Query extends BuiltQuery> = Query["_"]["result"] extends (infer Row)[] ? Row : never;
 
 /**
- * A query that is compiled once, at its first use: at the start, few are needed. Values of `param("name")` are bound
+ * A query that is compiled once, at its first use, because a start needs few. Values of `param("name")` are bound
  * unchanged, without column encoders.
  * @param query a query of drizzle's builder, which defines names and types of the columns; or a `sql` template, whose
  * columns have their names in the database.
@@ -64,7 +64,7 @@ export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Sta
   };
 }
 
-/** Recently compiled statements whose text depends on the call. Thousands are possible. */
+/** The last compiled statements whose text depends on the call. Thousands of texts are possible. */
 const statements = new LruCache<unknown>(400);
 
 export function compiledOnce<Row>(name: string, compile: () => Statement<Row>): Statement<Row> {

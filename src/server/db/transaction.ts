@@ -19,7 +19,7 @@ export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C
   return results.at(-1) as T;
 }
 
-/** Runs `fn` in a savepoint: its error undoes only its own writes. Any other error ends the transaction. */
+/** Runs `fn` in a savepoint. If `fn` fails, only its writes are undone, and its error is thrown. */
 export async function inSavepoint<T>(tx: { db: Session }, fn: () => Promise<T>): Promise<T> {
   await tx.db.execute("SAVEPOINT bodega_part");
   try {

@@ -38,7 +38,7 @@ export interface Channel<Task> {
   queue: Queue<Task>;
   /** How many attempts a delivery gets; unlimited unless given. Interrupted attempts count. */
   maxAttempts?: number;
-  /** Creates a batch of deliveries for each new message. */
+  /** Creates deliveries of new messages, in batches. */
   createDeliveries?(): Promise<void>;
   listReady(): Promise<Source[]>;
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;

@@ -34,7 +34,7 @@ export function monitorProcess(db: Database) {
   const queue = db instanceof FileDatabase ? db.queue : undefined;
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
   let unready: string | null = null;
-  // A query of a database server may cost money. The free disk space is reported apart from this.
+  // A database server is not queried, because that may cost money. Free disk space is reported elsewhere.
   const checking =
     queue && setInterval(async () => (unready = (await findUnready())?.message ?? null), readinessEveryMs);
   checking?.unref();
@@ -48,14 +48,14 @@ export function monitorProcess(db: Database) {
         /** Null for a worker that does not run because it ends repeatedly; its figures are 0. */
         pid: process.pid as number | null,
         started_at,
-        /** Resident memory. It is 0 if no file descriptor is left, because the engine reads it from a file. */
+        /** Resident memory. The engine reads it from a file, so it is 0 if no file descriptor is left. */
         memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
         cpu_seconds: (user + system) / 1e6,
         event_loop_lag_ms: round(lag.max / 1e6),
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
         write_wait_ms: round(queue?.waitMs ?? 0),
-        /** Why it was not ready within the last seconds; null if it was, and with a database server. */
+        /** The reason why the process was not ready in the last seconds; null if it was, or with a database server. */
         unready,
         counts: meter.read(),
       };

@@ -46,7 +46,7 @@ export function createChannel({ send, answer }: ChannelEnd) {
   };
 }
 
-/** After this many checks without a message, a worker counts as hanging; after more, it is killed. */
+/** A worker counts as hanging after `maxSilentChecks` checks without an answer. After `killAfterChecks`, it is killed. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
 /** Figures of a worker that does not run, or has not answered yet. */
@@ -101,8 +101,8 @@ export class WorkerRegistry {
   }
 
   /**
-   * Reads the figures of all workers, and kills those that were silent for too many calls. Calls are counted, because
-   * time passes during sleep.
+   * Reads the figures of all workers, and kills workers that were silent for too many calls. It counts calls, because
+   * time also passes while the machine sleeps.
    */
   checkSilence(): void {
     void this.readFigures();

@@ -29,7 +29,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
   const client = new Bun.S3Client({ ...account, bucket });
   const answer = <T>(call: Promise<T>) =>
     withTimeout(call, timeoutMs, () => unavailable(`${address} did not answer within ${timeoutMs / 1000} s.`));
-  // Signed addresses, because Bun's client can neither be interrupted nor ask for a name to be new.
+  // Signed addresses are used, because Bun's client cannot be interrupted, and cannot refuse a name that exists.
   const put = async (name: string, bytes: Uint8Array, headers: Record<string, string>) => {
     const url = client.presign(prefix + name, { method: "PUT", expiresIn: presignSeconds });
     const body = bytes as Uint8Array<ArrayBuffer>;
@@ -45,7 +45,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     },
     create: (name, bytes) => put(name, bytes, { "If-None-Match": "*" }),
     async upload(name, _id, signal) {
-      // Called before the database is copied, because most errors appear with every call. Permission to write is
+      // This call reports most errors before the database is copied. An account that may only write to the place is
       // enough.
       await answer(client.list({ prefix, maxKeys: 1 })).catch((error) => absent(error, "AccessDenied"));
       return upload(client, `${prefix}${name}`, signal);

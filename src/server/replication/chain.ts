@@ -16,7 +16,7 @@ import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./
 import type { ReplicaTarget } from "./target.ts";
 
 const aheadCount = 8;
-/** All claims are listed once in this many checks, about once a minute. Otherwise only the next claim is requested. */
+/** All claims are listed once in this many checks, about once a minute. Other checks only request the next claim. */
 const listEvery = 30;
 
 export interface ChainState extends SegmentId {
@@ -92,7 +92,7 @@ async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], sign
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Only the snapshot of the same generation contains the commits before a base. No segment has its id.
+  // Only the snapshot of the same generation contains the commits before a base. No segment has the snapshot's id.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }

@@ -56,7 +56,7 @@ export async function readPlace(place: ReplicaTarget) {
   return { generation, claim, lastSegment, newest };
 }
 
-/** `known` is the generation that the database had there; 0 for none. */
+/** `known` is the generation that the database had in the place; 0 for none. */
 async function newerState(place: ReplicaTarget, { claim, lastSegment }: PlaceState, known: number) {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
@@ -201,8 +201,8 @@ export class GenerationLease {
   /**
    * Claims the next generation of the place.
    * @returns its last segment, whether this database continues it, and when the generation was claimed.
-   * @throws conflict if the place has a newer state, unless this directory of this machine wrote it, or it may be
-   * replaced.
+   * @throws conflict if the place has a newer state, unless this directory of this machine wrote it, or the option
+   * `takeOver` allows replacing it.
    */
   async takeOver(last: number) {
     const { database, dataDir } = this.#options;

@@ -32,7 +32,7 @@ export class Replicator {
   readonly #tail: WalTail;
   readonly #purge: ReturnType<typeof createPurge>;
   readonly #lease: GenerationLease;
-  /** The generation of this server; before that, of the last server on this data directory; 0 for none. */
+  /** The generation of this server. Until it has one: that of the last server on this data directory, or 0. */
   #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is certainly in the database file. */
@@ -53,7 +53,7 @@ export class Replicator {
   #wake = () => {};
   #running: Promise<void> | undefined;
   readonly #replaced = Promise.withResolvers<AppError>();
-  /** Resolves when another server has taken over the place, so that this one must stop. */
+  /** Resolves when another server has taken over the place. This server must then stop. */
   readonly replaced = this.#replaced.promise;
 
   constructor(db: FileDatabase, options: ReplicatorOptions) {
@@ -176,7 +176,7 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    // After a partial read, the state is older than the read.
+    // If only a part was read, the state is older than the read.
     const at = read.isAll ? readAt : new Date(this.#sentAt);
     this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);

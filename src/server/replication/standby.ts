@@ -107,7 +107,7 @@ export class Standby {
   }
 
   /**
-   * Returns false while the copy may lack something, for example after a restore.
+   * Returns false if the copy may lack commits, for example after a restore.
    * @throws notFound while the place has no state; unavailable if it cannot be read; validationFailed for damage.
    */
   async catchUp(): Promise<boolean> {

@@ -35,7 +35,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
-  // Before the first copy, both are missing; after an interrupted attempt, only the copy is.
+  // Before the first copy, both files are missing. After an interrupted attempt, only the copy is missing.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
     const standby = new Standby(openReplica(replicateTo, config), { config, ...options });
@@ -58,7 +58,7 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
   const { database } = requireStandby(config).state as ChainState;
   const generation = ((await readNewestClaim(place))?.generation ?? 0) + 1;
-  // The state is written for the later name, so that after an interruption the server continues the replica.
+  // The state identifies the file also after its renaming, so that after an interruption the replica is continued.
   const note = (end: WalPosition | null = null) =>
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();

@@ -59,7 +59,7 @@ export async function tryTarget(address: string, config: Pick<Config, "s3">): Pr
 
 interface ReplicaState {
   place: string;
-  /** The generation of the server that wrote it; 0 after a restore. */
+  /** The generation of the server that wrote the state; 0 after a restore. */
   generation: number;
   /** The end of the last segment that is in the file; null without one. */
   end: WalPosition | null;
@@ -74,7 +74,7 @@ function identify(databasePath: string) {
   return { ino, size, mtimeMs };
 }
 
-/** `isSameFile`: the database file was not replaced. `isUnchanged`: nor was it written; or it is a copy. */
+/** `isSameFile`: the database file was not replaced. `isUnchanged`: its size and time are the same, as in a copy. */
 export function readReplicaState(databasePath: string, place?: string) {
   return attempt(() => {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;

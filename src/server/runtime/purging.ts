@@ -57,7 +57,7 @@ const purgeJobs: PurgeJob[] = [
   purgeWithdrawals,
 ];
 
-/** Expires orders every ten seconds, and runs all other jobs every minute, with pauses for other writers. A failing job does not stop the others. */
+/** Expires orders every ten seconds, and runs all other jobs every minute. If a job fails, the others still run. */
 export function startPurging(ctx: PurgeCtx, keepAddressesMs: number, notice: LogWriter["notice"]) {
   let running: Promise<void> | undefined;
   let isStopping = false;

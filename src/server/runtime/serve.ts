@@ -68,7 +68,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     }
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
-    // With exit code 1, systemd starts the server again. It does not after 4: another server has taken over the replica.
+    // systemd starts the server again after exit code 1, but not after 4, which means that another server took over.
     throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
     // A blocked log must not delay the exit.
@@ -171,7 +171,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   }
 }
 
-/** Closes the database. If its file was replaced, that would remove another file's WAL, so it is kept aside. */
+/** Closes the database. If its file was replaced, closing would remove the new file's WAL, so the WAL is renamed. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (db.isInPlace()) return db.close();
   const aside = db.quarantineWal();

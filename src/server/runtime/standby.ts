@@ -23,7 +23,7 @@ const stopMs = 30_000;
 const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
 
 /**
- * Runs a standby, which answers health checks on the later server's port. Returns the exit code.
+ * Runs a standby. It answers health checks on the port that it will use as a server. Returns the exit code.
  * @throws wrongState for a directory with its own database or that of another place; unavailable if the directory or
  * the port is in use.
  */

@@ -19,7 +19,7 @@ interface StartedWorker {
 
 /** A worker that ends within this time of its start is replaced with a growing delay. */
 const minUptimeMs = 10_000;
-/** A supervisor that stops the group may reach a worker first; within this delay, it reaches the parent too. */
+/** A supervisor's stop signal may reach a worker first. Within this delay, the signal also reaches the parent. */
 const minDelayMs = 100;
 const maxDelayMs = 10_000;
 

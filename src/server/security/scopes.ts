@@ -38,7 +38,7 @@ export function parseScopes(scopes: readonly string[]): string[] {
   return knownScopes.filter((scope) => wanted.has(scope));
 }
 
-/** The name may be a family. */
+/** Returns the scopes of a name, which may be a family such as `orders:*`. */
 function parseScope(scope: string): string[] {
   const meant = knownScopes.filter(
     (known) => known === scope || (scope.endsWith(":*") && known.startsWith(scope.slice(0, -1))),
@@ -55,7 +55,7 @@ export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }
 
-/** The scopes of a key by its purpose: for pages in browsers, for a server of the store, and for a program that imports. */
+/** Scopes by the purpose of a key: for pages in browsers, for a store's own server, or for a program that imports. */
 export const keyPurposes: Record<"storefront" | "backend" | "import", readonly KnownScope[]> = {
   storefront: ["catalog:read", "orders:place", "customers:sign-up"],
   backend: ["*"],

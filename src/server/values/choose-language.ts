@@ -1,6 +1,6 @@
 import { attempt } from "./attempt.ts";
 
-/** Returns `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for an invalid tag. */
+/** Returns a tag and its general forms: `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for an invalid tag. */
 function fallbacksOf(tag: string): string[] {
   const parts = attempt(() => Intl.getCanonicalLocales(tag)[0])?.split("-") ?? [];
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));

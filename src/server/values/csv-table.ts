@@ -70,12 +70,12 @@ function checkHeader(names: readonly string[], required: readonly string[], know
 
 function readNumber(cell: string | undefined, decimalComma: boolean): number | null {
   if (cell === undefined) return null;
-  // In a file with decimal commas, 1.500 can be meant as 1500.
+  // In a file with decimal commas, 1.500 may mean 1500.
   if (decimalComma && /\.\d{3}$/.test(cell)) return Number.NaN;
   return Number(decimalComma ? cell.replace(",", ".") : cell);
 }
 
-/** Makes an error about `rates.3.price` name the line, the column and the value of its cell. Returns other errors unchanged. */
+/** Makes an error about `rates.3.price` name line, column and value of the cell. Returns other errors unchanged. */
 export function locateInTable(error: unknown, rows: readonly TableRow[]): unknown {
   const fault = error instanceof AppError ? error.details?.[0] : undefined;
   const [, at, column = ""] = /^\w+\.(\d+)\.?(.*)$/.exec(fault?.field ?? "") ?? [];

@@ -1,4 +1,4 @@
-// A table of our own: engines disagree about 17 currencies, and a new one would move the decimal point of stored prices.
+// The engine's table is not used: engines disagree on 17 currencies, and an upgrade would change stored prices.
 const byDecimals: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
   2:

@@ -22,7 +22,7 @@ function requireUnicode(field: string, text: string): void {
   if (text.includes("\0") || !text.isWellFormed()) throw invalidField(field, "must not contain NUL or invalid Unicode");
 }
 
-/** Accepts lines of at most 50,000 characters, in valid Unicode. Throws validationFailed naming the field. */
+/** Accepts a text of at most 50,000 characters, in valid Unicode. Throws validationFailed naming the field. */
 export function requireSafeText(field: string, value: string): string {
   requireUnicode(field, value);
   if (value.length > 50_000) throw invalidField(field, "must be at most 50000 characters");
@@ -59,7 +59,7 @@ export function metadataText(value: Record<string, unknown>): string {
   return json;
 }
 
-/** Stops early: each part of a value takes at least two bytes. */
+/** Refuses metadata with too many parts or levels. Each part takes at least two bytes, so it stops early. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
   if (--budget.left < 0) throw invalidField("metadata", `must be at most ${formatBytes(maxBytes)}`);
   if (typeof value === "number" && !Number.isFinite(value)) {

@@ -78,5 +78,5 @@ export function deleted($id: string) {
   return output($id, { id: Type.String(), deleted: Type.Literal(true) });
 }
 
-/** The reply to calls that reveal nothing. */
+/** The reply to calls that must not reveal whether a record exists. */
 export const Accepted = output("Accepted", { accepted: Type.Literal(true) });

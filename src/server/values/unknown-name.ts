@@ -18,14 +18,14 @@ export function ambiguousName(things: string, name: string, store: string, ids: 
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
 
-/** Suggests at most one edit or swap per three characters. */
+/** Returns the nearest candidate, with at most one edit or swap per three characters, but at least one. */
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   const meant = word.toLowerCase();
   for (const candidate of candidates) {
     const known = candidate.toLowerCase();
-    // The lengths differ by more than the best distance, so it need not be computed.
+    // The difference in length alone is not less than the best distance.
     if (Math.abs(known.length - meant.length) >= bestDistance) continue;
     const distance = measureDistance(meant, known);
     if (distance < bestDistance) {

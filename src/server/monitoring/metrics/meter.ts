@@ -43,7 +43,7 @@ export interface TenantStatus {
 
 const maxTenants = 1000;
 
-/** Counts the requests of each store that exists; reads those of the thousand busiest. */
+/** Counts the requests of each store that exists, and returns the counts of the thousand busiest stores. */
 export class TenantMeter {
   readonly #counts = new Map<string, TenantStatus>();
 

@@ -7,7 +7,7 @@ type Sample = [labels: Labels, value: number | null | undefined, suffix?: string
 /** One metric with all of its series; samples without a value are omitted. */
 type Family = [type: "counter" | "gauge" | "histogram", name: string, help: string, samples: Sample[]];
 
-/** The text format of Prometheus (0.0.4). The number of labels is limited, and none is a caller, address or key. */
+/** Returns Prometheus text (0.0.4). The number of labels is limited, and no label names a caller, address or key. */
 export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
