@@ -42,7 +42,7 @@ export interface ResolvedCredentials {
 export interface CredentialLookup {
   /** Finds the store of a namespace and, if an id was sent, the key, as currently stored. */
   find(namespace: string, appId: string | undefined): ResolvedCredentials | Promise<ResolvedCredentials>;
-  /** Returns both as they were last read from a database server. */
+  /** Returns the store and key as last read from a database server; undefined if they are not cached. */
   cached?(namespace: string, appId: string | undefined): ResolvedCredentials | undefined;
 }
 

@@ -88,7 +88,7 @@ export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
   return toDetails(await requireKey(ctx, appId));
 }
 
-/** From the next call on, an unpublished or inactive key fails with appAuthFailed. */
+/** These changes take effect at the next request. An unpublished or inactive key fails with appAuthFailed. */
 export const publishKey = changeOf("published", true, "key.published");
 export const unpublishKey = changeOf("published", false, "key.unpublished");
 export const activateKey = changeOf("active", true, "key.activated");

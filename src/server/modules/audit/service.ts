@@ -140,7 +140,7 @@ const selectAdded = statement<AuditFacts & { seq: number; previous: string | nul
   from ${auditLog} where seq > coalesce((select seq ${lastLinked}), 0) order by seq`);
 const setHash = statement(sql`update ${auditLog} set hash = ${param("hash")} where seq = ${param("seq")}`);
 
-/** Links new rows of the audit log, before their COMMIT: each gets a hash over itself and the hash of the row before it. */
+/** Links new rows of the audit log before their COMMIT: each gets a hash over itself and the previous row's hash. */
 export const auditLinking = {
   get read() {
     return bind(selectAdded);

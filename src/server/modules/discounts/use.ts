@@ -118,7 +118,7 @@ export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, 
   return [bind(countNew, values), bind(insertUse, values)];
 }
 
-/** Whether the database refused a use because the code applies no longer. */
+/** Whether the database refused a use because the code no longer applies. */
 export function isUseRefused(error: unknown): boolean {
   return isCheckViolation(error, "discounts_uses");
 }

@@ -20,7 +20,7 @@ type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "wo
 type Bound = `${"price_minor" | "created_at" | "updated_at"} ${string}`;
 /**
  * Filters of a list, as values of parameters. Filters with several values are JSON arrays. `words`, `titles` (words in
- * titles) and `terms` (other filters of the search index) are FTS5 expressions.
+ * titles) and `terms` (other filters of the search index) contain FTS5 expressions.
  */
 export type ProductFilters = Partial<
   Record<Texts, string> & Record<Bound, string | number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>

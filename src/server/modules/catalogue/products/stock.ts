@@ -61,7 +61,7 @@ const selectVariant = statement<ItemRow>(sql`
 
 /**
  * Finds the items of an order, in the transaction that reserves them.
- * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
+ * @throws validationFailed for an item that cannot be ordered, or only as a variant; outOfStock.
  */
 export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
   const reads = wanted.map(({ productId, variantId }) => {
@@ -123,7 +123,7 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** As `stockVersion`, for a variant's product. The variant's triggers let the public see versions that concern it. */
+/** As `stockVersion`, for a variant's product. Triggers reveal the version if the public sees the change. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 

@@ -125,7 +125,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
   const claim = (field: string, key: string) => {
     claimed.push(key);
     const line = lines.get(key) ?? item.line;
-    // A repeated transaction finds its own lines again.
+    // If the transaction is repeated, the key already has this line.
     if (line === item.line) return;
     if (key.startsWith("sku:")) throw invalidField(field, `is also in line ${line}`);
     const [what, remedy] = key.startsWith("id:")

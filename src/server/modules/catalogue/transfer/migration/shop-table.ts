@@ -60,7 +60,7 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
   return { columns, read, amount, stock, leaveOut, recordUnused };
 }
 
-/** Yields another system's products. The file is read first, because rows of a product can be anywhere. */
+/** Yields another system's products. Reads the whole file first, because rows of a product can be anywhere. */
 export async function* readShop(header: Row, rows: AsyncIterable<Row>, format: ShopFormat, report: MigrationReport) {
   report.source = format.source;
   const table = openTable(header, format, report);
@@ -132,7 +132,7 @@ export function htmlToText(html: string): string {
     if (/^(div|li|tr)$/i.test(name)) return /^<li\b/i.test(tag) ? "\u2028- " : "\u2028";
     return /^[bh]r$/i.test(name) ? "\n" : /^t[dh]$/i.test(name) ? " " : "";
   });
-  // Several elements in a row start one line.
+  // Consecutive elements without text between them start only one line.
   const lines = decodeCharacters(marked.replace(/\u2028[\u2028 ]*/g, "\n"))
     .split("\n")
     .map((line) => line.replace(/\s+/g, " ").trim());
