@@ -17,7 +17,7 @@ export const idleSeconds = 30;
 const maxHeaderBytes = 32_768;
 /** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
-/** How long before that end Linux defers new connections. In this time the open ones send their requests. */
+/** For this last part of that time, Linux defers new connections, and open connections send their requests. */
 const deferMs = 250;
 /** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]

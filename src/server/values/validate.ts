@@ -39,8 +39,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
 }
 
 /**
- * Replaces the error of a union by the errors of the branch whose kind the value has. An error in an object that may be
- * null thus names the invalid fields.
+ * Replaces the error of a union by the errors of the branch that fits the kind of the value. So an error in an object
+ * that may be null names the invalid fields.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

@@ -18,8 +18,8 @@ interface Replacement {
 }
 
 /**
- * Replaces the database file while nobody has it open, and returns where the old one is kept. A process that ends at any
- * step leaves either the old or the new database intact.
+ * Replaces the database file while nobody has it open, and returns where the old file is kept. If the process ends at
+ * any step, either the old or the new database is intact.
  */
 export async function replaceFile(replacement: Replacement): Promise<string | null> {
   const { dataDir, path, newPath, now, beforeSwap, onStep } = replacement;

@@ -56,7 +56,7 @@ export class WalTruncator {
 
   /**
    * Ends the writer's transaction, which holds the write lock, and empties the WAL after the observer has read the rest
-   * of it. All of it is synchronous, so that no write of this process starts in between. Other processes are kept from
+   * of it. The call is synchronous, so that no write of this process starts in between. Other processes are kept from
    * writing: one that writes without a pause would always get the lock first. No checkpoint starts during a long read,
    * because it would block this process until its timeout.
    * @returns false if a reader prevents it, or the observer wants to wait.
