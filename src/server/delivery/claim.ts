@@ -38,8 +38,8 @@ export type Queue<Task> = ReturnType<typeof createQueue<Task & Omit<Claim, "leas
 
 /**
  * Creates the functions that claim deliveries of a table, and those that bind the end of a claim for `batch`.
- * @param options which: a query for at most `max` ids of the source `key`, the most urgent first, without those of suspended
- * stores. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded:
+ * @param options which: a query for at most `max` ids of the source `key`, the most urgent first, without deliveries of
+ * suspended stores. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded:
  * further assignments.
  */
 export function createQueue<Task extends Omit<Claim, "lease">>(

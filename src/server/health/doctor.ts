@@ -108,7 +108,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   return run.report();
 }
 
-/** `findings` begins with the worst; `passed` lists checks without findings; `worst` is the worst remaining severity. */
+/** `findings` begins with the worst; `passed` lists checks without findings; `worst` is the worst severity left. */
 export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {

@@ -4,7 +4,7 @@ import type { Result } from "../session.ts";
 type Answer<T> = T | Promise<T>;
 
 /**
- * The only connection of a process that writes, to a file or a server. The group commit calls it in this order: `begin`,
+ * The only connection of a process that writes, to a file or a server. The group commit calls in this order: `begin`,
  * then for each unit `beginUnit`, `run` and `endUnit` or `undoUnit`, and at last `commit` or `abandon`.
  */
 export interface Writer {
