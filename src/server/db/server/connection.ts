@@ -41,8 +41,9 @@ const callTimeoutMs = 10_000;
 const connectTimeoutMs = 5000;
 /** After a refused WebSocket, HTTP is used for this long before the next try. */
 const askAgainMs = 10 * 60_000;
-/** A connection that is idle for longer may have been cut unnoticed. */
-const maxIdleMs = 30_000;
+/** A WebSocket that is idle for longer may have been cut unnoticed. Over HTTP, sqld ends a stream after ten seconds. */
+const maxIdleMs = { webSocket: 30_000, http: 8000 };
+const pingMs = 2500;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 
 /** A connection to a libSQL server. One batch runs at a time. All errors are mapped as by `mapServerError`. */
@@ -52,24 +53,31 @@ export class ServerConnection {
   #usedAt = 0;
   /** Whether the server writes to its disk before it answers (FULL, 2). A connection keeps the mode it began with. */
   isDurable = true;
+  /** When the connection was last known to reach the server in this mode. */
+  checkedAt = 0;
 
   constructor(address: ServerAddress) {
     this.#address = address;
   }
 
-  /** Whether the connection is open and has been used lately. */
-  isAlive(idleMs: number): boolean {
-    const usedAt = this.#usedAt;
-    const isUsed = performance.now() - usedAt < idleMs && usedAt >= (this.#address.failedAt ?? 0);
-    return isUsed && isOpen(this.#stream);
-  }
-
-  /** Connects again, unless the connection is alive. Throws unavailable, also for a refused token. */
-  async open(deadline: number, idleMs = maxIdleMs): Promise<void> {
-    if (this.isAlive(idleMs)) return;
+  /** Connects again, unless the connection is open and has been used lately. Throws unavailable, also for a refused token. */
+  async open(deadline: number): Promise<void> {
+    const { takesWebSockets, failedAt = 0 } = this.#address;
+    const idleMs = performance.now() - this.#usedAt;
+    const isUsed = idleMs < maxIdleMs[takesWebSockets ? "webSocket" : "http"] && this.#usedAt >= failedAt;
+    if (isUsed && isOpen(this.#stream)) return;
     this.close();
     this.#stream = await this.#connect(deadline).catch((error) => Promise.reject(mapServerError(error)));
     this.#usedAt = performance.now();
+  }
+
+  /** Proves that the connection still reaches the server, or connects again, also to read the mode anew. Throws unavailable. */
+  async check(deadline: number): Promise<void> {
+    if (!this.isDurable) this.close();
+    const ping = Math.min(deadline, performance.now() + pingMs);
+    if (isOpen(this.#stream)) await this.run([control("SELECT 1")], ping, false).catch(() => this.close());
+    await this.open(deadline);
+    this.checkedAt = performance.now();
   }
 
   /**
@@ -94,7 +102,7 @@ export class ServerConnection {
       await withTimeout(batch.execute(), leftUntil(deadline), noAnswer);
     } catch (error) {
       if (!isOwnFailure(error)) {
-        this.#address.failedAt = performance.now();
+        if ((error as { code?: string }).code !== "RESPONSE_TOO_LARGE") this.#address.failedAt = performance.now();
         this.close();
       }
       throw mapServerError(error);
@@ -139,6 +147,7 @@ export class ServerConnection {
       const asking = stream.queryValue("PRAGMA synchronous");
       const { value } = await withTimeout(asking, Math.min(connectTimeoutMs, leftUntil(deadline)), noAnswer);
       this.isDurable = value === 2n;
+      this.checkedAt = performance.now();
       return stream;
     } catch (error) {
       client.close();

@@ -76,12 +76,8 @@ export class ServerDatabase implements Database {
 
   async checkWrites(): Promise<void> {
     const connection = this.#writes;
-    if (connection.isDurable && connection.isAlive(checkMs)) return;
-    const deadline = performance.now() + checkMs;
-    await this.queue.exclusive(async () => {
-      if (!connection.isDurable) connection.close();
-      await connection.open(deadline, checkMs);
-    });
+    if (connection.isDurable && performance.now() - connection.checkedAt < checkMs) return;
+    await this.queue.exclusive(() => connection.check(performance.now() + checkMs));
   }
 
   get warning(): string | undefined {

@@ -111,7 +111,8 @@ export class SharedReads {
     const failed = [outcomes[0], outcomes.at(-1)].find((outcome) => !isResult(outcome));
     if (failed !== undefined) {
       connection.close();
-      throw failed;
+      // An error that ends the transaction also fails its COMMIT, whose own error says nothing.
+      throw outcomes.find((outcome) => outcome instanceof Error && !isOwnFailure(outcome)) ?? failed;
     }
     const byKey = new Map([...stmts.keys()].map((key, at) => [key, outcomes[at + 1]]));
     for (const { keys, resolve, reject } of reads) {
