@@ -33,7 +33,7 @@ export const listCommand = defineCommand({
     namespace: requiredNamespaceArg,
     ...orderFilterFlags,
     attention: { type: "boolean", description: "List only orders that need the attention of staff" },
-    by: choiceArg(["buyer"], "buyer: list the buyers of unpaid orders, and how many pieces each reserves"),
+    by: choiceArg(["buyer"], "List the buyers of unpaid orders, and how many pieces each reserves"),
     limit: limitArg("50"),
   },
   exclusive: ["status", "payment-status", "customer", "since", "until", "attention"].map((flag) => ["by", flag]),

@@ -54,7 +54,7 @@ export class ServerConnection {
   /** Whether the server writes to its disk before it answers (FULL, 2). A connection keeps the mode it began with. */
   isDurable = true;
   /** When the connection was last known to reach the server in this mode. */
-  checkedAt = 0;
+  checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(address: ServerAddress) {
     this.#address = address;
