@@ -56,10 +56,15 @@ export function moneyDivisor(digits: string): string {
   return `(case ${digits} when 2 then 100.0 when 0 then 1 when 3 then 1000.0 when 1 then 10.0 else 10000.0 end)`;
 }
 
-/** Returns `amount × by ÷ to`, rounded down, and its remainder. */
-export function multiplyDivide(amount: number, by: number, to: number | bigint): { part: number; remainder: bigint } {
+/** Returns `amount × by ÷ to`, rounded down, and its remainder. All are whole numbers of at least 0. */
+export function multiplyDivide(amount: number, by: number, to: number): { part: number; remainder: number } {
+  const product = amount * by;
+  if (product <= Number.MAX_SAFE_INTEGER) {
+    const remainder = product % to;
+    return { part: (product - remainder) / to, remainder };
+  }
   const exact = BigInt(amount) * BigInt(by);
-  return { part: Number(exact / BigInt(to)), remainder: exact % BigInt(to) };
+  return { part: Number(exact / BigInt(to)), remainder: Number(exact % BigInt(to)) };
 }
 
 /**
@@ -70,12 +75,12 @@ export function splitAmount(amount: number, weights: readonly number[]): number[
   if (amount === 0 || weights.length === 1 || weights.every((weight) => weight === 0)) {
     return weights.map((_, index) => (index === 0 ? amount : 0));
   }
-  const total = weights.reduce((all, weight) => all + BigInt(weight), 0n);
+  const total = weights.reduce((all, weight) => all + weight, 0);
   const shares = weights.map((weight, index) => ({ index, ...multiplyDivide(amount, weight, total) }));
   const parts = shares.map(({ part }) => part);
   const left = amount - parts.reduce((given, part) => given + part, 0);
   if (left === 0) return parts;
-  const byRemainder = shares.toSorted((a, b) => Number(b.remainder > a.remainder) - Number(b.remainder < a.remainder));
+  const byRemainder = shares.toSorted((a, b) => b.remainder - a.remainder);
   for (const { index } of byRemainder.slice(0, left)) parts[index] = (parts[index] as number) + 1;
   return parts;
 }

@@ -62,7 +62,7 @@ export function calculateTaxes(
 /** Returns `amount × by ÷ to`, rounded half away from zero. All are whole numbers of at least 0. */
 export function divideRounded(amount: number, by: number, to: number): number {
   const { part, remainder } = multiplyDivide(amount, by, to);
-  return Number(remainder) * 2 >= to ? part + 1 : part;
+  return remainder * 2 >= to ? part + 1 : part;
 }
 
 function sum(amounts: readonly number[]): number {
