@@ -75,8 +75,7 @@ export async function compareSameReads(
   const read = async (side: Side) => (await call(servers[side], paths[side][0] as string, headers)).data;
   const [ours, bare] = await Promise.all([read("bodega"), read("bare")]);
   if (!isDeepStrictEqual(ours, bare)) {
-    const show = (document: unknown) => JSON.stringify(Array.isArray(document) ? document[0] : document);
-    throw new Error(`The two sides differ at ${paths.bodega[0]}:\n${show(ours)}\n${show(bare)}`);
+    throw new Error(`The two sides differ at ${paths.bodega[0]}.`);
   }
   const toRequests = (side: Side) => paths[side].map((path) => ({ path }));
   return compareLoads({ ...bench, store: { ...bench.store, headers } }, servers, {

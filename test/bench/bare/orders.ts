@@ -25,13 +25,11 @@ export function prepareOrders(db: Database, tenantId: string): (input: Input) =>
       and status = 'published' and (stock is null or stock - reserved >= ?)
     returning title, sku, json_extract(images, '$[0].url') as image, price_minor, currency, currency_digits`,
   );
-  const nextNumber = db.query<{ last: number }, [string]>(
-    "select coalesce(max(number), 0) + 1 as last from orders where tenant_id = ?",
-  );
-  const insertOrder = db.query(
+  const insertOrder = db.query<{ number: number }, (string | number)[]>(
     `insert into orders (id, tenant_id, number, status, payment_status, fulfillment_status, currency, currency_digits,
       subtotal_minor, total_minor, lang, created_at, updated_at, expires_at)
-    values (?, ?, ?, 'pending', 'unpaid', 'unfulfilled', ?, ?, ?, ?, 'en', ?, ?, ?)`,
+    values (?1, ?2, (select coalesce(max(number), 0) + 1 from orders where tenant_id = ?2), 'pending', 'unpaid',
+      'unfulfilled', ?3, ?4, ?5, ?5, 'en', ?6, ?6, ?7) returning number`,
   );
   const insertLine = db.query(
     `insert into order_lines (id, tenant_id, order_id, position, product_id, title, sku, image, price_minor, quantity,
@@ -42,7 +40,6 @@ export function prepareOrders(db: Database, tenantId: string): (input: Input) =>
     const { product_id, quantity } = item;
     const held = hold.get(quantity, tenantId, product_id, quantity);
     if (!held) return undefined;
-    const { last: number } = nextNumber.get(tenantId) as { last: number };
     const now = new Date();
     const created_at = now.toISOString();
     const expires_at = new Date(now.getTime() + 3_600_000).toISOString();
@@ -50,14 +47,14 @@ export function prepareOrders(db: Database, tenantId: string): (input: Input) =>
     const lineId = `line_${Bun.randomUUIDv7()}`;
     const minor = held.price_minor * quantity;
     const { currency, currency_digits, title, sku, image, price_minor } = held;
-    insertOrder.run(id, tenantId, number, currency, currency_digits, minor, minor, created_at, created_at, expires_at);
+    const placed = insertOrder.get(id, tenantId, currency, currency_digits, minor, created_at, expires_at);
     insertLine.run(lineId, tenantId, id, product_id, title, sku, image, price_minor, quantity, minor, minor);
     const total = minor / 100;
     const price = price_minor / 100;
     const line = { id: lineId, product_id, title, sku, image, price, price_minor, quantity, total, total_minor: minor };
     const states = { status: "pending", payment_status: "unpaid", fulfillment_status: "unfulfilled" };
     const amounts = { currency, items: [line], subtotal: total, subtotal_minor: minor, total, total_minor: minor };
-    return JSON.stringify({ id, number, ...states, ...amounts, version: 1, created_at, expires_at });
+    return JSON.stringify({ id, ...placed, ...states, ...amounts, version: 1, created_at, expires_at });
   });
   return (input) => order.immediate(input);
 }

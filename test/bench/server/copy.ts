@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { hasSqld, type Sqld, startSqld } from "../../support/sqld.ts";
 import type { Bench } from "../measure.ts";
@@ -12,6 +12,7 @@ export async function fillDatabase(bench: Bench): Promise<void> {
   if (!hasSqld) throw new Error("The libSQL server of this part runs on Linux on x64 only.");
   const { binary, workDir, store, say } = bench;
   say("a libSQL server with the rows of the store");
+  if (existsSync(join(workDir, filled))) return;
   const archive = join(workDir, "store.tar.gz");
   runCommand([binary, "db", "backup", "--data-dir", store.dataDir, "--to", archive, "--yes"]);
   const database = await startSqld({ dir: join(workDir, filled) });
