@@ -66,7 +66,6 @@ export async function logInFor(server: Running, emails: readonly string[], secon
   return (answered * 1000) / (performance.now() - started);
 }
 
-/** Logs a user in, from a new address. */
 export async function logIn(server: Running, email: string): Promise<void> {
   const headers = { "X-Forwarded-For": newAddress() };
   await call(server, `/auth/login/${namespaceQuery}`, headers, JSON.stringify({ email, password }));

@@ -48,7 +48,6 @@ export async function startSide(bench: Bench, side: Side, copy: string): Promise
 
 /** The figures of a load, with the processor time of one request. */
 type Cost = Record<keyof Omit<Answered, "count"> | "processorUs", number>;
-/** Those of both sides. */
 export type ComparedCost = Record<keyof Cost, Comparison>;
 
 /** Loads a server for some seconds and measures what that costs it. */

@@ -74,9 +74,7 @@ export async function compareSameReads(
   const headers = { ...bench.store.headers, "Accept-Encoding": coding };
   const read = async (side: Side) => (await call(servers[side], paths[side][0] as string, headers)).data;
   const [ours, bare] = await Promise.all([read("bodega"), read("bare")]);
-  if (!isDeepStrictEqual(ours, bare)) {
-    throw new Error(`The two sides differ at ${paths.bodega[0]}.`);
-  }
+  if (!isDeepStrictEqual(ours, bare)) throw new Error(`The two sides differ at ${paths.bodega[0]}.`);
   const toRequests = (side: Side) => paths[side].map((path) => ({ path }));
   return compareLoads({ ...bench, store: { ...bench.store, headers } }, servers, {
     bodega: toRequests("bodega"),

@@ -16,7 +16,6 @@ export function holds({ mark, ratio, ours }: Row): boolean | undefined {
   return "atLeast" in mark ? ratio >= mark.atLeast : ours <= mark.atMost;
 }
 
-/** The rows as a table for people. */
 export function formatTable(rows: readonly Row[]): string {
   const lines = [["", "bodega", "bare", "ratio", "of pairs", "mark", ""], ...rows.map(formatRow)];
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
