@@ -165,7 +165,7 @@ export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
   return readConfig(toConfigFlags(flags), console.env);
 }
 
-/** Opens flags and environment, for commands that read only a part of the configuration. Errors: as `readCliConfig`. */
+/** Returns a reader of flags and environment variables, for commands that need only some settings. */
 export function openCliOptions(flags: DatabaseFlags, console: Pick<Console, "env">): Options {
   return openOptions(toConfigFlags(flags), console.env);
 }

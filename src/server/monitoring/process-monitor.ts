@@ -55,7 +55,7 @@ export function monitorProcess(db: Database) {
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
         write_wait_ms: round(queue?.waitMs ?? 0),
-        /** The reason why the process was not ready in the last seconds; null if it was, or with a database server. */
+        /** Why the process was not ready at the last check; null if it was ready, and always with a database server. */
         unready,
         counts: meter.read(),
       };

@@ -32,7 +32,7 @@ export const productJson = sql.raw(`json_object(
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
-/** SQL for how many bytes of the stored JSON every caller sees. `allow_backorder` begins the rest. */
+/** SQL for the bytes of the stored JSON that every caller sees: all before `allow_backorder`. */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 export const variantJson = sql.raw(`json_object(
