@@ -92,6 +92,22 @@ onEachDatabase((suite) => {
     expect(await read()).toBe(1);
   });
 
+  test("a small reply is compressed or not whether it is kept or not", async (shop) => {
+    const seen = new Set<string | null>();
+    // The replies are a little shorter and longer than what is worth compressing.
+    for (let length = 300; length < 500; length += 10) {
+      const { id } = await shop.createProduct({ description: "x".repeat(length) });
+      const codings: (string | null)[] = [];
+      for (let round = 0; round < 3; round++) {
+        const { headers } = await shop.call(`GET /products/${id}/`, { headers: { "accept-encoding": "gzip" } });
+        codings.push(headers.get("content-encoding"));
+      }
+      expect([length, ...codings]).toEqual([length, ...codings.map(() => codings[0] as string | null)]);
+      seen.add(codings[0] ?? null);
+    }
+    expect([...seen].sort()).toEqual(["gzip", null]);
+  });
+
   test("a reply during which its state changed is not kept", async (shop) => {
     let state = 0;
     const changing = defineRoute("GET", "/changing/", "readChanging", {

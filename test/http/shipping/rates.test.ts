@@ -203,6 +203,7 @@ onEachDatabase((suite) => {
       total_minor: 1490,
     });
     expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
+    expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
     // Goods that are not shipped need neither, and take no rate.
     await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
     expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
