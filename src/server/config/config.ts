@@ -49,6 +49,7 @@ function readOptions(options: Options) {
     ...readBackupConfig(options),
     ...readMailConfig(options),
     ...readPushConfig(options),
+    ...readPaymentConfig(options),
   };
 }
 
@@ -79,6 +80,12 @@ export function readPushConfig(options: Options) {
     pushProviders: readPushProviders(options.env),
     allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),
   };
+}
+
+/** Where the Stripe API is; undefined is Stripe. Tests and the demo use a server of their own. */
+export function readPaymentConfig({ get }: Options) {
+  const readUrl = (value: string) => parseUrl(value, ["http:", "https:"])?.origin;
+  return { stripeUrl: parseOption(get("BODEGA_STRIPE_URL"), readUrl, "must be an http or https URL") };
 }
 
 function databaseUrl(option: Option): string | undefined {

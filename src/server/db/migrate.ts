@@ -6,6 +6,7 @@ import initial from "../../../drizzle/0000_initial.sql" with { type: "text" };
 import sale from "../../../drizzle/0001_sale.sql" with { type: "text" };
 import noRejectedOrigins from "../../../drizzle/0002_no_rejected_origins.sql" with { type: "text" };
 import nameRates from "../../../drizzle/0003_name_rates.sql" with { type: "text" };
+import payments from "../../../drizzle/0004_payments.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   { name: "0001_sale", sql: sale },
   { name: "0002_no_rejected_origins", sql: noRejectedOrigins },
   { name: "0003_name_rates", sql: nameRates },
+  { name: "0004_payments", sql: payments },
 ];
 
 /** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */

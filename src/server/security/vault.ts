@@ -15,7 +15,8 @@ export type VaultPurpose =
   | "view"
   | "limit"
   | "push"
-  | "replica";
+  | "replica"
+  | "payment";
 
 export type Vault = ReturnType<typeof createVault>;
 

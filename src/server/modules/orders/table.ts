@@ -182,10 +182,19 @@ export const orderRefunds = sqliteTable(
     reason: text("reason"),
     pointsReturned: amount("points_returned"),
     pointsReversed: amount("points_reversed"),
+    /** The provider's id of the refund, or of a lost dispute. */
+    providerId: text("provider_id"),
+    /** The failed refund that this one repeats. */
+    retryOf: text("retry_of"),
+    /** Why the provider did not make it. */
+    error: text("error"),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
     index("order_refunds_by_order").on(t.orderId, t.id),
+    uniqueIndex("order_refunds_by_provider").on(t.tenantId, t.providerId).where(sql`provider_id is not null`),
+    uniqueIndex("order_refunds_retry").on(t.retryOf).where(sql`retry_of is not null`),
+    index("order_refunds_requested").on(t.id).where(sql`state = 'requested'`),
     check("order_refunds_amount", sql`${t.amountMinor} >= 0`),
     check("order_refunds_json", sql`json_valid(${t.lines})`),
   ],

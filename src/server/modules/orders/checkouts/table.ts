@@ -1,0 +1,48 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { ownerColumn, tenantIdColumn } from "../../tenants/table.ts";
+import { orders } from "../table.ts";
+
+/** A provider's pages on which orders are paid. Amounts are in minor units of ISO 4217. */
+export const checkouts = sqliteTable(
+  "checkouts",
+  {
+    id: text("id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    orderId: ownerColumn("order_id", () => orders.id),
+    provider: text("provider", { enum: ["stripe"] }).notNull(),
+    state: text("state", { enum: ["open", "complete", "expired", "failed"] }).notNull(),
+    /** Whether the page is complete and the provider has not decided about the payment. */
+    isProcessing: integer("is_processing", { mode: "boolean" }).notNull().default(false),
+    amountMinor: integer("amount_minor").notNull(),
+    currency: text("currency").notNull(),
+    /** The body of the request that opens the page, so that a repetition is the same. */
+    request: text("request").notNull(),
+    /** The provider's names of the page and of the payment; null until they are known. */
+    sessionId: text("session_id"),
+    intentId: text("intent_id"),
+    url: text("url"),
+    error: text("error"),
+    createdAt: text("created_at").notNull(),
+    expiresAt: text("expires_at").notNull(),
+    /** When a visitor last had it read at the provider, and when the server does so next. */
+    checkedAt: text("checked_at"),
+    nextCheckAt: text("next_check_at"),
+  },
+  (t) => [
+    uniqueIndex("checkouts_open").on(t.orderId).where(sql`state = 'open'`),
+    index("checkouts_by_order").on(t.orderId, t.id),
+    uniqueIndex("checkouts_session").on(t.tenantId, t.sessionId).where(sql`session_id is not null`),
+    index("checkouts_intent").on(t.tenantId, t.intentId).where(sql`intent_id is not null`),
+    index("checkouts_due").on(t.nextCheckAt).where(sql`next_check_at is not null`),
+    check("checkouts_state", sql`${t.state} in ('open', 'complete', 'expired', 'failed')`),
+    check("checkouts_amount", sql`${t.amountMinor} > 0`),
+  ],
+);
+
+const ofOrder = (order: string) => sql`select 1 from ${checkouts} c where c.order_id = ${sql.raw(order)}`;
+
+/** SQL for whether a provider has not decided about a payment of an order. */
+export const isProcessing = (order: string) => sql`exists (${ofOrder(order)} and c.is_processing)`;
+/** SQL for whether an order can still be paid on a page, or a provider has not decided. */
+export const canBePaid = (order: string) => sql`exists (${ofOrder(order)} and (c.state = 'open' or c.is_processing))`;
