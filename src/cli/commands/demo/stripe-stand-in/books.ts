@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import { Refusal } from "./form.ts";
+
+/** An object as Stripe's API shows it, without `hidden`. Amounts are in Stripe's units, times in seconds. */
+export interface Row {
+  id: string;
+  object: string;
+  created: number;
+  status: string;
+  amount: number;
+  currency: string;
+  metadata: Record<string, string>;
+  payment_intent: string | null;
+  hidden?: { lines?: Line[]; intent?: object; secret?: string };
+  [field: string]: unknown;
+}
+export interface Line {
+  description: string;
+  quantity: number;
+  amount_total: number;
+  currency: string;
+}
+const listNames = [
+  ...["webhook_endpoints", "checkout/sessions", "payment_intents", "charges", "refunds", "disputes", "events"],
+] as const;
+export type ListName = (typeof listNames)[number];
+
+/** What an account knows in one mode, and what can happen to it. */
+export class Books {
+  readonly lists = Object.fromEntries(listNames.map((name) => [name, [] as Row[]])) as Record<ListName, Row[]>;
+  private readonly livemode: boolean;
+  private readonly now: () => number;
+  private readonly tell: (books: Books, event: Row) => void;
+
+  /** @param now epoch milliseconds. @param tell gets each event. */
+  constructor(livemode: boolean, now: () => number, tell: (books: Books, event: Row) => void) {
+    this.livemode = livemode;
+    this.now = now;
+    this.tell = tell;
+  }
+
+  /** The state of new refunds, such as `pending`. */
+  refundsBecome = "succeeded";
+  seconds = () => Math.floor(this.now() / 1000);
+
+  add(list: ListName, prefix: string, fields: object): Row {
+    const id = `${prefix}_${randomBytes(12).toString("hex")}`;
+    const object = list.slice(0, -1).replace("/", ".");
+    const { livemode } = this;
+    const row: unknown = { id, object, created: this.seconds(), livemode, metadata: {}, ...fields };
+    this.lists[list].push(row as Row);
+    return row as Row;
+  }
+
+  find(list: ListName, id: unknown): Row {
+    const found = this.lists[list].find((one) => one.id === id);
+    if (found) return found;
+    throw new Refusal(`No such ${list.slice(0, -1)}: '${id}'`, { param: "id", code: "resource_missing", status: 404 });
+  }
+
+  record(type: string, object: Row): void {
+    const data = { object: structuredClone(object) };
+    this.tell(this, this.add("events", "evt", { type, data, pending_webhooks: 0, request: null }));
+  }
+
+  /** Ends the sessions whose time is over. Each request does so first. */
+  expireDue(): void {
+    for (const one of this.lists["checkout/sessions"]) {
+      if (one.status === "open" && Number(one.expires_at) * 1000 <= this.now()) this.expire(one.id);
+    }
+  }
+
+  openSession(id: string): Row {
+    const session = this.find("checkout/sessions", id);
+    if (session.status === "open") return session;
+    throw new Refusal(`Only Checkout Sessions with a status in ["open"] can be changed, not \`${session.status}\`.`);
+  }
+
+  expire(id: string): Row {
+    const session = Object.assign(this.openSession(id), { status: "expired", url: null });
+    this.record("checkout.session.expired", session);
+    return session;
+  }
+
+  /** Begins an attempt to pay. @throws Refusal unless the session is open. */
+  attempt(id: string) {
+    this.expireDue();
+    const session = this.openSession(id);
+    const { amount_total: amount, currency, payment_intent, hidden } = session;
+    const fields = { amount, currency, amount_received: 0, latest_charge: null, ...hidden?.intent };
+    const intent = payment_intent
+      ? this.find("payment_intents", payment_intent)
+      : this.add("payment_intents", "pi", { ...fields, status: "requires_payment_method" });
+    session.payment_intent = intent.id;
+    return { session, intent };
+  }
+
+  /** Takes the money of an intent. */
+  take({ session, intent }: Record<"session" | "intent", Row>): void {
+    const { id: payment_intent, amount, currency, metadata } = intent;
+    const sums = { amount, amount_captured: amount, amount_refunded: 0, currency, metadata, payment_intent };
+    const state = { status: "succeeded", paid: true, captured: true, refunded: false, disputed: false };
+    const charge = this.add("charges", "ch", { ...sums, ...state });
+    Object.assign(intent, { status: "succeeded", amount_received: amount, latest_charge: charge.id });
+    session.payment_status = "paid";
+  }
+
+  /** The visitor pays. Money that takes days is `processing`. */
+  pay(id: string, { isProcessing = false } = {}): void {
+    const { session, intent } = this.attempt(id);
+    Object.assign(session, { status: "complete", url: null });
+    if (isProcessing) intent.status = "processing";
+    else this.take({ session, intent });
+    this.record("checkout.session.completed", session);
+  }
+
+  /** The card is declined; the session stays open. */
+  decline(id: string): void {
+    const error = { type: "card_error", code: "card_declined", message: "Your card was declined." };
+    Object.assign(this.attempt(id).intent, { last_payment_error: error });
+  }
+
+  /** Refunds a charge, as the API and the dashboard do. @throws Refusal when less is left of it. */
+  refund(of: string, given: { amount?: number; metadata?: object; status?: string } = {}): Row {
+    const charge = this.lists.charges.find(({ id, payment_intent }) => id === of || payment_intent === of);
+    if (!charge) throw new Refusal(`No such payment_intent: '${of}'`, { code: "resource_missing", status: 404 });
+    const left = charge.amount - Number(charge.amount_refunded);
+    const { amount = left, metadata = {}, status = this.refundsBecome } = given;
+    if (left === 0) throw new Refusal("The charge has been refunded.", { code: "charge_already_refunded" });
+    if (amount > left || amount < 1) throw new Refusal(`Only ${left} can be refunded.`, { param: "amount" });
+    const { id, currency, payment_intent } = charge;
+    const refunded = this.add("refunds", "re", { amount, currency, charge: id, payment_intent, metadata, status });
+    this.sumRefunds(charge);
+    this.record("refund.created", refunded);
+    this.record("charge.refunded", charge);
+    return refunded;
+  }
+
+  /** Adds up the refunds of a charge again. */
+  sumRefunds(charge: Row): void {
+    const counted = this.lists.refunds.filter((one) => one.charge === charge.id && !/failed|canceled/.test(one.status));
+    charge.amount_refunded = counted.reduce((sum, one) => sum + one.amount, 0);
+    charge.refunded = charge.amount_refunded === charge.amount;
+  }
+}

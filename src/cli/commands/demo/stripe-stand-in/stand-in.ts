@@ -1,0 +1,114 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Books, type Row } from "./books.ts";
+import { Refusal, readForm } from "./form.ts";
+import { answerPayPage } from "./pay-page.ts";
+import { answer } from "./requests.ts";
+
+/** A webhook on its way to an endpoint. */
+export type Webhook = Record<"url" | "type" | "body" | "secret", string>;
+type Reply = { status: number; body: string };
+/** A request of the API. `call` is such as "POST refunds". */
+export type ApiRequest = { call: string; text: string; headers: IncomingMessage["headers"] };
+interface Options {
+  port?: number;
+  /** Epoch milliseconds. */
+  now?: () => number;
+  /** Runs the work of a request. Without a reply, it cuts the connection. */
+  around?: (request: ApiRequest, work: () => Reply) => Promise<Reply | undefined>;
+  send?: (webhook: Webhook) => void;
+}
+
+/**
+ * Starts a stand-in of Stripe on loopback, for the demo and tests: the parts of its API that the server uses, a page to
+ * pay on, and signed webhooks. All keys belong to one account; its test mode and its live mode have books of their own.
+ */
+export async function startStripeStandIn({ port = 0, now = Date.now, around, send }: Options = {}) {
+  const tell = (books: Books, event: Row) => {
+    for (const { url, enabled_events, hidden, api_version, status } of books.lists.webhook_endpoints) {
+      const isWanted =
+        status === "enabled" && [event.type, "*"].some((name) => (enabled_events as unknown[]).includes(name));
+      const body = render({ ...event, api_version });
+      const webhook = { url: String(url), type: String(event.type), secret: hidden?.secret ?? "", body };
+      if (isWanted) (send ?? ((one) => void postWebhook(one, now())))(webhook);
+    }
+  };
+  const test = new Books(false, now, tell);
+  const live = new Books(true, now, tell);
+  const kept = new Map<string, { text: string; reply: Reply; until: number }>();
+
+  function work({ call, text, headers }: ApiRequest): Reply {
+    const [, mode] = /^Bearer [sr]k_(test|live)_\w{8,}$/.exec(headers.authorization ?? "") ?? [];
+    if (mode === undefined) return refuse(new Refusal("Invalid API Key provided", { status: 401 }));
+    const books = mode === "live" ? live : test;
+    books.expireDue();
+    const asked = { page: `${url}/c/pay`, version: String(headers["stripe-version"]) };
+    return attempt(() => ({ status: 200, body: render(answer(books, call, readForm(text), asked)) }));
+  }
+
+  /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
+  function workOnce(request: ApiRequest): Reply {
+    const key = String(request.headers["idempotency-key"] ?? "");
+    const text = `${request.call} ${request.text}`;
+    const before = kept.get(key);
+    if (before && before.until > now()) {
+      if (before.text === text) return before.reply;
+      const message = "Keys for idempotent requests can only be used with the same parameters.";
+      return { status: 400, body: render({ error: { type: "idempotency_error", message } }) };
+    }
+    const reply = work(request);
+    if (key && reply.status === 200) kept.set(key, { text, reply, until: now() + 86_400_000 });
+    return reply;
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const { pathname, search } = new URL(request.url ?? "/", url);
+    if (!pathname.startsWith("/v1/")) return answerPayPage(test, { request, pathname, body }, response);
+    const call = `${request.method} ${pathname.slice(4)}`;
+    const asked = { call, text: request.method === "POST" ? body : search.slice(1), headers: request.headers };
+    const reply = around ? await around(asked, () => workOnce(asked)) : workOnce(asked);
+    if (!reply) return void request.socket.destroy();
+    response.writeHead(reply.status, { "Content-Type": "application/json" }).end(reply.body);
+  }
+
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url, test, live, stop };
+}
+
+const render = (value: object) => JSON.stringify(value, (name, part) => (name === "hidden" ? undefined : part));
+
+function attempt(work: () => Reply): Reply {
+  try {
+    return work();
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+function refuse(error: unknown): Reply {
+  if (error instanceof Refusal) return { status: error.status, body: render(error.body) };
+  return { status: 500, body: render({ error: { type: "api_error", message: String(error) } }) };
+}
+
+/** Sends a webhook, signed at a time in epoch milliseconds. Returns the status of the reply; 0 without one. */
+export async function postWebhook({ url, body, secret }: Webhook, now: number): Promise<number> {
+  const at = Math.floor(now / 1000);
+  const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
+  const headers = { "Content-Type": "application/json", "Stripe-Signature": `t=${at},v1=${signature}` };
+  const sent = fetch(url, { method: "POST", body, headers, signal: AbortSignal.timeout(20_000) });
+  return sent.then(
+    ({ status }) => status,
+    () => 0,
+  );
+}

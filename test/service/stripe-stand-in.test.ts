@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Stripe as Library } from "stripe";
+import { createClock } from "../support/clock.ts";
+import { failureOf } from "../support/failure.ts";
+import { type Stripe, startStripe } from "../support/stripe.ts";
+import { until } from "../support/until.ts";
+
+let clock: ReturnType<typeof createClock>;
+let stripe: Stripe;
+let library: Library;
+const minute = 60_000;
+
+const connect = (key = "sk_test_standin1", more: object = {}) => {
+  const { hostname: host, port } = new URL(stripe.url);
+  const retries = { maxNetworkRetries: 0, timeout: 2000, httpClient: Library.createFetchHttpClient() };
+  return new Library(key, { host, port, protocol: "http", telemetry: false, ...retries, ...more });
+};
+
+beforeEach(async () => {
+  clock = createClock();
+  stripe = await startStripe({ now: clock.now });
+  library = connect();
+});
+afterEach(() => stripe.stop());
+
+/** What a shop sends for an order of 24 EUR. */
+const order = (more: Partial<Library.Checkout.SessionCreateParams> = {}): Library.Checkout.SessionCreateParams => ({
+  mode: "payment",
+  allowed_payment_method_types: ["card"],
+  adaptive_pricing: { enabled: false },
+  client_reference_id: "chk_1",
+  metadata: { checkout: "chk_1" },
+  payment_intent_data: { metadata: { checkout: "chk_1" }, description: "Order 17" },
+  customer_email: "ada@example.com",
+  locale: "de",
+  expires_at: Math.floor(clock.now() / 1000) + 31 * 60,
+  success_url: "https://shop.example/#/paid",
+  cancel_url: "https://shop.example/#/left",
+  line_items: [
+    { quantity: 2, price_data: { currency: "eur", unit_amount: 950, product_data: { name: "Mug" } } },
+    { quantity: 1, price_data: { currency: "eur", unit_amount: 500, product_data: { name: "Shipping" } } },
+  ],
+  ...more,
+});
+const sell = async () => {
+  const { id } = await library.checkout.sessions.create(order());
+  stripe.pay(id);
+  const { payment_intent } = await library.checkout.sessions.retrieve(id);
+  return { id, intent: String(payment_intent) };
+};
+const act = (page: string, name: string) =>
+  fetch(page, { method: "POST", body: new URLSearchParams({ act: name }), redirect: "manual" });
+
+describe("the stand-in of Stripe, asked by Stripe's library,", () => {
+  test("takes a session to its page, on which a visitor is declined and then pays", async () => {
+    const { id, url, status, amount_total } = await library.checkout.sessions.create(order());
+    expect({ status, amount_total }).toEqual({ status: "open", amount_total: 2400 });
+    const page = await (await fetch(String(url))).text();
+    for (const text of ["keine Karte wird belastet", "24,00", "2 × Mug", "ada@example.com"])
+      expect(page).toContain(text);
+    const declined = await act(String(url), "decline");
+    expect(await declined.text()).toContain("Die Karte wurde abgelehnt");
+    expect((await act(String(url), "leave")).headers.get("location")).toBe("https://shop.example/#/left");
+    expect((await act(String(url), "pay")).headers.get("location")).toBe("https://shop.example/#/paid");
+    expect((await act(String(url), "pay")).headers.get("location")).toBe("https://shop.example/#/paid");
+    const expand = ["payment_intent.latest_charge"];
+    const paid = await library.checkout.sessions.retrieve(id, { expand });
+    expect(paid).toMatchObject({
+      ...{ status: "complete", payment_status: "paid", client_reference_id: "chk_1", url: null },
+      payment_intent: {
+        ...{ status: "succeeded", amount_received: 2400, metadata: { checkout: "chk_1" } },
+        latest_charge: { amount: 2400, amount_refunded: 0, disputed: false },
+      },
+    });
+    expect(JSON.stringify(paid)).not.toContain("hidden");
+    expect(stripe.books.lists.charges.length).toBe(1);
+  });
+
+  test("ends a session when its time is over or when it is told to, and then takes no money", async () => {
+    const first = await library.checkout.sessions.create(order());
+    clock.advance(31 * minute);
+    expect(await library.checkout.sessions.retrieve(first.id)).toMatchObject({ status: "expired", url: null });
+    expect(() => stripe.pay(first.id)).toThrow();
+    expect(await (await act(`${stripe.url}/c/pay/${first.id}`, "pay")).text()).toContain("ist abgelaufen");
+    const second = await library.checkout.sessions.create(order());
+    expect(await library.checkout.sessions.expire(second.id)).toMatchObject({ status: "expired" });
+    expect(await failureOf(library.checkout.sessions.expire(second.id))).toMatchObject({ statusCode: 400 });
+  });
+
+  test("repeats its reply to an Idempotency-Key for 24 hours, and refuses other parameters under it", async () => {
+    const send = (more = {}) => library.checkout.sessions.create(order(more), { idempotencyKey: "chk_1" });
+    const expires_at = Math.floor(clock.now() / 1000) + 24 * 3600;
+    const { id } = await send({ expires_at });
+    clock.advance(23 * 60 * minute);
+    expect((await send({ expires_at })).id).toBe(id);
+    expect(await failureOf(send())).toMatchObject({ type: "StripeIdempotencyError" });
+    clock.advance(61 * minute);
+    expect((await send()).id).not.toBe(id);
+  });
+
+  test.each([
+    [
+      "an amount below the minimum",
+      { line_items: [{ quantity: 1, price_data: { currency: "gbp", unit_amount: 29, product_data: { name: "A" } } }] },
+      "amount_too_small",
+    ],
+    [
+      "a currency that Stripe does not take",
+      {
+        line_items: [{ quantity: 1, price_data: { currency: "ghs", unit_amount: 2900, product_data: { name: "A" } } }],
+      },
+      undefined,
+    ],
+    [
+      "half a crown of Iceland",
+      {
+        line_items: [{ quantity: 1, price_data: { currency: "isk", unit_amount: 9950, product_data: { name: "A" } } }],
+      },
+      "parameter_invalid_integer",
+    ],
+    ["no lines", { line_items: [] }, undefined],
+    ["less than 30 minutes", { expires_at: 1 }, undefined],
+    ["an address without a scheme", { success_url: "shop.example" }, "url_invalid"],
+    ["a mail address without a domain", { customer_email: "ada" }, "email_invalid"],
+    ["a parameter that does not exist", { colour: "red" }, "parameter_unknown"],
+    ["a parameter of former versions", { payment_method_types: ["card"] }, "parameter_unknown"],
+  ])("refuses %s", async (_, more, code) => {
+    expect(await failureOf(library.checkout.sessions.create(order(more as object)))).toMatchObject({
+      type: "StripeInvalidRequestError",
+      statusCode: 400,
+      code,
+    });
+    expect(stripe.books.lists["checkout/sessions"]).toEqual([]);
+  });
+
+  test("refunds at most what is left, and lists refunds and disputes of a payment, newest first", async () => {
+    const { intent } = await sell();
+    const other = await sell();
+    const refund = (amount?: number) =>
+      library.refunds.create({ payment_intent: intent, metadata: { refund: "ref_1" }, ...(amount && { amount }) });
+    const first = await refund(1000);
+    expect(await failureOf(refund(1401))).toMatchObject({ statusCode: 400 });
+    stripe.books.refundsBecome = "pending";
+    const second = await refund();
+    expect(await failureOf(refund())).toMatchObject({ code: "charge_already_refunded" });
+    const { data } = await library.refunds.list({ payment_intent: intent });
+    expect(data.map(({ id, status }) => [id, status])).toEqual([
+      [second.id, "pending"],
+      [first.id, "succeeded"],
+    ]);
+    stripe.finishRefund(second.id, "failed");
+    const { latest_charge } = await library.paymentIntents.retrieve(intent, { expand: ["latest_charge"] });
+    expect(latest_charge).toMatchObject({ amount_refunded: 1000, refunded: false });
+    const dispute = stripe.dispute(other.intent);
+    const disputes = await library.disputes.list({ payment_intent: other.intent });
+    expect(disputes.data.map(({ id, status }) => [id, status])).toEqual([[dispute.id, "needs_response"]]);
+    expect((await library.disputes.list({ payment_intent: intent })).data).toEqual([]);
+  });
+
+  test("keeps test and live mode apart, refuses a wrong key, and shows a webhook's secret once", async () => {
+    const { id } = await library.checkout.sessions.create(order());
+    const live = connect("rk_live_standin1");
+    expect(await failureOf(live.checkout.sessions.retrieve(id))).toMatchObject({ code: "resource_missing" });
+    expect(await failureOf(connect("pk_test_standin1").accounts.retrieveCurrent())).toMatchObject({ statusCode: 401 });
+    const asked = { url: "https://shop.example/hook", enabled_events: ["refund.created"] as const };
+    const made = await live.webhookEndpoints.create({ ...asked, enabled_events: [...asked.enabled_events] });
+    expect(made.secret).toStartWith("whsec_");
+    const { data } = await live.webhookEndpoints.list();
+    expect(data).toEqual([expect.objectContaining({ ...asked, id: made.id, livemode: true })]);
+    expect(JSON.stringify(data)).not.toContain("whsec_");
+    expect(await live.webhookEndpoints.del(made.id)).toMatchObject({ deleted: true });
+    expect((await live.webhookEndpoints.list()).data).toEqual([]);
+  });
+});
+
+describe("its webhooks", () => {
+  const received: { body: string; header: string }[] = [];
+  const receive = async () => {
+    received.length = 0;
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        received.push({ body: await request.text(), header: request.headers.get("stripe-signature") ?? "" });
+        return new Response();
+      },
+    });
+    const enabled_events = ["checkout.session.completed", "charge.refunded"] as const;
+    const made = await library.webhookEndpoints.create({
+      url: String(server.url),
+      enabled_events: [...enabled_events],
+    });
+    const read = ({ body, header }: (typeof received)[0], at = clock.now()) =>
+      library.webhooks.constructEventAsync(body, header, String(made.secret), 300, undefined, at);
+    return { server, read };
+  };
+
+  test("are signed as the library expects, for the events that the endpoint asked for only", async () => {
+    const { server, read } = await receive();
+    const { id, intent } = await sell();
+    stripe.refundInDashboard(intent, 100);
+    await stripe.settle();
+    const events = await Promise.all(received.map((one) => read(one)));
+    expect(events.map(({ type }) => type).toSorted()).toEqual(["charge.refunded", "checkout.session.completed"]);
+    const completed = events.find(({ type }) => type === "checkout.session.completed");
+    expect(completed?.data.object).toMatchObject({ id, status: "complete", payment_status: "paid" });
+    expect(received.map(({ body }) => body).join()).not.toContain("hidden");
+    expect(await failureOf(read(received[0] as never, clock.now() + 6 * minute))).toBeInstanceOf(Error);
+    await server.stop(true);
+  });
+
+  test("can come twice, late, out of order, forged and not at all", async () => {
+    const { server, read } = await receive();
+    stripe.delivery = "held";
+    const { intent } = await sell();
+    stripe.refundInDashboard(intent);
+    await stripe.settle();
+    expect(received).toEqual([]);
+    clock.advance(60 * minute);
+    expect([await stripe.deliver(1), await stripe.deliver(0)]).toEqual([200, 200]);
+    const late = await Promise.all(received.map((one) => read(one)));
+    expect(late.map(({ type }) => type)).toEqual(["charge.refunded", "checkout.session.completed"]);
+    for (const [delivery, times] of [
+      ["twice", 2],
+      ["forged", 1],
+      ["lost", 0],
+    ] as const) {
+      received.length = 0;
+      stripe.delivery = delivery;
+      await sell();
+      await stripe.settle();
+      expect({ delivery, times: received.length }).toEqual({ delivery, times });
+      if (delivery === "forged") expect(await failureOf(read(received[0] as never))).toBeInstanceOf(Error);
+    }
+    await server.stop(true);
+  });
+});
+
+describe("its faults", () => {
+  test("cut a connection after the work, so that a repeat finds it done", async () => {
+    // The library itself asks again once after such a cut.
+    for (const _ of [1, 2]) stripe.faults.push({ match: "POST checkout/sessions", kind: "cutAfterCommit" });
+    const create = () => library.checkout.sessions.create(order(), { idempotencyKey: "chk_9" });
+    expect(await failureOf(create())).toMatchObject({ type: "StripeConnectionError" });
+    const { id } = await create();
+    expect(stripe.books.lists["checkout/sessions"].map((one) => one.id)).toEqual([id]);
+  });
+
+  test("answer 5xx, 429 or 403, cut before the work, or never answer, and nothing is done", async () => {
+    const kinds = { status500: 500, status429: 429, status403: 403, cutBefore: undefined, never: undefined } as const;
+    for (const [kind, statusCode] of Object.entries(kinds)) {
+      const fault = { match: "POST checkout/sessions", kind: kind as keyof typeof kinds };
+      stripe.faults.push(fault, ...(kind === "cutBefore" ? [fault] : []));
+      const failure = await failureOf(connect("sk_test_standin1", { timeout: 300 }).checkout.sessions.create(order()));
+      expect(failure).toBeInstanceOf(Library.errors.StripeError);
+      expect((failure as { statusCode?: number }).statusCode).toBe(statusCode);
+    }
+    expect(stripe.books.lists["checkout/sessions"]).toEqual([]);
+    await until("all calls", () => stripe.calls.length === 6);
+  });
+});
