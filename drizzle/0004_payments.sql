@@ -35,6 +35,7 @@ CREATE TABLE `disputes` (
 	`amount_minor` integer NOT NULL,
 	`currency` text NOT NULL,
 	`status` text NOT NULL,
+	`progress` integer NOT NULL,
 	`reason` text NOT NULL,
 	`due_at` text,
 	`created_at` text NOT NULL,

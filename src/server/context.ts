@@ -83,8 +83,19 @@ export interface Ctx {
   push?: PushOptions | undefined;
   /** The token of a guest's order, sent as `X-Order-Token`. */
   orderToken?: string | undefined;
+  payments?: PaymentOptions | undefined;
+  /** With which a payment provider signed the request, as `Stripe-Signature` says. */
+  signature?: string | undefined;
   /** Where new pictures are stored; undefined is the database. */
   media?: MediaStore | undefined;
+}
+
+/** Where the server finds payment providers, and they it. */
+export interface PaymentOptions {
+  stripeUrl?: string | undefined;
+  publicUrl?: string | undefined;
+  /** For one call of a provider. */
+  timeoutMs?: number;
 }
 
 /** A bucket of pictures, by file name. Errors: unavailable. */

@@ -15,7 +15,10 @@ import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, handleUnmatched, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
 export interface AppDeps
-  extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media" | "publicUrl">,
+  extends Pick<
+      PipelineDeps,
+      "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media" | "publicUrl" | "payments"
+    >,
     Omit<SystemPages, "routes" | "onSeen"> {
   logLevel: LogLevel;
   trustedProxies: readonly string[];

@@ -1,9 +1,9 @@
 import { nextTurn } from "../concurrency/event-loop.ts";
 import type { PushOptions } from "../config/push-config.ts";
-import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.ts";
+import type { Actor, Ctx, MediaStore, PaymentOptions, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
-import { storeNotFound } from "../errors.ts";
+import { AppError, storeNotFound } from "../errors.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type ResolvedCredentials } from "../modules/app-keys/lookup.ts";
@@ -36,6 +36,7 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   version: string;
   media?: MediaStore | undefined;
   publicUrl?: string | undefined;
+  payments?: PaymentOptions | undefined;
 }
 
 /** The results of a request's steps so far, for the error reply and the log. */
@@ -173,12 +174,22 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   const { deps, body, tenant } = found;
   const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
   found.failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
+  if (incoming.route.signed) found.failure = await countForgery(deps, incoming, found);
   if (tenant) found.failure = await countRefusal(deps, incoming, tenant, found.failure);
   const headers = baseHeaders(requestId);
   const origin = request.headers.get("origin");
   if (origin !== null && mayReadRefusal(found, origin)) allowOrigin(headers, origin);
   if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
   return errorResponse(requestId, found.failure, headers);
+}
+
+/** Counts a call with a wrong signature. Returns its error, or tooManyAuthAttempts at the limit. */
+async function countForgery(deps: PipelineDeps, incoming: RouteRequest, { failure, tenant }: Found): Promise<unknown> {
+  if (!tenant || !(failure instanceof AppError && failure.kind === "notAuthenticated")) return failure;
+  return countAttempt(deps, incoming, tenant.namespace).then(
+    () => failure,
+    (error: unknown) => error,
+  );
 }
 
 /** Whether a page may read why it was refused. If its key was not accepted, only allowed origins of that key may. */
@@ -195,11 +206,18 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
   return readBody(request, limits, deps.bodyMemory, route.plainText);
 }
 
-function createContext(deps: PipelineDeps, { request, requestId }: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
-  const { db, vault, now, memory, push, media, clientIpOf } = deps;
+function createContext(
+  deps: PipelineDeps,
+  { request, requestId, route }: RouteRequest,
+  tenant: Tenant,
+  actor: Actor,
+): Ctx {
+  const { db, vault, now, memory, push, media, payments, clientIpOf } = deps;
   const client = new RequestClient(clientIpOf, request);
   const orderToken = request.headers.get("x-order-token") ?? undefined;
-  return { db, tenant, actor, vault, requestId, now, memory, push, media, client, orderToken };
+  const signature = route.signed && (request.headers.get("stripe-signature") ?? undefined);
+  const given = { client, orderToken, ...(signature && { signature }) };
+  return { db, tenant, actor, vault, requestId, now, memory, push, media, payments, ...given };
 }
 
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {

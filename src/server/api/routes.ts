@@ -6,6 +6,7 @@ import { mediaRoutes } from "../modules/media/routes.ts";
 import { notificationRoutes } from "../modules/notifications/routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
 import { passwordResetRoutes } from "../modules/password-reset/routes.ts";
+import { paymentRoutes } from "../modules/payments/routes.ts";
 import { personalDataRoutes } from "../modules/personal-data/routes.ts";
 import { profileRoutes } from "../modules/profile/routes.ts";
 import { reactionRoutes } from "../modules/reactions/routes.ts";
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...mediaRoutes,
   ...orderRoutes,
   ...passwordResetRoutes,
+  ...paymentRoutes,
   ...personalDataRoutes,
   ...productRoutes,
   ...profileRoutes,

@@ -88,6 +88,11 @@ export function readPaymentConfig({ get }: Options) {
   return { stripeUrl: parseOption(get("BODEGA_STRIPE_URL"), readUrl, "must be an http or https URL") };
 }
 
+export const paymentOptions = ({ stripeUrl, publicUrl }: Pick<Config, "stripeUrl" | "publicUrl">) => ({
+  stripeUrl,
+  publicUrl,
+});
+
 function databaseUrl(option: Option): string | undefined {
   const hint = "must begin with http:, https:, libsql:, ws: or wss:. To use a database file, set --data-dir";
   return parseOption(option, (value) => parseUrl(value, ["http:", "https:", "libsql:", "ws:", "wss:"]) && value, hint);

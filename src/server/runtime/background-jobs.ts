@@ -1,5 +1,5 @@
 import { type CommandRun, scheduleBackups, scheduleRestoreTests, startSchedule } from "../backup/schedule.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, paymentOptions } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
@@ -15,6 +15,7 @@ import { createWebhookEngine } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import { parseFromAddress } from "../values/email.ts";
+import { startPaymentJobs } from "./payment-jobs.ts";
 import { startPurging } from "./purging.ts";
 
 const checkFileMs = 1000;
@@ -37,6 +38,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const mail = await startMailDelivery(config, deps);
   const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
+  const payments = startPaymentJobs({ ...deps, payments: paymentOptions(config) });
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
   const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });
@@ -61,7 +63,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       clearInterval(checkingFile);
       clearInterval(watchingServer);
       await Promise.all([purging.stop(), backups?.stop(), restoreTests?.stop()]);
-      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
+      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop(), payments.stop()]);
       await checkpointer?.stop();
       await replicator?.stop();
     },

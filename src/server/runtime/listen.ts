@@ -3,6 +3,7 @@ import { hasLongBody } from "../api/body.ts";
 import { requestIdOf } from "../api/headers.ts";
 import { isTickOverBudget, partyOf, yieldToEventLoop } from "../concurrency/event-loop.ts";
 import type { Config } from "../config/config.ts";
+import { paymentOptions } from "../config/config.ts";
 import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
@@ -43,6 +44,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     push: pushOptions(config),
     media: openMediaBucket(config),
     publicUrl: config.publicUrl,
+    payments: paymentOptions(config),
     version,
     vault,
     now: Date.now,

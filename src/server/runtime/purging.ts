@@ -12,6 +12,7 @@ import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { purgePersons, purgeWithdrawals } from "../modules/orders/guests/persons.ts";
+import { purgePaymentEvents } from "../modules/payments/jobs.ts";
 import { purgePublicHits } from "../modules/rate-limits/public-writes.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/ledger.ts";
@@ -53,6 +54,7 @@ const purgeJobs: PurgeJob[] = [
   purgeRegistrations,
   purgeEvents,
   purgeViewDedupKeys,
+  purgePaymentEvents,
   purgePersons,
   purgeWithdrawals,
 ];

@@ -19,6 +19,7 @@ export const eventTypes = [
   "order.cancelled",
   "order.expired",
   "order.refunded",
+  "order.disputed",
   "user.created",
   "user.updated",
   "user.deleted",

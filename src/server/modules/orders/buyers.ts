@@ -5,6 +5,7 @@ import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { users } from "../users/table.ts";
 import { cancelOrder } from "./cancel.ts";
+import { canBePaid } from "./checkouts/table.ts";
 import { orderLines, orders } from "./table.ts";
 
 const isUnpaid = and(ofStore(orders), eq(orders.status, "pending"));
@@ -32,7 +33,9 @@ const selectOfBuyer = statement((q) =>
   q
     .select(pick(orders, "id", "number"))
     .from(orders)
-    .where(and(isUnpaid, eq(buyer, param("buyer")), sql`received_minor = refunded_minor`))
+    .where(
+      and(isUnpaid, eq(buyer, param("buyer")), sql`received_minor = refunded_minor and not ${canBePaid("orders.id")}`),
+    )
     .orderBy(orders.number),
 );
 

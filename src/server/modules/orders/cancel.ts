@@ -1,10 +1,11 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
-import { byId, isVersion, param, run, statement } from "../../db/statement.ts";
+import { byId, get, isVersion, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
+import { canBePaid } from "./checkouts/table.ts";
 import { releaseOrder } from "./commit-transition.ts";
 import { isCustomer, isPage, ownOnly } from "./input.ts";
 import { requireAccess, requireRow } from "./read.ts";
@@ -14,10 +15,13 @@ import { orders } from "./table.ts";
 
 const cancelPending = statement(sql`
   update ${orders} set status = 'cancelled', cancelled_at = ${param("now")}
-  where ${byId(orders)} and ${visible} and status = 'pending' and received_minor = refunded_minor and ${isVersion(orders)}`);
+  where ${byId(orders)} and ${visible} and status = 'pending' and received_minor = refunded_minor and ${isVersion(orders)}
+    and not ${canBePaid("orders.id")}`);
+const selectPayable = statement<{ id: string }>(sql`
+  select id from ${orders} where ${byId(orders)} and ${canBePaid("orders.id")}`);
 
 /**
- * Cancels an unpaid order. Staff can also cancel a partly paid one, which refunds what was received.
+ * Cancels an unpaid order, which has no open payment page. Staff can also cancel a partly paid one, which refunds what was received.
  * @throws notFound, preconditionFailed; wrongState.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
@@ -30,6 +34,10 @@ export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null =
     if (values.own !== null && userId !== values.own) throw notFound("order", id);
     if (ifMatch !== null && version !== ifMatch) throw preconditionFailed();
     if (status !== "pending") throw orderStateError(id, status, "pending orders can be cancelled");
+    if (await get(tx.db, selectPayable, values)) {
+      const remedy = "Cancel it after the payment has ended.";
+      throw wrongState(`Order ${id} is being paid on a payment page.`, { remedy });
+    }
     if (isCustomer(ctx) || isPage(ctx)) {
       throw wrongState(`Order ${id} is paid in part. Staff can cancel it and refund what was received.`);
     }

@@ -7,23 +7,41 @@ import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { needAttention } from "./attention/attention.ts";
 import { orderAttention } from "./attention/table.ts";
+import { canBePaid, isProcessing } from "./checkouts/table.ts";
 import { commitTransition, releaseOrder } from "./commit-transition.ts";
 import { orders } from "./table.ts";
 
 // An order that is paid in part waits for staff, who are asked once.
 const isAsked = sql`exists (select 1 from ${orderAttention} where order_id = o.id and kind = 'partial_payment')`;
+// Its payment page has to be closed first. A provider that does not answer delays that by an hour at most.
+const waits = (order: "o" | "orders") =>
+  sql.join(
+    [
+      sql`(${isProcessing(`${order}.id`)} or (${canBePaid(`${order}.id`)}`,
+      sql`and ${sql.raw(order)}.expires_at > ${param("giveUpAt")}))`,
+    ],
+    sql` `,
+  );
+const giveUpMs = 3_600_000;
 const selectDue = statement<{ id: string; tenant: string; isPartlyPaid: number }>(sql`
   select o.id, ${tenantForWork} as tenant, o.received_minor > o.refunded_minor as isPartlyPaid
   from ${orders} o indexed by orders_by_expiry join ${tenants} t on t.id = o.tenant_id
   where o.status = 'pending' and o.expires_at <= ${param("now")} and not (o.received_minor > o.refunded_minor and ${isAsked})
+    and not ${waits("o")}
   order by o.expires_at limit ${param("max")}`);
 // If several processes try, only one of them finds the order pending.
 const expirePending = statement(sql`
   update ${orders} set status = 'expired'
-  where ${byId(orders)} and status = 'pending' and received_minor = refunded_minor and expires_at <= ${param("now")}`);
+  where ${byId(orders)} and status = 'pending' and received_minor = refunded_minor and expires_at <= ${param("now")}
+    and not ${waits("orders")}`);
+
+const timesOf = ({ now }: Pick<WorkCtx, "now">) => ({
+  now: toTimestamp(now()),
+  giveUpAt: toTimestamp(now() - giveUpMs),
+});
 
 export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
-  const due = await all(ctx.db, selectDue, { now: toTimestamp(ctx.now()), max: 100 });
+  const due = await all(ctx.db, selectDue, { ...timesOf(ctx), max: 100 });
   return workThrough(ctx, due, (work, { id, isPartlyPaid }) =>
     inTransaction(work, async (tx) => {
       if (isPartlyPaid) {
@@ -31,7 +49,7 @@ export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
         await commitTransition(tx, id, { event: "order.updated" });
         return true;
       }
-      const isExpired = await run(tx.db, expirePending, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
+      const isExpired = await run(tx.db, expirePending, { tenantId: tx.tenant.id, id, ...timesOf(tx) });
       if (isExpired) await releaseOrder(tx, id, "expire");
       return isExpired > 0;
     }),

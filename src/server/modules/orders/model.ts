@@ -126,6 +126,15 @@ const OrderRefund = output("OrderRefund", {
   created_at: timestamp,
 });
 
+const Dispute = output("Dispute", {
+  id: id("The provider's."),
+  status: Type.String({ description: "The provider's: `warning_…`, `needs_response`, `under_review`, `lost`, `won`." }),
+  ...amounts("amount"),
+  reason: Type.String(),
+  due_at: nullable(timestamp),
+  created_at: timestamp,
+});
+
 export const Order = output("Order", {
   id: id("`ord_…`; sorts by creation time."),
   number: nullable(Type.Integer({ minimum: 1, description: "Number in the store, without gaps; null for a dry run." })),
@@ -170,6 +179,7 @@ export const Order = output("Order", {
   note: nullable(Type.String()),
   staff_note: Type.Optional(nullable(Type.String({ description: "Staff and keys of backends only." }))),
   needs_attention: Type.Optional(Type.Array(attentionKind, { description: "Staff and keys of backends only." })),
+  disputes: Type.Optional(Type.Array(Dispute, { description: "Staff and keys of backends only." })),
   metadata,
   lang: Type.String({ description: "Language of the titles of the lines." }),
   payments: Type.Array(OrderPayment),

@@ -12,16 +12,18 @@ import { actorId } from "../audit/service.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type WantedItem } from "../catalogue/products/stock.ts";
 import { retakeDiscount } from "../discounts/use.ts";
+import type { EventType } from "../events/model.ts";
 import { earnPoints, pointsFor, spendPoints } from "../rewards/ledger.ts";
 import { endAttention, needAttention } from "./attention/attention.ts";
 import type { PaymentInput } from "./change-model.ts";
+import { isProcessing } from "./checkouts/table.ts";
 import { commitTransition, selectCounted } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
 import { getOrder, type OrderRow, requireRow } from "./read.ts";
-import { requireOrderId } from "./statements.ts";
+import { type OrderCtx, requireOrderId } from "./statements.ts";
 import { orders, payments } from "./table.ts";
 
-const insertPayment = statement((q) =>
+export const insertPayment = statement((q) =>
   q.insert(payments).values({
     ...params("tenantId", "provider", "reference", "amountMinor", "currency", "receivedAt", "recordedBy"),
     ...{ id: param("paymentId"), orderId: param("id"), createdAt: param("now") },
@@ -35,6 +37,8 @@ const selectBooked = statement((q) =>
 );
 const addReceived = statement(sql`
   update ${orders} set received_minor = received_minor + ${param("amountMinor")} where ${byId(orders)}`);
+const selectProcessing = statement<{ id: string }>(sql`
+  select id from ${orders} where ${byId(orders)} and ${isProcessing("orders.id")}`);
 const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
 const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
 
@@ -107,23 +111,40 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
 /**
  * Updates the status of an order after a payment. The order is paid once nothing is due. An expired order becomes
  * paid only if its stock, points and code are all still available. Returns the order.
+ * @param mayPay false for money that staff must look at before it pays the order.
  */
-export async function settle(tx: Ctx, id: string): Promise<Rendered> {
+export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Rendered> {
   const order = await requireRow(tx, id);
   const due = dueOf(order);
-  const isPaid = due <= 0 && (order.status === "pending" || (order.status === "expired" && (await retake(tx, order))));
+  const isPaid =
+    mayPay && due <= 0 && (order.status === "pending" || (order.status === "expired" && (await retake(tx, order))));
   const isLate = !isPaid && (order.status === "expired" || order.status === "cancelled");
   if (isPaid) await endAttention(tx, id, ["partial_payment", "late_payment"]);
   if (isLate) await needAttention(tx, id, "late_payment");
   if (due >= 0) await endAttention(tx, id, ["overpaid"]);
   else if (!isLate) await needAttention(tx, id, "overpaid");
-  const paymentStatus = paymentStatusOf(order);
+  const paymentStatus = await currentStatus(tx, order);
   if (!isPaid) {
     return commitTransition(tx, id, { event: "order.updated", first: [bind(setStates, { ...order, paymentStatus })] });
   }
   const paid = { status: "paid", paymentStatus, paidAt: toTimestamp(tx.now()), pointsEarned: await earn(tx, order) };
   const first = [bind(setStates, { ...order, ...paid })];
   return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
+}
+
+/** Updates the payment status of an order after its refunds or its payment pages have changed. Returns the order. */
+export async function refreshPaymentStatus(tx: OrderCtx, id: string, event: EventType): Promise<Rendered> {
+  const order = await requireRow(tx, id);
+  const paymentStatus = await currentStatus(tx, order);
+  if (dueOf(order) >= 0) await endAttention(tx, id, ["overpaid"]);
+  else if (order.paidAt !== null) await needAttention(tx, id, "overpaid");
+  return commitTransition(tx, id, { event, first: [bind(setStates, { ...order, paymentStatus })] });
+}
+
+async function currentStatus(tx: OrderCtx, order: OrderRow): Promise<OrderRow["paymentStatus"]> {
+  const isUndecided =
+    dueOf(order) > 0 && (await get(tx.db, selectProcessing, { tenantId: tx.tenant.id, id: order.id }));
+  return isUndecided ? "payment_processing" : paymentStatusOf(order);
 }
 
 /** Returns the points that the customer earned. */

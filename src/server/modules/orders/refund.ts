@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
 import { all, bind, byId, param, params, statement } from "../../db/statement.ts";
 import { inDryRun } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
@@ -31,12 +32,12 @@ const selectShipping = statement((q) =>
 const selectPayments = statement((q) =>
   q
     .select({
-      id: payments.id,
+      ...pick(payments, "id", "provider"),
       left: sql<number>`amount_minor - coalesce((select sum(r.amount_minor) from ${orderRefunds} r
         where r.payment_id = ${payments}.id and r.state <> 'failed'), 0)`,
     })
     .from(payments)
-    .where(ofOrder)
+    .where(sql`${ofOrder} and currency = ${param("currency")}`)
     .orderBy(sql`provider = 'manual'`, payments.id),
 );
 const refundLine = statement(sql`
@@ -48,7 +49,7 @@ const insertRefund = statement((q) =>
   q.insert(orderRefunds).values({
     ...{ id: param("refundId"), orderId: param("id"), createdAt: param("now") },
     ...params("tenantId", "amountMinor", "shippingMinor", "creditedMinor", "paymentId", "lines", "reason"),
-    ...params("pointsReturned", "pointsReversed"),
+    ...params("pointsReturned", "pointsReversed", "state"),
   }),
 );
 const sums = params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed");
@@ -85,11 +86,15 @@ export function refundOrder(
     }
     const refundId = newId("ref");
     const points = await movePoints(tx, refundId, order, plan);
-    const whole = { ...points, refundId, shippingMinor: plan.shipping, creditedMinor: plan.credited };
-    const none = { ...noPoints, shippingMinor: 0, creditedMinor: 0 };
-    const inserts = (await splitOverPayments(tx, values, plan.amount)).map((part, index) => {
-      const rest = index === 0 ? { ...whole, lines: linesText(order, plan) } : { ...none, lines: "[]" };
-      return bind(insertRefund, { refundId: newId("ref"), ...values, ...part, ...rest, reason });
+    const whole = { ...points, refundId, shippingMinor: plan.shipping, lines: linesText(order, plan) };
+    const none = { ...noPoints, shippingMinor: 0, lines: "[]" };
+    let credited = plan.credited;
+    const inserts = (await splitOverPayments(tx, order, plan.amount)).map((part, index) => {
+      // Each part credits its share, because a provider may refuse one of them.
+      const creditedMinor = Math.min(credited, part.amountMinor);
+      credited -= creditedMinor;
+      const rest = { refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
+      return bind(insertRefund, { ...rest, ...(index === 0 ? whole : none) });
     });
     const restocked = plan.lines.filter((line) => line.restocked > 0);
     const items = restocked.map(({ item, restocked: quantity }) => ({ ...item, quantity }));
@@ -156,17 +161,21 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
   return `${formatMinor(minor, currencyDigits)} ${currency}`;
 }
 
-/** Returns one refund for each payment, at most the rest of the payment. A free order gets one refund of 0. */
-async function splitOverPayments(tx: Ctx, values: { tenantId: string; id: string }, amount: number) {
-  const parts: { paymentId: string | null; amountMinor: number }[] = [];
+/**
+ * Returns one refund for each payment, at most the rest of the payment. A free order gets one refund of 0. A refund at
+ * a provider reserves its amount before it is requested there.
+ */
+async function splitOverPayments(tx: Ctx, { id, currency }: OrderRow, amount: number) {
+  const parts: { paymentId: string | null; amountMinor: number; state: "requested" | "succeeded" }[] = [];
   let left = amount;
-  for (const payment of await all(tx.db, selectPayments, values)) {
+  for (const payment of await all(tx.db, selectPayments, { tenantId: tx.tenant.id, id, currency })) {
     const amountMinor = Math.min(left, payment.left);
-    if (amountMinor > 0) parts.push({ paymentId: payment.id, amountMinor });
+    const state = payment.provider === "manual" ? "succeeded" : "requested";
+    if (amountMinor > 0) parts.push({ paymentId: payment.id, amountMinor, state });
     left -= amountMinor;
   }
   if (left > 0) throw new Error("The payments of an order are less than what it received.");
-  return parts.length > 0 ? parts : [{ paymentId: null, amountMinor: 0 }];
+  return parts.length > 0 ? parts : [{ paymentId: null, amountMinor: 0, state: "succeeded" }];
 }
 
 function linesText({ currencyDigits }: OrderRow, { lines }: Plan): string {

@@ -2,14 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { app, defineRoute, replyAfter, staff, token } from "../../http/route.ts";
 import { Accepted, IdParams } from "../../values/schema.ts";
 import { resolveAttention } from "./attention/attention.ts";
-import { cancelOrder } from "./cancel.ts";
 import {
   AccessInput,
   AttentionInput,
   FulfillmentInput,
   OrderPatch,
-  PaymentInput,
-  RefundInput,
   TrackingInput,
   WithdrawalInput,
 } from "./change-model.ts";
@@ -18,9 +15,7 @@ import { createOrder, prepareOrder } from "./create.ts";
 import { createFulfillment, deleteFulfillment, updateFulfillment } from "./fulfillments/fulfillments.ts";
 import { withAccessToken } from "./guests/access-token.ts";
 import { dryRunQuery, Order, OrderInput, OrderListQuery } from "./model.ts";
-import { payOrder } from "./payments.ts";
 import { getOrder } from "./read.ts";
-import { refundOrder } from "./refund.ts";
 import { listOrders } from "./views.ts";
 import { mailOrderLink, recordWithdrawal } from "./withdrawals/withdraw.ts";
 
@@ -84,19 +79,6 @@ export const orderRoutes = [
     body: OrderPatch,
     handle: ({ ctx, params, body, ifMatch }) => correctOrder(ctx, params.id, body, ifMatch),
   }),
-  defineRoute("POST", "/orders/:id/cancel/", "cancelOrder", {
-    ...change,
-    summary: "Cancel a pending order",
-    access: visitors,
-    handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
-  }),
-  defineRoute("POST", "/orders/:id/pay/", "payOrder", {
-    ...change,
-    summary: "Book a payment of an order",
-    body: PaymentInput,
-    errors: ["conflict", "wrongState"],
-    handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
-  }),
   defineRoute("POST", "/orders/:id/fulfill/", "fulfillOrder", {
     ...change,
     summary: "Mark the rest of a paid order as sent",
@@ -121,14 +103,6 @@ export const orderRoutes = [
     summary: "Delete a parcel that was recorded within a day",
     params: FulfillmentParams,
     handle: ({ ctx, params, ifMatch }) => deleteFulfillment(ctx, params, ifMatch),
-  }),
-  defineRoute("POST", "/orders/:id/refund/", "refundOrder", {
-    ...change,
-    summary: "Refund an order, or some of it",
-    query: dryRunQuery(),
-    body: RefundInput,
-    handle: ({ ctx, params, query, body, ifMatch }) =>
-      refundOrder(ctx, params.id, body, { ifMatch, isDryRun: query.dry_run ?? false }),
   }),
   defineRoute("POST", "/orders/:id/attention/", "resolveAttention", {
     ...change,

@@ -69,7 +69,11 @@ const fulfillments = list(
   `'id', id, 'lines', json(lines), 'tracking', json(tracking), 'created_at', created_at`,
   "fulfillments where order_id = orders.id order by id",
 );
-const forStaff = `, 'staff_note', staff_note, 'needs_attention', (select json_group_array(kind) from (
+const disputes = list(
+  `'id', id, 'status', status, ${amounts("amount")}, 'reason', reason, 'due_at', due_at, 'created_at', created_at`,
+  "disputes where order_id = orders.id order by id",
+);
+const forStaff = `, 'disputes', ${disputes}, 'staff_note', staff_note, 'needs_attention', (select json_group_array(kind) from (
   select kind from order_attention where order_id = orders.id and ended_at is null order by id))`;
 
 /** SQL for an order; customers and pages see neither the note of staff nor what needs attention. */

@@ -27,7 +27,10 @@ export const paymentAccounts = sqliteTable(
     nextPollAt: text("next_poll_at").notNull(),
     createdAt: text("created_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.tenantId, t.provider] }), check("payment_accounts_json", sql`json_valid(${t.methods})`)],
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.provider] }),
+    check("payment_accounts_json", sql`json_valid(${t.methods})`),
+  ],
 );
 
 /** Calls of providers, without their contents, so that a repeated one costs little. */
@@ -56,6 +59,8 @@ export const disputes = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     status: text("status").notNull(),
+    /** Grows with its progress, so that an older read changes nothing. */
+    progress: integer("progress").notNull(),
     reason: text("reason").notNull(),
     /** Until when the store can answer. */
     dueAt: text("due_at"),

@@ -30,6 +30,7 @@ export const StoreProfile = output("StoreProfile", {
   transfer_instructions: nullable(Type.String({ description: "How to pay by bank transfer." })),
   hold: Type.Integer({ description: "Seconds for which an unpaid order reserves stock." }),
   transfer_hold: Type.Integer({ description: "The same for one that is paid by bank transfer." }),
+  payment_methods: Type.Array(oneOf(["manual", "stripe"]), { description: "How orders can be paid." }),
   has_shipping_rates: Type.Boolean({ description: "Whether orders of goods that are sent need a shipping rate." }),
   sign_up: oneOf(["off", "open", "verified"], {
     description: "`off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.",

@@ -68,7 +68,8 @@ const json = sql<string>`json_object('namespace', namespace, 'title', title, 'do
   'tax_note', tax_note, 'legal_urls', json(legal_urls), 'order_url', order_url,
   'transfer_instructions', transfer_instructions, 'hold', hold, 'transfer_hold', transfer_hold,
   'has_shipping_rates', json(iif(exists (select 1 from shipping_rates where tenant_id = tenants.id), 'true', 'false')),
-  'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false')))`;
+  'payment_methods', json(iif(exists (select 1 from payment_accounts where tenant_id = tenants.id), '["manual","stripe"]',
+    '["manual"]')), 'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false')))`;
 const isStore = eq(tenants.id, param("id"));
 const selectStore = statement((q) => q.select(store).from(tenants).where(isStore));
 const selectProfile = statement((q) => q.select({ json }).from(tenants).where(isStore));

@@ -1,0 +1,100 @@
+import { sql } from "drizzle-orm";
+import type { Ctx, PaymentOptions, Tenant } from "../../context.ts";
+import { all, createPurge, param, run, type Statement, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/stamps.ts";
+import { checkouts } from "../orders/checkouts/table.ts";
+import { orders } from "../orders/table.ts";
+import { tenantForWork, tenants } from "../tenants/table.ts";
+import { findAccount, openProvider } from "./accounts.ts";
+import { closeCheckout } from "./close.ts";
+import { handleEvent } from "./events.ts";
+import { findCheckout } from "./pages.ts";
+import { reconcile } from "./reconcile.ts";
+import { paymentAccounts, paymentEvents } from "./table.ts";
+
+export type PaymentDeps = Pick<Ctx, "db" | "vault" | "now"> & { payments: PaymentOptions };
+
+/** How long a job has for one row, before another one may take it. */
+const leaseMs = 60_000;
+/** With an endpoint, the provider itself reports what happens. */
+const pollMs = { withEndpoint: 600_000, without: 60_000 };
+/** Events may become visible late. */
+const overlapMs = 300_000;
+
+interface Row {
+  id: string;
+  tenant: string;
+  at: string;
+}
+const ofTenant = (column: string) => sql`join ${tenants} t on t.id = ${sql.raw(column)} and t.status = 'active'`;
+const selectEnding = statement<Row & { orderId: string }>(sql`
+  select c.id, c.order_id as orderId, coalesce(c.next_check_at, '') as at, ${tenantForWork} as tenant
+  from ${orders} o indexed by orders_by_expiry join ${checkouts} c on c.order_id = o.id and c.state = 'open'
+    ${ofTenant("o.tenant_id")}
+  where o.status = 'pending' and o.expires_at <= ${param("now")}
+    and (c.next_check_at > ${param("lease")} or coalesce(c.next_check_at, '') <= ${param("now")})
+  limit 20`);
+const selectDue = statement<Row>(sql`
+  select c.id, c.next_check_at as at, ${tenantForWork} as tenant from ${checkouts} c ${ofTenant("c.tenant_id")}
+  where c.next_check_at <= ${param("now")} order by c.next_check_at limit 20`);
+const selectToPoll = statement<Row & { eventsUntil: string; hasEndpoint: number }>(sql`
+  select t.id, a.next_poll_at as at, a.events_until as eventsUntil, a.endpoint_id is not null as hasEndpoint,
+    ${tenantForWork} as tenant
+  from ${paymentAccounts} a ${ofTenant("a.tenant_id")} where a.next_poll_at <= ${param("now")} limit 20`);
+// Of several processes, one gets the row.
+const claimCheckout = statement(sql`
+  update ${checkouts} set next_check_at = ${param("lease")} where id = ${param("id")}
+    and coalesce(next_check_at, '') = ${param("at")}`);
+const claimAccount = statement(sql`
+  update ${paymentAccounts} set next_poll_at = ${param("lease")}
+  where tenant_id = ${param("id")} and next_poll_at = ${param("at")}`);
+const savePoll = statement(sql`
+  update ${paymentAccounts} set events_until = ${param("until")} where tenant_id = ${param("id")}`);
+
+/** Closes the pages of orders whose time has come, so that these can expire. */
+export const closeDueCheckouts = (deps: PaymentDeps): Promise<number> =>
+  workOn(deps, selectEnding, claimCheckout, (ctx, { orderId }) => closeCheckout(ctx, orderId));
+
+/** Reads open pages at the provider, whose calls may have been lost. */
+export const sweepCheckouts = (deps: PaymentDeps): Promise<number> =>
+  workOn(deps, selectDue, claimCheckout, async (ctx, { id }) => {
+    const row = await findCheckout(ctx, id);
+    if (row) await reconcile(ctx, row);
+  });
+
+/** Reads the events of accounts, which the provider may not have been able to deliver. */
+export const pollEvents = (deps: PaymentDeps): Promise<number> =>
+  workOn(deps, selectToPoll, claimAccount, async (ctx, { id, eventsUntil, hasEndpoint }, setLease) => {
+    const account = await findAccount(ctx);
+    if (!account) return;
+    await setLease(hasEndpoint ? pollMs.withEndpoint : pollMs.without);
+    const started = ctx.now();
+    const events = await openProvider(ctx, account).listEvents(Date.parse(eventsUntil) - overlapMs);
+    for (const event of events) await handleEvent(ctx, account, event);
+    await run(ctx.db, savePoll, { id, until: toTimestamp(started) });
+  });
+
+/** Works on due rows, each claimed for a minute. A row that fails is taken again then. Returns how many succeeded. */
+async function workOn<Found extends Row>(
+  deps: PaymentDeps,
+  select: Statement<Found>,
+  claim: Statement<unknown>,
+  work: (ctx: Ctx, row: Found, setLease: (ms: number) => Promise<unknown>) => Promise<unknown>,
+): Promise<number> {
+  const until = (ms: number) => toTimestamp(deps.now() + ms);
+  let done = 0;
+  for (const row of await all(deps.db, select, { now: until(0), lease: until(leaseMs) })) {
+    const lease = until(leaseMs);
+    if ((await run(deps.db, claim, { id: row.id, at: row.at, lease })) === 0) continue;
+    const setLease = (ms: number) => run(deps.db, claim, { id: row.id, at: lease, lease: until(ms) });
+    const tenant = JSON.parse(row.tenant) as Tenant;
+    const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: "payments" };
+    done += await work(ctx, row, setLease).then(
+      () => 1,
+      () => 0,
+    );
+  }
+  return done;
+}
+
+export const purgePaymentEvents = createPurge(paymentEvents, sql`created_at <= ${param("before")}`, 30 * 86_400_000);

@@ -1,0 +1,88 @@
+import { AppError } from "../../errors.ts";
+
+/** Amounts are in minor units of ISO 4217, whatever a provider uses. */
+export interface ProviderMoney {
+  amountMinor: number;
+  currency: string;
+}
+
+export interface ProviderRefund extends ProviderMoney {
+  id: string;
+  /** The refund of this store that it was requested for; null if it was made at the provider. */
+  ownId: string | null;
+  state: "pending" | "succeeded" | "failed";
+  error: string | null;
+}
+
+export interface ProviderDispute extends ProviderMoney {
+  id: string;
+  status: string;
+  /** Grows with its progress, so that an older read changes nothing. */
+  progress: number;
+  isLost: boolean;
+  isClosed: boolean;
+  reason: string;
+  dueAt: string | null;
+}
+
+/** All that a provider knows about a page. */
+export interface Snapshot {
+  state: "open" | "complete" | "expired";
+  /** The page is complete, and the provider has not decided about the payment. */
+  isProcessing: boolean;
+  intentId: string | null;
+  payment: (ProviderMoney & { receivedAt: string }) | null;
+  refunds: ProviderRefund[];
+  disputes: ProviderDispute[];
+}
+
+export interface PayPage {
+  sessionId: string;
+  url: string;
+}
+
+export interface RefundRequest extends ProviderMoney {
+  id: string;
+  orderId: string;
+  intentId: string;
+  /** Whether it may have been made so long ago that the provider no longer recognises its id. */
+  isOld: boolean;
+}
+
+/** A provider's notice that something has changed; what, is read at the provider. */
+export interface ProviderEvent {
+  id: string;
+  type: string;
+  isLive: boolean;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  object: string;
+  /** The page that it is about, or else the payment. */
+  sessionId: string | null;
+  intentId: string | null;
+}
+
+/**
+ * The account of a store at a provider.
+ * @throws unavailable if the provider does not decide; wrongState if it refuses.
+ */
+export interface Provider {
+  /** Opens a page. Repeating the request of a checkout opens no second one. */
+  open(checkout: { id: string; request: string }): Promise<PayPage>;
+  /** Finds the page of a checkout that is too old to be repeated. */
+  find(checkout: { id: string; createdAt: string }): Promise<PayPage | undefined>;
+  read(sessionId: string): Promise<Snapshot>;
+  /** Closes a page, unless it is complete. */
+  close(sessionId: string): Promise<void>;
+  refund(request: RefundRequest): Promise<ProviderRefund>;
+  /** Returns the page of a payment; null for payments of others in the account. */
+  findSession(intentId: string): Promise<string | null>;
+  /** Returns the events since a time in epoch milliseconds, the oldest first. */
+  listEvents(since: number): Promise<ProviderEvent[]>;
+}
+
+export const isRefusal = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind !== "unavailable" && error.kind !== "internalError";
+
+/** A provider recognises a repeated request for 24 hours. */
+export const repeatableMs = 20 * 3_600_000;

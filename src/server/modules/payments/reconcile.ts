@@ -1,0 +1,106 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { byId, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { newId, toTimestamp } from "../../values/stamps.ts";
+import { needAttention } from "../orders/attention/attention.ts";
+import { checkouts } from "../orders/checkouts/table.ts";
+import { insertPayment, refreshPaymentStatus, settle } from "../orders/payments.ts";
+import { orders, payments } from "../orders/table.ts";
+import { openProvider, requireAccount } from "./accounts.ts";
+import { applyDisputes } from "./disputes.ts";
+import { type CheckoutRow, findCheckout, openPage } from "./pages.ts";
+import type { Snapshot } from "./provider.ts";
+import { applyRefunds } from "./refunds.ts";
+
+/** When the server next reads a page of its own accord. */
+const nextCheckMs = { open: 600_000, processing: 3_600_000 };
+
+const setState = statement((q) =>
+  q
+    .update(checkouts)
+    .set(params("state", "isProcessing", "intentId", "nextCheckAt"))
+    .where(byId(checkouts)),
+);
+const selectPayment = statement((q) =>
+  q
+    .select()
+    .from(payments)
+    .where(sql`${ofStore(payments)} and provider = ${param("provider")} and reference = ${param("reference")}`),
+);
+// Money in another currency is kept apart.
+const addReceived = statement(sql`
+  update ${orders} set received_minor = received_minor + ${param("amountMinor")}
+  where ${byId(orders)} and currency = ${param("currency")}`);
+
+export type PaymentRow = NonNullable<(typeof selectPayment)["row"]>;
+
+/**
+ * Reads a page at the provider, and adds the facts that are missing here. It may run at any time, in any order and any
+ * number of times: facts are only added, and states only advance. Errors: unavailable, wrongState.
+ */
+export async function reconcile(ctx: Ctx, row: CheckoutRow): Promise<void> {
+  const provider = openProvider(ctx, await requireAccount(ctx));
+  const { id, sessionId } = await openPage(ctx, provider, row);
+  if (sessionId === null) return;
+  const snapshot = await provider.read(sessionId);
+  const server: Ctx = { ...ctx, actor: { kind: "server" } };
+  await inTransaction(server, (tx) => applySnapshot(tx, id, snapshot));
+}
+
+async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<void> {
+  const row = await findCheckout(tx, id);
+  // The store was deleted.
+  if (!row) return;
+  const hasChanged = await advance(tx, row, snapshot);
+  const { payment, intentId } = snapshot;
+  if (payment === null || intentId === null) {
+    if (hasChanged) await refreshPaymentStatus(tx, row.orderId, "order.updated");
+    return;
+  }
+  const booked = { tenantId: tx.tenant.id, provider: row.provider, reference: intentId };
+  if (!(await get(tx.db, selectPayment, booked))) await bookPayment(tx, row, intentId, payment);
+  const known = (await get(tx.db, selectPayment, booked)) as PaymentRow;
+  await applyRefunds(tx, known, snapshot.refunds);
+  await applyDisputes(tx, known, snapshot.disputes);
+}
+
+const ranks = { open: 0, processing: 1, expired: 2, failed: 2, complete: 3 };
+
+function stateOf({ state, isProcessing, payment }: Snapshot): keyof typeof ranks {
+  if (state !== "complete") return state;
+  if (isProcessing) return "processing";
+  return payment === null ? "failed" : "complete";
+}
+
+/** Records the state of a page, unless a newer one is known. Returns whether it has changed. */
+async function advance(tx: Ctx, row: CheckoutRow, snapshot: Snapshot): Promise<boolean> {
+  const found = stateOf(snapshot);
+  const before = row.isProcessing ? "processing" : row.state;
+  const isNewer = ranks[found] > ranks[before];
+  const next = isNewer ? found : before;
+  const isProcessing = next === "processing";
+  const waitMs = next === "open" ? nextCheckMs.open : isProcessing ? nextCheckMs.processing : null;
+  await run(tx.db, setState, {
+    ...{ tenantId: tx.tenant.id, id: row.id, intentId: snapshot.intentId ?? row.intentId },
+    ...{ state: isProcessing ? "complete" : next, isProcessing: isProcessing ? 1 : 0 },
+    nextCheckAt: waitMs === null ? null : toTimestamp(tx.now() + waitMs),
+  });
+  return isNewer;
+}
+
+/** Books a payment. It pays the order only if amount and currency are those of the page. */
+async function bookPayment(
+  tx: Ctx,
+  { orderId, provider, amountMinor, currency }: CheckoutRow,
+  reference: string,
+  paid: NonNullable<Snapshot["payment"]>,
+): Promise<void> {
+  const values = { tenantId: tx.tenant.id, id: orderId, ...paid };
+  const now = toTimestamp(tx.now());
+  await run(tx.db, insertPayment, { ...values, paymentId: newId("pay"), provider, reference, recordedBy: null, now });
+  await run(tx.db, addReceived, values);
+  const isExpected = paid.amountMinor === amountMinor && paid.currency === currency;
+  if (!isExpected) await needAttention(tx, orderId, "amount_mismatch");
+  await settle(tx, orderId, isExpected);
+}

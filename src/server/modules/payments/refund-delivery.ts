@@ -1,0 +1,105 @@
+import { sql } from "drizzle-orm";
+import type { Ctx, Tenant } from "../../context.ts";
+import { all, byId, get, param, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
+import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
+import { DeliveryEngine } from "../../delivery/engine.ts";
+import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
+import { toTimestamp } from "../../values/stamps.ts";
+import { orderRefunds, payments } from "../orders/table.ts";
+import { tenantForWork, tenants } from "../tenants/table.ts";
+import { requireProvider } from "./accounts.ts";
+import type { PaymentDeps } from "./jobs.ts";
+import { isRefusal, repeatableMs } from "./provider.ts";
+import { advance, failRefund } from "./refunds.ts";
+import { faultOf } from "./stripe/client.ts";
+import { refundDeliveries } from "./table.ts";
+
+const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 21_600].map((seconds) => seconds * 1000);
+/** Longer than the calls of an attempt with their repetitions. */
+const attemptMs = 55_000;
+const permits = { total: 16, tenant: 4, receiver: 4 };
+const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 4, opensAfter: 3, maxRetryAfterMs: 60_000 };
+
+const create = statement(sql`
+  insert into ${refundDeliveries} (id, tenant_id, status, next_attempt_at, created_at)
+  select r.id, r.tenant_id, 'waiting', ${param("now")}, ${param("now")} from ${orderRefunds} r
+  where r.state = 'requested' and not exists (select 1 from ${refundDeliveries} d where d.id = r.id) limit 200`);
+const selectReady = statement<{ id: string }>(sql`
+  select t.id from ${tenants} t where t.status = 'active'
+    and exists (select 1 from ${refundDeliveries} where tenant_id = t.id and ${isDue})`);
+const which = sql`
+  select id from ${refundDeliveries} where tenant_id = ${param("key")} and ${isDue}
+    order by next_attempt_at, id limit ${param("max")}`;
+interface RefundTask extends Claim {
+  orderId: string;
+  amountMinor: number;
+  currency: string;
+  intentId: string;
+  requestedAt: string;
+  tenant: string;
+}
+const read = statement<Omit<RefundTask, "lease">>(sql`
+  select d.id, d.attempts, r.order_id as orderId, r.amount_minor as amountMinor, p.currency, p.reference as intentId,
+    r.created_at as requestedAt, ${tenantForWork} as tenant
+  from ${refundDeliveries} d join ${orderRefunds} r on r.id = d.id join ${payments} p on p.id = r.payment_id
+    join ${tenants} t on t.id = d.tenant_id
+  where d.id in (select value from json_each(${param("ids")}))`);
+const queue = createQueue<Omit<RefundTask, "lease">>(refundDeliveries, { which, read, delivered: "delivered" });
+const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
+
+/** Requests refunds from providers, until these accept or refuse them. Its deliveries are made from refunds. */
+export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEngine<RefundTask> {
+  const channel: Channel<RefundTask> = {
+    queue,
+    async createDeliveries() {
+      await run(deps.db, create, { now: toTimestamp(deps.now()) });
+    },
+    async listReady() {
+      const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
+      return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: `provider of ${id}` }));
+    },
+    prepare(task) {
+      const tenant = JSON.parse(task.tenant) as Tenant;
+      const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: task.id };
+      const send = () => request(ctx, task);
+      return { receiver: `provider of ${tenant.id}`, target: task.id, timeoutMs: attemptMs, send };
+    },
+    // It never gives up: an unanswered request may have been fulfilled.
+    nextAttemptAt: ({ attempts }) =>
+      deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length)) as number),
+    describe: ({ id, orderId }) => `refund ${id} of order ${orderId}`,
+  };
+  return new DeliveryEngine(channel, { ...deps, policy });
+}
+
+/** Makes a refund at the provider, and records its answer before the delivery ends. */
+async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
+  const { id, requestedAt } = task;
+  const values = { tenantId: ctx.tenant.id, id };
+  const before = await get(ctx.db, selectRefund, values);
+  const accepted = { result: "accepted", status: null, error: null, retryAfterMs: 0 } as const;
+  // A call of the provider may have reported it already.
+  if (before?.state !== "requested") return accepted;
+  try {
+    const isOld = ctx.now() - Date.parse(requestedAt) > repeatableMs;
+    const made = await (await requireProvider(ctx)).refund({ ...task, isOld });
+    await inTransaction(ctx, async (tx) => {
+      const row = await get(tx.db, selectRefund, values);
+      if (row) await advance(tx, row, made);
+    });
+    return accepted;
+  } catch (error) {
+    const status = faultOf(error)?.statusCode ?? null;
+    // A key that is not accepted says nothing about the refund.
+    const isRefused = isRefusal(error) && status !== null && ![401, 403].includes(status);
+    const { message } = error as Error;
+    if (!isRefused) return { result: "failed", status, error: message, retryAfterMs: 0 };
+    await inTransaction(ctx, async (tx) => {
+      const row = await get(tx.db, selectRefund, values);
+      if (row?.state === "requested") await failRefund(tx, row, message);
+    });
+    return { result: "refused", isFinal: true, status, error: message, retryAfterMs: 0 };
+  }
+}

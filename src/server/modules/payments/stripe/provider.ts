@@ -1,0 +1,118 @@
+import type { Stripe } from "stripe";
+import { toTimestamp } from "../../../values/stamps.ts";
+import type {
+  PayPage,
+  Provider,
+  ProviderDispute,
+  ProviderEvent,
+  ProviderRefund,
+  RefundRequest,
+  Snapshot,
+} from "../provider.ts";
+import { callStripe, faultOf, openStripe, type StripeOptions } from "./client.ts";
+import { eventTypes, toEvent } from "./events.ts";
+import { fromStripe, toStripe } from "./units.ts";
+
+const expand = ["payment_intent", "payment_intent.latest_charge"];
+const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
+
+/** Opens the account of a key at Stripe. */
+export function stripeProvider(key: string, options: StripeOptions): Provider {
+  const call = <T>(work: (stripe: Stripe) => Promise<T>) =>
+    callStripe(async () => work((await openStripe(key, options)) as Stripe));
+  return {
+    open: ({ id, request }) =>
+      call(async ({ checkout }) => toPage(await checkout.sessions.create(JSON.parse(request), { idempotencyKey: id }))),
+    find: ({ id, createdAt }) => call((stripe) => findPage(stripe, id, Date.parse(createdAt) / 1000)),
+    read: (sessionId) =>
+      call(async (stripe) => snapshotOf(stripe, await stripe.checkout.sessions.retrieve(sessionId, { expand }))),
+    async close(sessionId) {
+      try {
+        await call(({ checkout }) => checkout.sessions.expire(sessionId));
+      } catch (error) {
+        // It is complete or closed already.
+        if (faultOf(error)?.statusCode !== 400) throw error;
+      }
+    },
+    refund: (request) => call((stripe) => refundIntent(stripe, request)),
+    findSession: (payment_intent) =>
+      call(async ({ checkout }) => (await checkout.sessions.list({ payment_intent, limit: 1 })).data[0]?.id ?? null),
+    listEvents: (since) => call((stripe) => listEvents(stripe, since)),
+  };
+}
+
+async function listEvents({ events }: Stripe, since: number): Promise<ProviderEvent[]> {
+  const params = { created: { gte: Math.floor(since / 1000) }, types: [...eventTypes], limit: 100 };
+  return (await events.list(params).autoPagingToArray({ limit: 10_000 })).map(toEvent).reverse();
+}
+
+function toPage({ id, url }: Stripe.Checkout.Session): PayPage {
+  return { sessionId: id, url: url ?? "" };
+}
+
+async function findPage({ checkout }: Stripe, id: string, created: number): Promise<PayPage | undefined> {
+  const window = { gte: Math.floor(created) - 60, lte: Math.ceil(created) + 86_400 };
+  for await (const session of checkout.sessions.list({ created: window, limit: 100 })) {
+    if (session.client_reference_id === id) return toPage(session);
+  }
+  return undefined;
+}
+
+async function snapshotOf(stripe: Stripe, session: Stripe.Checkout.Session): Promise<Snapshot> {
+  const intent = session.payment_intent as Stripe.PaymentIntent | null;
+  const charge = intent?.latest_charge as Stripe.Charge | null | undefined;
+  const isPaid = session.payment_status === "paid";
+  const isUndecided = session.status === "complete" && !isPaid;
+  const found = {
+    state: session.status as Snapshot["state"],
+    isProcessing: isUndecided && !["requires_payment_method", "canceled"].includes(intent?.status ?? ""),
+    intentId: intent?.id ?? null,
+  };
+  if (!isPaid || !intent) return { ...found, payment: null, refunds: [], disputes: [] };
+  const of = { payment_intent: intent.id, limit: 100 };
+  const [refunds, disputes] = await Promise.all([
+    stripe.refunds.list(of).autoPagingToArray({ limit: 1000 }),
+    charge?.disputed ? stripe.disputes.list(of).autoPagingToArray({ limit: 100 }) : [],
+  ]);
+  const paid = fromStripe(session.amount_total ?? 0, session.currency ?? "");
+  const payment = { ...paid, receivedAt: timeOf(charge?.created ?? intent.created) };
+  return { ...found, payment, refunds: refunds.map(toRefund), disputes: disputes.map(toDispute) };
+}
+
+const refundStates: Record<string, ProviderRefund["state"]> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "failed",
+};
+
+function toRefund({ id, amount, currency, status, metadata, failure_reason }: Stripe.Refund): ProviderRefund {
+  const state = refundStates[status ?? ""] ?? "pending";
+  const error = state === "failed" ? (failure_reason ?? status) : null;
+  return { id, ...fromStripe(amount, currency), ownId: metadata?.refund ?? null, state, error };
+}
+
+// `prevented` and `won` cost the store nothing. In an appeal, the money is still lost.
+const progress = [
+  ...["warning_needs_response", "warning_under_review", "warning_closed", "needs_response", "under_review"],
+  ...["lost", "appeal_needs_response", "appeal_under_review", "prevented", "won"],
+];
+
+function toDispute({ id, amount, currency, status, reason, evidence_details: evidence }: Stripe.Dispute) {
+  const isLost = status === "lost" || status.startsWith("appeal_");
+  const isClosed = isLost || ["warning_closed", "prevented", "won"].includes(status);
+  const dueAt = evidence.due_by === null ? null : timeOf(evidence.due_by);
+  const dispute = { id, ...fromStripe(amount, currency), status, progress: progress.indexOf(status), reason };
+  return { ...dispute, isLost, isClosed, dueAt } satisfies ProviderDispute;
+}
+
+/** Stripe keeps the ids of requests for a day, so older ones are looked for before they are repeated. */
+async function refundIntent(stripe: Stripe, request: RefundRequest): Promise<ProviderRefund> {
+  const { id, orderId, intentId: payment_intent, amountMinor, currency, isOld } = request;
+  if (isOld) {
+    const made = await stripe.refunds.list({ payment_intent, limit: 100 }).autoPagingToArray({ limit: 1000 });
+    const own = made.find(({ metadata }) => metadata?.refund === id);
+    if (own) return toRefund(own);
+  }
+  const params = { payment_intent, amount: toStripe(amountMinor, currency), metadata: { refund: id, order: orderId } };
+  return toRefund(await stripe.refunds.create(params, { idempotencyKey: id }));
+}

@@ -1,0 +1,91 @@
+import type { Stripe } from "stripe";
+import { invalidField } from "../../../errors.ts";
+import type { OrderRow } from "../../orders/read.ts";
+import type { orderLines } from "../../orders/table.ts";
+import { toStripe } from "./units.ts";
+
+type Line = typeof orderLines.$inferSelect;
+type LineItem = Stripe.Checkout.SessionCreateParams.LineItem;
+
+/** Stripe takes a hundred lines; shipping and tax need two. */
+const maxLines = 90;
+const maxName = 250;
+
+const locales =
+  "bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW".split(
+    " ",
+  );
+
+function localeOf(lang: string): string {
+  const base = lang.split("-")[0] as string;
+  return locales.find((one) => one === lang) ?? locales.find((one) => one === base) ?? "auto";
+}
+
+/** The parameters that open a page on which what is due is paid. Errors: validationFailed. */
+export function sessionParams(
+  order: OrderRow,
+  lines: readonly Line[],
+  checkout: { id: string; due: number; methods: string[]; expiresAt: number } & Record<"success" | "cancel", string>,
+): Stripe.Checkout.SessionCreateParams {
+  const metadata = { checkout: checkout.id, order: order.id };
+  return {
+    mode: "payment",
+    client_reference_id: checkout.id,
+    metadata,
+    payment_intent_data: { metadata, description: `Order ${order.number}` },
+    payment_method_types: checkout.methods as Stripe.Checkout.SessionCreateParams.PaymentMethodType[],
+    adaptive_pricing: { enabled: false },
+    line_items: lineItems(order, lines, checkout.due),
+    ...(order.email !== null && { customer_email: order.email }),
+    locale: localeOf(order.lang) as Stripe.Checkout.SessionCreateParams.Locale,
+    expires_at: Math.floor(checkout.expiresAt / 1000),
+    success_url: checkout.success,
+    cancel_url: checkout.cancel,
+  };
+}
+
+function lineItems(order: OrderRow, lines: readonly Line[], due: number): LineItem[] {
+  const { currency, pricesIncludeTax, shippingMinor, taxMinor, shippingRate } = order;
+  const item = (name: string, unit: number, quantity = 1): LineItem => ({
+    quantity,
+    price_data: {
+      currency: currency.toLowerCase(),
+      unit_amount: toStripe(unit, currency),
+      product_data: { name: name.slice(0, maxName) },
+    },
+  });
+  const goods = lines.map(({ title, variantTitle, quantity, priceMinor, subtotalMinor, discountMinor }) => {
+    const name = variantTitle === null ? title : `${title} (${variantTitle})`;
+    const amount = subtotalMinor - discountMinor;
+    if (priceMinor * quantity === amount) return item(name, priceMinor, quantity);
+    return item(quantity === 1 ? name : `${quantity} × ${name}`, amount);
+  });
+  const rate = shippingRate === null ? "Shipping" : (JSON.parse(shippingRate) as { name: string }).name;
+  const addedTax = pricesIncludeTax ? 0 : taxMinor;
+  const all = [
+    ...goods,
+    ...(shippingMinor > 0 ? [item(rate, shippingMinor)] : []),
+    ...(addedTax > 0 ? [item("Tax", addedTax)] : []),
+  ];
+  // After a part was paid, the lines are not what is due.
+  if (lines.length > maxLines || sumOf(all) !== toStripe(due, currency)) return [item(`Order ${order.number}`, due)];
+  return all;
+}
+
+function sumOf(items: readonly LineItem[]): number {
+  return items.reduce((sum, { quantity = 1, price_data: price }) => sum + quantity * (price?.unit_amount ?? 0), 0);
+}
+
+/** Returns an address to which a provider sends buyers back. Errors: validationFailed. */
+export function parseReturnUrl(field: string, text: string, isAllowed: (origin: string) => boolean): string {
+  const url = URL.parse(text);
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (!url || !isWeb || url.username !== "" || url.password !== "")
+    throw invalidField(field, "must be an https address");
+  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  if (isHere || (url.protocol === "https:" && isAllowed(url.origin))) return url.href;
+  throw invalidField(
+    field,
+    `must be on an https origin of one of the store's keys. Add it: bodega origin add <key> ${url.origin}`,
+  );
+}
