@@ -229,24 +229,6 @@ export interface paths {
          */
         patch: operations["correctOrder"];
     };
-    "/orders/{id}/cancel/": {
-        parameters: {
-        };
-        /**
-         * Cancel a pending order
-         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
-         */
-        post: operations["cancelOrder"];
-    };
-    "/orders/{id}/pay/": {
-        parameters: {
-        };
-        /**
-         * Book a payment of an order
-         * @description Allowed callers: app keys with `orders:write`, staff and owners.
-         */
-        post: operations["payOrder"];
-    };
     "/orders/{id}/fulfill/": {
         parameters: {
         };
@@ -278,15 +260,6 @@ export interface paths {
          * @description Allowed callers: app keys with `orders:write`, staff and owners.
          */
         patch: operations["updateFulfillment"];
-    };
-    "/orders/{id}/refund/": {
-        parameters: {
-        };
-        /**
-         * Refund an order, or some of it
-         * @description Allowed callers: app keys with `orders:write`, staff and owners.
-         */
-        post: operations["refundOrder"];
     };
     "/orders/{id}/attention/": {
         parameters: {
@@ -332,6 +305,69 @@ export interface paths {
          * @description Allowed callers: anyone.
          */
         post: operations["resetPassword"];
+    };
+    "/orders/{id}/checkout/": {
+        parameters: {
+        };
+        /**
+         * Open a payment page for an order, or get the one that is open
+         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
+         */
+        post: operations["openCheckout"];
+    };
+    "/orders/{id}/checkout/check/": {
+        parameters: {
+        };
+        /**
+         * Read the payment of an order at the provider, at most once in five seconds for visitors
+         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
+         */
+        post: operations["checkPayment"];
+    };
+    "/orders/{id}/cancel/": {
+        parameters: {
+        };
+        /**
+         * Cancel a pending order
+         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
+         */
+        post: operations["cancelOrder"];
+    };
+    "/orders/{id}/pay/": {
+        parameters: {
+        };
+        /**
+         * Book a payment of an order
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["payOrder"];
+    };
+    "/orders/{id}/refund/": {
+        parameters: {
+        };
+        /**
+         * Refund an order, or some of it
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["refundOrder"];
+    };
+    "/orders/{id}/refund/{refund_id}/retry/": {
+        parameters: {
+        };
+        /**
+         * Request a failed refund again
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["retryRefund"];
+    };
+    "/payments/stripe/": {
+        parameters: {
+        };
+        /**
+         * Receive a signed call of Stripe
+         * @description Allowed callers: anyone.
+         */
+        post: operations["receiveStripeEvent"];
     };
     "/users/me/export/": {
         parameters: {
@@ -1118,7 +1154,7 @@ export interface components {
             /** @description Unique in the store. A repeated webhook delivery has the same id. */
             id: string;
             /** @enum {string} */
-            type: "product.created" | "product.updated" | "product.deleted" | "stock.changed" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.paid" | "order.shipped" | "order.fulfilled" | "order.cancelled" | "order.expired" | "order.refunded" | "user.created" | "user.updated" | "user.deleted";
+            type: "product.created" | "product.updated" | "product.deleted" | "stock.changed" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.paid" | "order.shipped" | "order.fulfilled" | "order.cancelled" | "order.expired" | "order.refunded" | "order.disputed" | "user.created" | "user.updated" | "user.deleted";
             /** @description Id of the record that changed. */
             subject: string;
             /** @description A summary of the change, without personal data. */
@@ -1248,6 +1284,21 @@ export interface components {
             phone?: string;
             /** @description The company's VAT id. */
             vat_id?: string;
+        };
+        Dispute: {
+            /** @description The provider's. */
+            id: string;
+            /** @description The provider's: `warning_…`, `needs_response`, `under_review`, `lost`, `won`. */
+            status: string;
+            /** Format: double */
+            amount: number;
+            /** Format: int64 */
+            amount_minor: number;
+            reason: string;
+            /** Format: date-time */
+            due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
         };
         OrderPayment: {
             /** @description `pay_…` */
@@ -1425,6 +1476,8 @@ export interface components {
             staff_note?: string | null;
             /** @description Staff and keys of backends only. */
             needs_attention?: ("late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal")[];
+            /** @description Staff and keys of backends only. */
+            disputes?: components["schemas"]["Dispute"][];
             /** @description Any JSON object of at most 16 KiB. */
             metadata: {
                 [key: string]: unknown;
@@ -1542,19 +1595,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        PaymentInput: {
-            /**
-             * Format: double
-             * @description Default: what is due.
-             */
-            amount?: number;
-            /** @description Id of the payment, unique in the store. Repeating it does not book the payment again. */
-            reference?: string;
-            /** @description The old name of `reference`. */
-            payment_reference?: string;
-            /** @description When the money came: a time or a day. Default: now. */
-            received_at?: string;
-        };
         FulfillmentLineInput: {
             line_id: string;
             /** Format: int64 */
@@ -1574,32 +1614,6 @@ export interface components {
         };
         TrackingInput: {
             tracking: components["schemas"]["Tracking"] | null;
-        };
-        RefundLineInput: {
-            line_id: string;
-            /** Format: int64 */
-            quantity: number;
-            /** @description Whether these pieces were sent and came back. Default: they were not sent. */
-            returned?: boolean;
-        };
-        RefundInput: {
-            lines?: components["schemas"]["RefundLineInput"][];
-            /**
-             * Format: double
-             * @description The part of shipping to give back, with its tax.
-             */
-            shipping?: number;
-            /**
-             * Format: double
-             * @description A further amount. Without any of the three, all that is left is refunded.
-             */
-            amount?: number;
-            /**
-             * @description Whether the refunded items return to stock.
-             * @default false
-             */
-            restock: boolean;
-            reason?: string | null;
         };
         AttentionInput: {
             /** @enum {string} */
@@ -1661,6 +1675,80 @@ export interface components {
             code: string;
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
+        };
+        Checkout: {
+            /** @description `chk_…` */
+            id: string;
+            /** @enum {string} */
+            provider: "stripe";
+            /** @enum {string} */
+            state: "open" | "complete" | "expired" | "failed";
+            /** @description The provider's page, to which the buyer goes. */
+            url: string;
+            /** Format: double */
+            amount: number;
+            /** Format: int64 */
+            amount_minor: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        CheckoutReply: {
+            request_id: string;
+            data: components["schemas"]["Checkout"];
+        };
+        CheckoutInput: {
+            /** @description Where the buyer goes after the payment. On an origin of one of the store's keys. */
+            success_url: string;
+            /** @description Where the buyer goes without one. On an origin of one of the store's keys. */
+            cancel_url: string;
+        };
+        PaymentInput: {
+            /**
+             * Format: double
+             * @description Default: what is due.
+             */
+            amount?: number;
+            /** @description Id of the payment, unique in the store. Repeating it does not book the payment again. */
+            reference?: string;
+            /** @description The old name of `reference`. */
+            payment_reference?: string;
+            /** @description When the money came: a time or a day. Default: now. */
+            received_at?: string;
+        };
+        RefundLineInput: {
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+            /** @description Whether these pieces were sent and came back. Default: they were not sent. */
+            returned?: boolean;
+        };
+        RefundInput: {
+            lines?: components["schemas"]["RefundLineInput"][];
+            /**
+             * Format: double
+             * @description The part of shipping to give back, with its tax.
+             */
+            shipping?: number;
+            /**
+             * Format: double
+             * @description A further amount. Without any of the three, all that is left is refunded.
+             */
+            amount?: number;
+            /**
+             * @description Whether the refunded items return to stock.
+             * @default false
+             */
+            restock: boolean;
+            reason?: string | null;
+        };
+        WebhookReceived: {
+            received: boolean;
+        };
+        WebhookReceivedReply: {
+            request_id: string;
+            data: components["schemas"]["WebhookReceived"];
         };
         Address: {
             name?: string;
@@ -2886,6 +2974,8 @@ export interface components {
              * @description The same for one that is paid by bank transfer.
              */
             transfer_hold: number;
+            /** @description How orders can be paid. */
+            payment_methods: ("manual" | "stripe")[];
             /** @description Whether orders of goods that are sent need a shipping rate. */
             has_shipping_rates: boolean;
             /**
@@ -3564,6 +3654,24 @@ export interface components {
             };
         };
         /** @description Success */
+        CheckoutReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CheckoutReply"];
+            };
+        };
+        /** @description Success */
+        WebhookReceivedReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookReceivedReply"];
+            };
+        };
+        /** @description Success */
         PersonalDataReply: {
             headers: {
                 [name: string]: unknown;
@@ -4077,14 +4185,15 @@ export interface components {
         created_at_gt: string;
         created_at_lte: string;
         created_at_lt: string;
+        id_4: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
-        id_4: string;
         id_5: string;
+        id_6: string;
         variant_id: string;
         /** @description The id or the slug of the product. */
         product_id: string;
-        id_6: string;
+        id_7: string;
         updated_at_gte: string;
         updated_at_gt: string;
         updated_at_lte: string;
@@ -4315,7 +4424,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_6"];
+                id: components["parameters"]["id_7"];
             };
         };
         responses: {
@@ -4338,7 +4447,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_6"];
+                id: components["parameters"]["id_7"];
             };
         };
         responses: {
@@ -4587,91 +4696,6 @@ export interface operations {
             "5XX": components["responses"]["ServerError"];
         };
     };
-    cancelOrder: {
-        parameters: {
-            query: {
-                /** @description Namespace of the store. */
-                namespace: components["parameters"]["namespace"];
-                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
-                lang?: components["parameters"]["lang"];
-            };
-            header?: {
-                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
-                "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
-            };
-            path: {
-                id: components["parameters"]["id"];
-            };
-        };
-        responses: {
-            200: components["responses"]["OrderReply"];
-            404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            412: components["responses"]["preconditionFailed"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["ServerError"];
-        };
-    };
-    payOrder: {
-        parameters: {
-            query: {
-                /** @description Namespace of the store. */
-                namespace: components["parameters"]["namespace"];
-                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
-                lang?: components["parameters"]["lang"];
-            };
-            header?: {
-                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
-                "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
-            };
-            path: {
-                id: components["parameters"]["id"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["PaymentInput"];
-            };
-        };
-        responses: {
-            200: components["responses"]["OrderReply"];
-            404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            412: components["responses"]["preconditionFailed"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["ServerError"];
-        };
-    };
     fulfillOrder: {
         parameters: {
             query: {
@@ -4807,52 +4831,6 @@ export interface operations {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
             409: components["responses"]["wrongState"];
-            412: components["responses"]["preconditionFailed"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["ServerError"];
-        };
-    };
-    refundOrder: {
-        parameters: {
-            query: {
-                /** @description Namespace of the store. */
-                namespace: components["parameters"]["namespace"];
-                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
-                lang?: components["parameters"]["lang"];
-                /** @description Replies with the result and 200, but saves nothing. */
-                dry_run?: boolean;
-            };
-            header?: {
-                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
-                "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
-            };
-            path: {
-                id: components["parameters"]["id"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RefundInput"];
-            };
-        };
-        responses: {
-            200: components["responses"]["OrderReply"];
-            404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5007,6 +4985,243 @@ export interface operations {
                 };
             };
             429: components["responses"]["tooManyAttempts"];
+            "4XX": components["responses"]["UnsignedError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    openCheckout: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: components["parameters"]["id_4"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckoutInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CheckoutReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    checkPayment: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: components["parameters"]["id_4"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    payOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PaymentInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    refundOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Replies with the result and 200, but saves nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RefundInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    retryRefund: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id_4"];
+                refund_id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["preconditionFailed"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    receiveStripeEvent: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["MediaUpload"];
+                "application/json": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookReceivedReply"];
             "4XX": components["responses"]["UnsignedError"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -5649,7 +5864,7 @@ export interface operations {
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id_5"];
             };
         };
         requestBody: {
@@ -5678,7 +5893,7 @@ export interface operations {
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id_5"];
             };
         };
         requestBody: {
@@ -5727,7 +5942,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id_5"];
             };
         };
         responses: {
@@ -6487,7 +6702,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_6"];
             };
         };
         responses: {
@@ -6510,7 +6725,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_6"];
             };
         };
         responses: {
@@ -6535,7 +6750,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_6"];
             };
         };
         requestBody?: {

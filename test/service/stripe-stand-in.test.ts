@@ -26,7 +26,7 @@ afterEach(() => stripe.stop());
 /** What a shop sends for an order of 24 EUR. */
 const order = (more: Partial<Library.Checkout.SessionCreateParams> = {}): Library.Checkout.SessionCreateParams => ({
   mode: "payment",
-  allowed_payment_method_types: ["card"],
+  payment_method_types: ["card"],
   adaptive_pricing: { enabled: false },
   client_reference_id: "chk_1",
   metadata: { checkout: "chk_1" },

@@ -49,6 +49,7 @@ export interface OrderReply {
   shipping_rate: { id: string; name: string } | null;
   discount_code: string | null;
   needs_attention?: string[];
+  disputes?: { id: string; status: string; due_at: string | null }[];
   staff_note?: string | null;
   email: string | null;
   payments: { id: string; reference: string | null; amount_minor: number }[];

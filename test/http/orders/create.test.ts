@@ -197,6 +197,7 @@ onEachDatabase((suite) => {
       refunded_minor: 0,
       ...{ shipping_rate: null, discount_code: null, payment_method: null, payments: [], fulfillments: [] },
       ...{ email: null, phone: null, billing_address: null, metadata: {}, staff_note: null, needs_attention: [] },
+      disputes: [],
       points_used: 0,
       points_earned: 0,
       points_returned: 0,

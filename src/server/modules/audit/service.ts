@@ -116,6 +116,7 @@ const acts = {
   shipping: ["replaced"],
   taxes: ["replaced"],
   discount: ["created", "ended"],
+  payment: ["connected", "disconnected"],
   webhook: ["added", "removed", "replayed", "rotated"],
   database: ["backed_up", "migrated", "rekeyed", "restored"],
   doctor: ["fixed"],

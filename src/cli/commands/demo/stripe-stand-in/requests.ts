@@ -92,11 +92,12 @@ function expandRow(books: Books, row: Row, [field = "", ...rest]: string[]): Row
 }
 
 function listRows(rows: Row[], given: Form, show: (row: Row) => Row) {
-  const { limit = "10", starting_after, created, ...filters } = given;
+  const { limit = "10", starting_after, created, types, ...filters } = given;
   refuseUnknown(filters, listFilters);
   const { gte = 0, lte = Number.POSITIVE_INFINITY } = asForm(created);
   const found = rows.toReversed().filter((row) => {
     const isWanted = Object.entries(filters).every(([name, value]) => row[name] === value);
+    if (types !== undefined && !asList(types).includes(row.type)) return false;
     return isWanted && row.created >= Number(gte) && row.created <= Number(lte);
   });
   const rest = found.slice(starting_after ? found.findIndex(({ id }) => id === starting_after) + 1 : 0);
