@@ -9,6 +9,7 @@ import {
 } from "../../src/server/modules/payments/jobs.ts";
 import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
+import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
 import { startTestApp, vault } from "./app.ts";
 import { openTestDatabase } from "./backend.ts";
 import { createClock } from "./clock.ts";
@@ -33,7 +34,7 @@ export interface PageReply {
 export async function openPayShop(
   options: {
     kind?: "file" | "server";
-    tenant?: Parameters<typeof createShop>[1] extends infer T ? object : never;
+    tenant?: TenantInput;
     timeoutMs?: number;
     endpoint?: boolean;
   } = {},

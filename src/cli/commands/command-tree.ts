@@ -48,6 +48,9 @@ export const commandTree: CommandGroup = {
       ...fromModule(() => import("./order/change.ts"), "pay fulfill cancel refund"),
       ...fromModule(() => import("./order/staff.ts"), "accept note revoke-access withdrawals"),
     }),
+    payment: group("Connect a store with a provider of card payments", {
+      ...fromModule(() => import("./payment/commands.ts"), "connect show check disconnect"),
+    }),
     webhook: group("Manage webhooks, which receive the events of a store", {
       ...fromModule(() => import("./webhook/commands.ts"), "add list show deliveries replay rotate remove"),
     }),

@@ -62,6 +62,17 @@ export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: 
   });
 }
 
+/** As `withTenant`, for work that calls a payment provider. */
+export function withPayments<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+  return withTenant(flags, console, async (ctx) => {
+    const { readPaymentConfig } = await import("../../server/config/config.ts");
+    const { readServerConfig } = await import("../../server/config/server-config.ts");
+    const options = openCliOptions(flags, console);
+    const { publicUrl } = readServerConfig(options);
+    return work({ ...ctx, payments: { ...readPaymentConfig(options), publicUrl } });
+  });
+}
+
 /**
  * Returns the arguments of a command about one record of a store, which `load` finds by the typed text, and the
  * function that runs work on that record.

@@ -1,14 +1,16 @@
 import type { Ctx } from "../../../server/context.ts";
 import { notFound } from "../../../server/errors.ts";
-import { type StoreArgs, withTenant } from "../../context/context.ts";
+import { type StoreArgs, withPayments, withTenant } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal, parsePastTime } from "../../framework/parse-values.ts";
 import { type Console, info, invalidFlag, printRecord } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/user.ts";
-import { changeOrder, countSent, countUnsent, dryRunArg, findLine, order } from "./order.ts";
+import { changeAtOnce, changeOrder, countSent, countUnsent, dryRunArg, findLine, order } from "./order.ts";
+import { printOrder } from "./print.ts";
 
+const closing = (text: string) => ({ text, closesPage: true }) as const;
 const lineArg = (description: string) => valueArg("id|SKU[:quantity]", description, { multiple: true, field: "lines" });
 
 export const payCommand = defineCommand({
@@ -20,8 +22,10 @@ export const payCommand = defineCommand({
     "received-at": valueArg("duration|time", "When it came: 2026-11-01 (a day), 2d (ago), or a time (default: now)", {
       parse: parsePastTime,
     }),
+    check: { type: "boolean", description: "Book nothing: read the card payment at the provider" },
     "dry-run": dryRunArg,
   },
+  exclusive: ["amount", "payment-reference", "received-at", "dry-run"].map((flag) => ["check", flag]),
   examples: [
     "bodega order pay -n demo 17 --payment-reference bank-2030-01-31",
     "bodega order pay -n demo RF5717 --amount 20 --received-at 2026-11-01",
@@ -34,12 +38,25 @@ export const payCommand = defineCommand({
   async run(args, console) {
     const { amount, "payment-reference": payment_reference, "received-at": received_at } = args;
     const input = { amount, payment_reference, received_at };
+    if (args.check) return checkPaymentOf(args, console);
     const { payOrder } = await import("../../../server/modules/orders/payments.ts");
-    await changeOrder(args, console, "Book a payment of {amount} for {order}?", (tx, { id }) =>
+    await changeOrder(args, console, closing("Book a payment of {amount} for {order}?"), (tx, { id }) =>
       payOrder(tx, id, input),
     );
   },
 });
+
+/** Reads the payment pages of an order at their provider, outside of any transaction. */
+async function checkPaymentOf(args: StoreArgs & { order: string }, console: Console): Promise<void> {
+  const { checkPayment } = await import("../../../server/modules/payments/check.ts");
+  const { getOrderView } = await import("../../../server/modules/orders/views.ts");
+  const view = await withPayments(args, console, async (ctx) => {
+    const id = await order.find(ctx, args.order);
+    await checkPayment(ctx, id);
+    return getOrderView(ctx, id);
+  });
+  await printOrder({ ...console, done: undefined }, view);
+}
 
 export const fulfillCommand = defineCommand({
   description: "Record that a paid order, or some of it, was sent",
@@ -91,7 +108,7 @@ export const cancelCommand = defineCommand({
     const { order: named, buyer, ...rest } = args;
     if (named === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
     const { cancelOrder } = await import("../../../server/modules/orders/cancel.ts");
-    await changeOrder({ ...rest, order: named }, console, "Cancel {order}[ and refund {amount}]?", (tx, { id }) =>
+    await changeOrder({ ...rest, order: named }, console, closing("Cancel {order}[ and refund {amount}]?"), (tx, { id }) =>
       cancelOrder(tx, id),
     );
   },
@@ -130,23 +147,31 @@ export const refundCommand = defineCommand({
     amount: valueArg("amount", "Further amount to refund, for goodwill or surplus money", { parse: parseDecimal }),
     restock: { type: "boolean", description: "Return the refunded items to stock" },
     reason: valueArg("text", "Reason"),
+    retry: valueArg("refund_id", "Request this failed refund again"),
     "dry-run": dryRunArg,
   },
+  exclusive: ["line", "shipping", "amount", "restock", "reason", "dry-run"].map((flag) => ["retry", flag]),
   examples: [
     'bodega order refund -n demo 17 --line LAMP-1:1 --returned --restock --reason "arrived broken"',
     "bodega order refund -n demo 17 --amount 5",
+    "bodega order refund -n demo 17 --retry ref_01k8z3v5x2f1rt9m6q7wbn4hcd",
   ],
   done: "Recorded the refund of order {number}.",
   notes: [
     "Without --line, --shipping and --amount, everything that is left is refunded. Without --returned, --line refunds " +
       "pieces that were not sent, and they are not sent any more.",
-    "Bodega moves no money: pay it back where it was paid. Points are returned and reversed in proportion.",
+    "The running server requests refunds of card payments from the provider. Pay other money back where it was paid. " +
+      "Points are returned and reversed in proportion.",
   ],
   async run(args, console) {
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");
-    const { line, returned, shipping, amount, restock, reason = null } = args;
+    const { line, returned, shipping, amount, restock, reason = null, retry } = args;
+    if (retry !== undefined) {
+      const { retryRefund } = await import("../../../server/modules/payments/retry-refund.ts");
+      return changeAtOnce(args, console, (tx, { id }) => retryRefund(tx, { id, refund_id: retry }));
+    }
     if (returned && line.length === 0) throw invalidFlag("--returned", "needs --line");
-    await changeOrder(args, console, "Refund {amount} of {order}?", (tx, of) => {
+    await changeOrder(args, console, closing("Refund {amount} of {order}?"), (tx, of) => {
       const found = line.map((text) => findLine(of, text, returned ? countSent : countUnsent));
       return refundOrder(tx, of.id, {
         ...(found.length > 0 && { lines: found.map((one) => ({ ...one, returned })) }),

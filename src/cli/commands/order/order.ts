@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
-import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
+import { recordArgs, type StoreArgs, withPayments, withTenant } from "../../context/context.ts";
 import type { Arg } from "../../framework/args.ts";
 import { type Console, info, invalidFlag } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -39,23 +39,25 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 
 /**
  * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
- * @param question such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is the sum that the change receives or
+ * @param question with `closesPage`, the order's payment page is closed first. The text is such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is the sum that the change receives or
  * returns. If it is 0, the words in brackets are left out.
  */
 export async function changeOrder(
   args: OrderArgs & { "dry-run"?: boolean },
   console: Console,
-  question: string,
+  question: string | { text: string; closesPage: true },
   act: Change,
 ): Promise<void> {
+  const { text, closesPage = false } = typeof question === "string" ? { text: question } : question;
   const isDryRun = args["dry-run"] === true;
   const { inDryRun } = await import("../../../server/db/transaction.ts");
+  const { assumeClosed, closeCheckout } = await import("../../../server/modules/payments/close.ts");
   let movedMinor = 0;
   const tried = await withTenant(args, console, (ctx) =>
     inDryRun(ctx, (tx) =>
       applyChange(tx, args.order, (tx, of) => {
         movedMinor = of.received_minor + of.returned_minor;
-        return act(tx, of);
+        return assumeClosed(tx, of.id).then(() => act(tx, of));
       }),
     ),
   );
@@ -66,9 +68,10 @@ export async function changeOrder(
   const { number, total_minor, received_minor, returned_minor } = tried.order;
   const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
   const moved = received_minor + returned_minor - movedMinor;
-  const words = question.replace(/\[(.*?)\]/, moved === 0 ? "" : "$1");
+  const words = text.replace(/\[(.*?)\]/, moved === 0 ? "" : "$1");
   const named = words.replace("{number}", String(number)).replace("{order}", () => name);
   await confirmAction(console, named.replace("{amount}", formatAmount(moved, tried)));
+  if (closesPage) await withPayments(args, console, (ctx) => closeCheckout(ctx, tried.order.id));
   await changeAtOnce(args, console, act);
 }
 

@@ -1,8 +1,12 @@
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofStore, param, run, statement } from "../../db/statement.ts";
+import { checkouts } from "../orders/checkouts/table.ts";
 import { isCustomer, isPage } from "../orders/input.ts";
 import { requireOwn } from "./access.ts";
 import { openProvider, requireAccount } from "./accounts.ts";
 import { findOpen, openPage } from "./pages.ts";
+import { isRefusal } from "./provider.ts";
 import { reconcile } from "./reconcile.ts";
 
 /**
@@ -13,9 +17,26 @@ export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
   const open = await findOpen(ctx, orderId);
   if (!open) return;
   const provider = openProvider(ctx, await requireAccount(ctx));
-  const row = await openPage(ctx, provider, open);
-  if (row.sessionId !== null) await provider.close(row.sessionId);
+  // A page that the provider refuses to open needs no closing.
+  const row = await openPage(ctx, provider, open).catch((error: unknown) => {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  });
+  if (row?.sessionId == null) return;
+  await provider.close(row.sessionId);
   await reconcile(ctx, row);
+}
+
+const expireOpen = statement((q) =>
+  q
+    .update(checkouts)
+    .set({ state: "expired" })
+    .where(sql`${ofStore(checkouts)} and order_id = ${param("orderId")} and state = 'open'`),
+);
+
+/** Treats the page of an order as closed in a transaction that is rolled back, to try what comes after it. */
+export async function assumeClosed(tx: Ctx, orderId: string): Promise<void> {
+  await run(tx.db, expireOpen, { tenantId: tx.tenant.id, orderId });
 }
 
 /** As `closeCheckout`, for a caller who may change the order. Errors: also notFound. */

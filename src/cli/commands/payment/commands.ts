@@ -1,0 +1,78 @@
+import { withPayments, withTenant } from "../../context/context.ts";
+import { fileArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { readSecretFile } from "../../secrets/secrets.ts";
+import { info, printRecord, warn } from "../../terminal/console.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+
+const service = () => import("../../../server/modules/payments/stripe/connect.ts");
+
+const storeOnly = { namespace: requiredNamespaceArg };
+
+export const connectCommand = defineCommand({
+  description: "Connect a store with its account at Stripe, or replace the key",
+  args: {
+    provider: wordArg("Provider of card payments", { options: ["stripe"] }),
+    namespace: requiredNamespaceArg,
+    "key-file": fileArg("Read the secret or restricted key of the account from this file", {
+      required: true,
+      field: "key",
+    }),
+    method: valueArg("name", "Payment method, as Stripe names it (default: card)", { multiple: true }),
+    replace: { type: "boolean", description: "Replace the key of another account, or of the other mode" },
+  },
+  examples: ["bodega payment connect stripe -n demo --key-file stripe.key"],
+  notes: [
+    "The key is encrypted with the server's secret key. With BODEGA_PUBLIC_URL, an endpoint for events is registered at " +
+      "Stripe. Without it, the server asks Stripe every minute.",
+    "A restricted key (rk_) needs: write access to Checkout Sessions, Refunds and Webhook Endpoints; read access to " +
+      "Charges, Disputes, Events and PaymentIntents.",
+  ],
+  done: "Connected the store with account {account} in {mode} mode.",
+  async run(args, console) {
+    const key = readSecretFile(args["key-file"], "--key-file");
+    const { connectStripe } = await service();
+    const { method: methods, replace } = args;
+    const account = await withPayments(args, console, (ctx) => connectStripe(ctx, { key, methods, replace }));
+    await printRecord(console, account);
+    if (account.endpoint_id !== null) return;
+    await info(console, "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.");
+  },
+});
+
+export const showCommand = defineCommand({
+  description: "Show the account at the payment provider",
+  args: storeOnly,
+  examples: ["bodega payment show -n demo"],
+  async run(args, console) {
+    const { showAccount } = await service();
+    await printRecord(console, await withPayments(args, console, showAccount));
+  },
+});
+
+export const checkCommand = defineCommand({
+  description: "Check key and endpoint at the payment provider",
+  args: storeOnly,
+  examples: ["bodega payment check -n demo"],
+  async run(args, console) {
+    const { checkAccount } = await service();
+    const account = await withPayments(args, console, checkAccount);
+    await printRecord(console, account);
+    const connect = `Register it again: bodega payment connect stripe -n ${args.namespace} --key-file <file>`;
+    if (account.problems.length > 0) await warn(console, connect);
+  },
+});
+
+export const disconnectCommand = defineCommand({
+  description: "Close the payment pages of a store and forget the key of its account",
+  args: storeOnly,
+  examples: ["bodega payment disconnect -n demo"],
+  notes: ["Refunds of earlier card payments have to be made at the provider."],
+  done: "Disconnected the store from account {account}.",
+  async run(args, console) {
+    const { disconnectStripe, showAccount } = await service();
+    const { account, mode } = await withTenant(args, console, showAccount);
+    await confirmAction(console, `Disconnect the store from ${account} (${mode})? Open payment pages are closed.`);
+    await printRecord(console, await withPayments(args, console, disconnectStripe));
+  },
+});
