@@ -10,7 +10,8 @@ const languages = Object.keys(mailTemplates);
 const store: MailStore = { title: "Lamp Shop", domain: null, url: null, logo: null, language: "en" };
 
 const link = "https://shop.example/order#ord_1.Vq8";
-const values = { code: "012345", number: "17", time: "2030-01-15 12:00", items: "2 × Mug", link };
+const sale = { items: "2 × Mug", total: "19.00 EUR", instructions: "IBAN DE02\nBank", reference: "RF7217", link };
+const values = { code: "012345", number: "17", time: "2030-01-15 12:00", ...sale };
 
 /** A rendered mail with all values that its kind needs. */
 function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
@@ -48,8 +49,12 @@ for (const language of languages) {
       expect(placeholders(paragraphs).toSorted()).toEqual([...mailKinds[kind], "store"].toSorted());
       expect(paragraphs).toHaveLength((mailTemplates.en as MailTemplates)[kind].paragraphs.length);
       for (const text of paragraphs) expect(text).toBe(text.trim());
-      const alone = (["code", "link", "items"] as const).filter((name) => mailKinds[kind].includes(name as never));
+      const alone = (["code", "items", "instructions"] as const).filter((name) =>
+        mailKinds[kind].includes(name as never),
+      );
       for (const needed of alone) expect(paragraphs).toContain(`{${needed}}`);
+      const hasLink = mailKinds[kind].includes("link" as never);
+      expect(paragraphs.filter((text) => text.endsWith("{link}"))).toHaveLength(hasLink ? 1 : 0);
     }
   });
 
@@ -73,6 +78,16 @@ for (const language of languages) {
     const unknown = render("withdrawal_received", { languages: [language], values: { ...values, items: "" } });
     expect(unknown.text.split("\n\n")).toHaveLength(receipt.text.split("\n\n").length - 1);
     expect(unknown.html).not.toContain("<bdi></bdi>");
+  });
+
+  test(`${language} says in the mail about a new order how to pay, and nothing of it without a transfer`, () => {
+    const { text, html } = render("order_placed", { languages: [language] });
+    for (const part of [...Object.values(sale), "17"]) expect(text).toContain(part);
+    for (const part of ["IBAN DE02<br>Bank", `<a href="${link}" dir="ltr"`]) expect(html).toContain(part);
+    const none = { ...values, instructions: "", reference: "", link: "" };
+    const plain = render("order_placed", { languages: [language], values: none });
+    expect(plain.text.split("\n\n")).toHaveLength(text.split("\n\n").length - 3);
+    for (const part of ["<bdi></bdi>", "href"]) expect(plain.html).not.toContain(part);
   });
 
   test(`${language} fills every placeholder and names the store in every mail`, () => {

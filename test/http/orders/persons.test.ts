@@ -186,7 +186,10 @@ onDatabase("file", (suite) => {
         expect.objectContaining({ id: cancelled.id }),
       ]),
       withdrawals: [{ number: done.number, name: "Canary", text: "Canary text" }],
-      mail: [{ kind: "withdrawal_received", status: "waiting" }],
+      mail: [...["order_placed", "order_placed", "order_paid"], "withdrawal_received"].map((kind) => ({
+        kind,
+        status: "waiting",
+      })),
       retention: expect.stringMatching(/8 years.*An erasure leaves only name and addresses/),
     });
     await eraseGuest(ctx, email.toUpperCase());

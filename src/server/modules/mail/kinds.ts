@@ -9,6 +9,8 @@ export const mailKinds = {
   password_changed: [],
   email_changed: [],
   two_factor_changed: [],
+  order_placed: ["number", "items", "total", "instructions", "reference", "link"],
+  order_paid: ["number", "items", "total", "link"],
   order_link: ["number", "link"],
   withdrawal_received: ["number", "time", "items"],
   test: [],

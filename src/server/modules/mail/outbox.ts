@@ -15,12 +15,25 @@ import { mailOutbox } from "./table.ts";
 const usefulMs = 7 * 86_400_000;
 
 const insertMail = statement((q) =>
-  q.insert(mailOutbox).values({
-    ...params("id", "tenantId", "kind", "subjectKey", "recipientKey", "sealed", "maskedTo", "usefulUntil"),
-    status: "waiting",
-    nextAttemptAt: param("now"),
-    createdAt: param("now"),
-  }),
+  q
+    .insert(mailOutbox)
+    .values({
+      ...params(
+        "id",
+        "tenantId",
+        "kind",
+        "subjectKey",
+        "causeKey",
+        "recipientKey",
+        "sealed",
+        "maskedTo",
+        "usefulUntil",
+      ),
+      status: "waiting",
+      nextAttemptAt: param("now"),
+      createdAt: param("now"),
+    })
+    .onConflictDoNothing(),
 );
 const expireReplaced = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, finished_at = ${param("now")}
@@ -46,22 +59,30 @@ export interface MailContents {
  * Queues a mail and returns its id. This takes the same time whether or not a user has the address, because the user is
  * looked up when the mail is sent.
  * @param mail `usefulUntil` in epoch milliseconds, by default a week from now. `replaces`: waiting mail of this kind
- * with the same value is cancelled in the same transaction; mail that is being sent may still arrive.
+ * with the same value is cancelled in the same transaction; mail that is being sent may still arrive. `cause`: a mail
+ * of this kind with the same value is queued once only.
  */
 export async function queueMail(
   ctx: Ctx,
-  mail: MailContents & { kind: MailKind; usefulUntil?: number | undefined; replaces?: string | undefined },
+  mail: MailContents & {
+    kind: MailKind;
+    usefulUntil?: number | undefined;
+    replaces?: string | undefined;
+    cause?: string;
+  },
 ): Promise<string> {
   const missing = mailKinds[mail.kind].find((name) => mail.values[name] === undefined);
   if (missing !== undefined) throw new TypeError(`A ${mail.kind} mail needs a value for ${missing}.`);
   const id = newId("mail");
-  const { to, language, values, kind, replaces } = mail;
+  const { to, language, values, kind, replaces, cause } = mail;
   const tenantId = ctx.tenant.id;
   const now = toTimestamp(ctx.now());
   const address = addressIn(mail);
   const [first = ""] = address;
-  // The hash is keyed, so that the database does not reveal the recipient.
-  const subjectKey = replaces === undefined ? null : ctx.vault.mac("mail", `${tenantId}:${kind}:${replaces}`);
+  // The hashes are keyed, so that the database does not reveal the recipient.
+  const keyOf = (what: string | undefined) =>
+    what === undefined ? null : ctx.vault.mac("mail", `${tenantId}:${kind}:${what}`);
+  const [subjectKey, causeKey] = [keyOf(replaces), keyOf(cause)];
   await inTransaction(ctx, async ({ db }) => {
     if (subjectKey !== null) await run(db, expireReplaced, { tenantId, subjectKey, now });
     await run(db, insertMail, {
@@ -69,6 +90,7 @@ export async function queueMail(
       tenantId,
       kind,
       subjectKey,
+      causeKey,
       recipientKey: recipientKey(ctx.vault, address),
       maskedTo: `${first}…${address.slice(address.lastIndexOf("@"))}`,
       sealed: sealContents(ctx.vault, id, { to, language, values }),

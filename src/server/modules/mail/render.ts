@@ -46,8 +46,9 @@ function readContent({ kind, store, name, languages, values }: Parameters<typeof
   const { subject, paragraphs } = templates[kind];
   const all: Record<string, string> = { ...values, store: oneLine(store.title), name: greetingName(name) };
   const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
-  // A paragraph that is only a value is left out if the value is empty.
-  const isShown = (line: string) => all[/^\{(\w+)\}$/.exec(line)?.[1] ?? ""] !== "";
+  // A paragraph about a value that is empty is left out.
+  const isShown = (line: string) =>
+    !Object.entries(values).some(([key, value]) => value === "" && line.includes(`{${key}}`));
   const lines = [greeting, ...paragraphs.filter(isShown)];
   const heading = fill(subject, all, (_name, value) => oneLine(value));
   return { lines, language, templates, subject: heading, address: storeAddress(store), values: all };
@@ -64,7 +65,8 @@ function renderText({ lines, templates, address, values }: Content): string {
 }
 
 function renderHtml({ lines, language, templates, subject, address, values }: Content, logo: string | null): string {
-  const show: Show = (_name, value) => `<bdi>${escapeHtml(value)}</bdi>`;
+  const show: Show = (key, value) =>
+    key === "link" ? linkTo(value) : `<bdi>${escapeHtml(value).replaceAll("\n", "<br>")}</bdi>`;
   const { direction } = templates;
   const title = escapeHtml(values.store as string);
   const head = logo
@@ -81,13 +83,12 @@ function renderHtml({ lines, language, templates, subject, address, values }: Co
   return fill(layout, parts, (_name, value) => value);
 }
 
-/** A code and a link have a line of their own. */
+/** A code has a line of its own. */
 function renderLine(line: string, values: Record<string, string>, show: Show): string {
   if (line === "{code}") {
     const code = escapeHtml(values.code as string);
     return `<p style="margin:24px 0;text-align:center"><bdi dir="ltr" style="${codeStyle}">${code}</bdi></p>`;
   }
-  if (line === "{link}") return `<p style="margin:24px 0">${linkTo(values.link as string)}</p>`;
   return `<p style="margin:0 0 16px">${fill(escapeHtml(line), values, show)}</p>`;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, index, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { deliveryColumns } from "../../delivery/claim.ts";
 import { tenantIdColumn } from "../tenants/table.ts";
 import type { MailKind } from "./kinds.ts";
@@ -12,6 +12,8 @@ export const mailOutbox = sqliteTable(
     kind: text("kind").$type<MailKind>().notNull(),
     /** Keyed hash of kind and `replaces`. While this mail waits, a later one with the same hash replaces it. */
     subjectKey: text("subject_key"),
+    /** Keyed hash of kind and cause, such as an order: a mail that has been queued before is not queued again. */
+    causeKey: text("cause_key"),
     /** Keyed hash of the recipient's address, to find a person's mail. Null after the person is erased. */
     recipientKey: text("recipient_key"),
     /** Recipient and contents, encrypted with the server's key; erased once the mail is sent, expired or dropped. */
@@ -24,6 +26,7 @@ export const mailOutbox = sqliteTable(
   (t) => [
     index("mail_outbox_due").on(t.nextAttemptAt).where(sql`status = 'waiting'`),
     index("mail_outbox_by_subject").on(t.tenantId, t.subjectKey).where(sql`status = 'waiting'`),
+    uniqueIndex("mail_outbox_by_cause").on(t.tenantId, t.causeKey).where(sql`cause_key is not null`),
     index("mail_outbox_by_recipient").on(t.tenantId, t.recipientKey),
     index("mail_outbox_by_tenant").on(t.tenantId, t.createdAt, t.id),
     index("mail_outbox_done").on(t.finishedAt).where(sql`status <> 'waiting'`),

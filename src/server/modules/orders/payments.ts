@@ -19,6 +19,7 @@ import type { PaymentInput } from "./change-model.ts";
 import { isProcessing } from "./checkouts/table.ts";
 import { commitTransition, selectCounted } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
+import { mailOrder } from "./mails.ts";
 import { getOrder, type OrderRow, requireRow } from "./read.ts";
 import { type OrderCtx, requireOrderId } from "./statements.ts";
 import { orders, payments } from "./table.ts";
@@ -129,6 +130,7 @@ export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Render
   }
   const paid = { status: "paid", paymentStatus, paidAt: toTimestamp(tx.now()), pointsEarned: await earn(tx, order) };
   const first = [bind(setStates, { ...order, ...paid })];
+  await mailOrder(tx, id, "order_paid");
   return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
 }
 
