@@ -123,7 +123,7 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
     ["an address without a scheme", { success_url: "shop.example" }, "url_invalid"],
     ["a mail address without a domain", { customer_email: "ada" }, "email_invalid"],
     ["a parameter that does not exist", { colour: "red" }, "parameter_unknown"],
-    ["a parameter of former versions", { payment_method_types: ["card"] }, "parameter_unknown"],
+    ["a parameter of later versions", { allowed_payment_method_types: ["card"] }, "parameter_unknown"],
   ])("refuses %s", async (_, more, code) => {
     expect(await failureOf(library.checkout.sessions.create(order(more as object)))).toMatchObject({
       type: "StripeInvalidRequestError",
