@@ -32,12 +32,7 @@ export interface PageReply {
 
 /** A store whose orders are paid at a stand-in of Stripe, and the jobs of its server. */
 export async function openPayShop(
-  options: {
-    kind?: "file" | "server";
-    tenant?: TenantInput;
-    timeoutMs?: number;
-    endpoint?: boolean;
-  } = {},
+  options: { kind?: "file" | "server"; tenant?: TenantInput; timeoutMs?: number; endpoint?: boolean } = {},
 ) {
   const { kind = "file", tenant = {}, timeoutMs = 2000, endpoint = true } = options;
   const database = await openTestDatabase(kind);

@@ -108,8 +108,11 @@ export const cancelCommand = defineCommand({
     const { order: named, buyer, ...rest } = args;
     if (named === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
     const { cancelOrder } = await import("../../../server/modules/orders/cancel.ts");
-    await changeOrder({ ...rest, order: named }, console, closing("Cancel {order}[ and refund {amount}]?"), (tx, { id }) =>
-      cancelOrder(tx, id),
+    await changeOrder(
+      { ...rest, order: named },
+      console,
+      closing("Cancel {order}[ and refund {amount}]?"),
+      (tx, { id }) => cancelOrder(tx, id),
     );
   },
 });

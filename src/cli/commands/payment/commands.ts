@@ -36,7 +36,10 @@ export const connectCommand = defineCommand({
     const account = await withPayments(args, console, (ctx) => connectStripe(ctx, { key, methods, replace }));
     await printRecord(console, account);
     if (account.endpoint_id !== null) return;
-    await info(console, "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.");
+    await info(
+      console,
+      "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.",
+    );
   },
 });
 

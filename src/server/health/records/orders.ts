@@ -1,16 +1,22 @@
 import { sql } from "drizzle-orm";
 import { discounts, discountUses } from "../../modules/discounts/table.ts";
+import { orderAttention } from "../../modules/orders/attention/table.ts";
 import { dueMinor } from "../../modules/orders/statements.ts";
 import { fulfillments, orderLines, orderRefunds, orders, payments } from "../../modules/orders/table.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
-/** SQL for whether status and times of an order `o` agree. If they do not, no value is fixed from this order. */
+/**
+ * SQL for whether status and times of an order `o` agree, apart from payments of a wrong amount, which do not pay the
+ * order, and failed refunds of cancelled orders. If they do not, no value is fixed from this order.
+ */
 export const isCoherent = sql`(case o.status
     when 'paid' then o.payment_status <> 'unpaid' and o.paid_at is not null
     when 'completed' then o.payment_status <> 'unpaid' and o.paid_at is not null
-    when 'pending' then o.payment_status not in ('paid', 'partially_refunded') and o.paid_at is null
+    when 'pending' then o.paid_at is null and (o.payment_status not in ('paid', 'partially_refunded')
+      or exists (select 1 from ${orderAttention} a where a.order_id = o.id and a.kind = 'amount_mismatch'))
     when 'cancelled' then o.paid_at is null or o.payment_status in ('refunded', 'partially_refunded')
+      or exists (select 1 from ${orderRefunds} r where r.order_id = o.id and r.state = 'failed')
     else o.paid_at is null end
   and (o.status = 'completed') = (o.fulfillment_status = 'fulfilled')
   and (o.status = 'completed') = (o.fulfilled_at is not null)
@@ -39,7 +45,8 @@ export const orderTotals = recordCheck({
     sql`select o.tenant_id, o.id, coalesce(l.subtotal, 0) as subtotal_minor, coalesce(l.discount, 0) as discount_minor,
         coalesce(l.tax, 0) + o.shipping_tax_minor as tax_minor,
         coalesce(l.total, 0) + o.shipping_minor + iif(o.prices_include_tax, 0, o.shipping_tax_minor) as total_minor,
-        (select coalesce(sum(amount_minor), 0) from ${payments} where order_id = o.id) as received_minor,
+        (select coalesce(sum(amount_minor), 0) from ${payments} p
+          where p.order_id = o.id and p.currency = o.currency) as received_minor,
         coalesce(r.amount, 0) as refunded_minor, coalesce(r.credited, 0) as credited_minor,
         case when o.payment_status = 'payment_processing' then o.payment_status
           when o.total_minor = 0 and o.paid_at is null then 'unpaid'

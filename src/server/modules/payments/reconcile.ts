@@ -11,7 +11,7 @@ import { openProvider, requireAccount } from "./accounts.ts";
 import { applyDisputes } from "./disputes.ts";
 import { type CheckoutRow, findCheckout, openPage } from "./pages.ts";
 import type { Snapshot } from "./provider.ts";
-import { applyRefunds } from "./refunds.ts";
+import { addFound, advanceRefunds } from "./refunds.ts";
 
 /** When the server next reads a page of its own accord. */
 const nextCheckMs = { open: 600_000, processing: 3_600_000 };
@@ -61,8 +61,12 @@ async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<v
   const booked = { tenantId: tx.tenant.id, provider: row.provider, reference: intentId };
   if (!(await get(tx.db, selectPayment, booked))) await bookPayment(tx, row, intentId, payment);
   const known = (await get(tx.db, selectPayment, booked)) as PaymentRow;
-  await applyRefunds(tx, known, snapshot.refunds);
+  // What comes in another currency, and goes back, is no part of the order's sums.
+  if (known.currency !== row.currency) return;
+  // What has failed or was won comes first, because the same money may have left in another way since.
+  const missing = await advanceRefunds(tx, known, snapshot.refunds);
   await applyDisputes(tx, known, snapshot.disputes);
+  for (const refund of missing) await addFound(tx, known, refund);
 }
 
 const ranks = { open: 0, processing: 1, expired: 2, failed: 2, complete: 3 };

@@ -37,14 +37,20 @@ export const addUp = statement(sql`
 
 const ranks = { requested: 0, pending: 1, succeeded: 2, failed: 3 };
 
-/** Adds the refunds of a payment that are missing here, and the states that others have reached. */
-export async function applyRefunds(tx: Ctx, payment: PaymentRow, found: readonly ProviderRefund[]): Promise<void> {
-  for (const one of found.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    const rows = await listRefunds(tx, payment);
+/** Records the states that known refunds of a payment have reached. Returns those that are missing here. */
+export async function advanceRefunds(
+  tx: Ctx,
+  payment: PaymentRow,
+  found: readonly ProviderRefund[],
+): Promise<ProviderRefund[]> {
+  const rows = await listRefunds(tx, payment);
+  const missing: ProviderRefund[] = [];
+  for (const one of found) {
     const row = rows.find(({ id, providerId }) => providerId === one.id || id === one.ownId);
     if (row) await advance(tx, row, one);
-    else if (one.state !== "failed" && one.currency === payment.currency) await addFound(tx, payment, one);
+    else if (one.state !== "failed") missing.push(one);
   }
+  return missing;
 }
 
 export const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>

@@ -1,0 +1,529 @@
+import type { Ctx } from "../../src/server/context.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { expireDueOrders } from "../../src/server/modules/orders/expiry.ts";
+import {
+  closeDueCheckouts,
+  type PaymentDeps,
+  pollEvents,
+  sweepCheckouts,
+} from "../../src/server/modules/payments/jobs.ts";
+import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
+import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
+import { startTestApp, type TestApp, vault } from "./app.ts";
+import type { TestDatabase } from "./backend.ts";
+import { createClient } from "./client.ts";
+import type { FakeClock } from "./clock.ts";
+import { createShop, type Shop, tenantContext } from "./factories.ts";
+import { createMortal, type Mortal } from "./mortal-database.ts";
+import { type OrderReply, unlimitedOrders } from "./orders.ts";
+import { returnUrls, stripeKey } from "./pay-shop.ts";
+import { findInconsistencies } from "./record-check.ts";
+import { type Stripe, startStripe } from "./stripe.ts";
+
+/** A process of the server: its API and its jobs, which die together. */
+interface Worker {
+  app: TestApp;
+  mortal: Mortal;
+  deps: PaymentDeps;
+  refunds: ReturnType<typeof createRefundEngine>;
+}
+
+/** The processes that all histories of one database share. */
+export interface Stage {
+  database: TestDatabase;
+  clock: FakeClock;
+  workers: Worker[];
+  payments: NonNullable<Ctx["payments"]>;
+  close: () => Promise<void>;
+}
+
+/** Starts the processes of a server with one database. */
+export async function openStage(database: TestDatabase, clock: FakeClock, processes: number): Promise<Stage> {
+  const payments: NonNullable<Ctx["payments"]> = { timeoutMs: 2000 };
+  const startWorker = (db: Database): Worker => {
+    const mortal = createMortal(db);
+    const app = startTestApp({ db: mortal.db, clock, payments });
+    const deps = { db: mortal.db, vault, now: clock.now, payments };
+    return { app, mortal, deps, refunds: createRefundEngine(deps) };
+  };
+  const workers = [startWorker(database.db)];
+  for (let index = 1; index < processes; index++) workers.push(startWorker(await database.openAgain()));
+  const close = async () => {
+    for (const { app, refunds, mortal } of workers) {
+      mortal.revive();
+      await refunds.stop();
+      await app.stop();
+    }
+  };
+  return { database, clock, workers, payments, close };
+}
+
+const minute = 60_000;
+const stock = 3;
+
+/** One history: a store, a few orders of a scarce product, and what happens to them in a random order. */
+export async function runHistory(stage: Stage, random: () => number, steps: number): Promise<string[]> {
+  const { clock, payments } = stage;
+  const stripe = await startStripe({ now: clock.now });
+  payments.stripeUrl = stripe.url;
+  payments.publicUrl = stage.workers[0]?.app.url;
+  stripe.delivery = "held";
+  const [{ app }] = stage.workers as [Worker];
+  const shop = await createShop(app, { tenant: unlimitedOrders });
+  const history = new History(stage, { stripe, shop, random });
+  try {
+    await connectStripe({ ...(await tenantContext(shop)), payments }, { key: stripeKey });
+    history.product = (await shop.createProduct({ price: 10, stock, requires_shipping: false })).id;
+    await history.begin();
+    for (let step = 0; step < steps; step++) await history.step();
+    await history.rest();
+    await history.check();
+    return history.log;
+  } catch (error) {
+    throw new Error(`${(error as Error).stack}\n${history.log.join("\n")}`);
+  } finally {
+    for (const { mortal } of stage.workers) mortal.revive();
+    await stage.database.db.execute({ sql: "delete from payment_accounts", args: [] });
+    await stage.database.db.execute({
+      sql: "update checkouts set next_check_at = null, state = iif(state = 'open', 'failed', state)",
+      args: [],
+    });
+    await stripe.stop();
+  }
+}
+
+class History {
+  readonly log: string[] = [];
+  product = "";
+  readonly #stage: Stage;
+  readonly #stripe: Stripe;
+  readonly #shop: Shop;
+  readonly #random: () => number;
+  readonly #orders: string[] = [];
+  /** Sessions whose address a buyer knows. */
+  readonly #known = new Set<string>();
+  /** Webhooks that Stripe has not got a 200 for, and those that were lost. */
+  readonly #answered = new Set<number>();
+  readonly #tampered = new Set<string>();
+
+  constructor(stage: Stage, { stripe, shop, random }: { stripe: Stripe; shop: Shop; random: () => number }) {
+    this.#stage = stage;
+    this.#stripe = stripe;
+    this.#shop = shop;
+    this.#random = random;
+  }
+
+  #below(count: number): number {
+    return Math.floor(this.#random() * count);
+  }
+
+  #pick<T>(list: readonly T[]): T | undefined {
+    return list[this.#below(list.length)];
+  }
+
+  get #worker(): Worker {
+    return this.#pick(this.#stage.workers) as Worker;
+  }
+
+  /** Calls the API at one of the processes. A killed one does not answer. */
+  async #call<T = OrderReply>(request: string, body?: object) {
+    const worker = this.#worker;
+    const { auth, namespace } = this.#shop;
+    const reply = await createClient(worker.app, { namespace, auth })<T>(request, body ? { body: body as never } : {});
+    this.log.push(
+      `  ${request.replace(/_\w+/g, "")} ${JSON.stringify(body ?? {}).slice(0, 80)} -> ${reply.status} ${reply.code ?? ""}`,
+    );
+    const isOurs = reply.status === 500 && !this.#stage.workers.some(({ mortal }) => mortal.isDead);
+    if (isOurs) throw new Error(`The server failed: ${reply.text}`);
+    return reply;
+  }
+
+  /** Most histories begin with an open page, without which little can happen. */
+  async begin(): Promise<void> {
+    await this.place();
+    if (this.#random() < 0.3) await this.place();
+    if (this.#random() < 0.9) await this.open();
+    if (this.#random() < 0.5) await this.pay();
+  }
+
+  async step(): Promise<void> {
+    if (this.#random() < 0.12) {
+      const at = 1 + this.#below(25);
+      this.log.push(`kill at call ${at}`);
+      this.#worker.mortal.killAt(at);
+    }
+    if (this.#random() < 0.15) {
+      const kind = this.#pick(["cutAfterCommit", "cutBefore", "status500", "status429"] as const) as "cutBefore";
+      const match = this.#pick(["POST checkout", "GET checkout", "POST refunds", "GET refunds", "POST"]) as string;
+      const times = this.#pick([1, 3]) as number;
+      this.log.push(`fault ${kind} ${match} × ${times}`);
+      for (let count = 0; count < times; count++) this.#stripe.faults.push({ match, kind });
+    }
+    const act = this.#pick(this.#acts) as () => Promise<unknown>;
+    this.log.push(act.name);
+    const isTwo = this.#random() < 0.2;
+    const others = isTwo ? [this.#pick(this.#acts) as () => Promise<unknown>] : [];
+    this.log.push(...others.map(({ name }) => `with ${name}`));
+    await Promise.all([act, ...others].map((one) => one.call(this)));
+    if (this.#random() < 0.7) this.#stripe.faults.length = 0;
+    for (const { mortal } of this.#stage.workers) mortal.revive();
+    await this.#checkAlways();
+  }
+
+  get #acts() {
+    return [
+      ...[this.place, this.place, this.open, this.open, this.open, this.pay, this.pay, this.pay, this.payLate],
+      ...[this.deliver, this.deliver, this.deliver, this.lose, this.decide, this.check1, this.check1, this.transfer],
+      ...[this.cancel, this.refund, this.refund, this.refundThere, this.finishRefund, this.retry, this.dispute],
+      ...[this.moveDispute, this.wait, this.wait, this.jobs, this.jobs, this.jobs, this.tamper],
+    ];
+  }
+
+  async place() {
+    if (this.#orders.length === 4) return;
+    const body = { items: [{ product_id: this.product, quantity: 1 + this.#below(2) }], email: "ada@example.com" };
+    const { status, data } = await this.#call("POST /orders/", body);
+    if (status === 201) this.#orders.push(data.id);
+  }
+
+  async open() {
+    const id = this.#pick(this.#orders);
+    if (id === undefined) return;
+    const { status, data } = await this.#call<{ url: string }>(`POST /orders/${id}/checkout/`, returnUrls);
+    if (status === 200 && data.url) this.#known.add(data.url.split("/").at(-1) as string);
+  }
+
+  #openSessions() {
+    return this.#stripe.books.lists["checkout/sessions"].filter(
+      ({ id, status }) => status === "open" && this.#known.has(id),
+    );
+  }
+
+  async pay() {
+    this.#stripe.books.expireDue();
+    const session = this.#pick(this.#openSessions());
+    if (session) this.#stripe.pay(session.id, { async: false });
+  }
+
+  async payLate() {
+    this.#stripe.books.expireDue();
+    const session = this.#pick(this.#openSessions());
+    if (session) this.#stripe.pay(session.id, { async: true });
+  }
+
+  /** Another amount or currency is paid than the page asked for. */
+  async tamper() {
+    const session = this.#random() < 0.3 ? this.#pick(this.#openSessions()) : undefined;
+    if (!session) return;
+    this.#tampered.add(session.id);
+    if (this.#random() < 0.5) session.currency = "usd";
+    else session.amount_total = Number(session.amount_total) + (this.#random() < 0.5 ? 100 : -100);
+  }
+
+  async decide() {
+    const undecided = this.#undecided();
+    const session = this.#pick(undecided);
+    if (session) this.#stripe.settleAsync(session.id, this.#random() < 0.6);
+  }
+
+  #undecided() {
+    const { lists } = this.#stripe.books;
+    return lists["checkout/sessions"].filter(
+      ({ payment_intent }) => lists.payment_intents.find(({ id }) => id === payment_intent)?.status === "processing",
+    );
+  }
+
+  async deliver() {
+    const waiting = this.#stripe.webhooks.map((_, index) => index).filter((index) => !this.#answered.has(index));
+    const index = this.#random() < 0.8 ? this.#pick(waiting) : this.#below(this.#stripe.webhooks.length);
+    if (index === undefined || this.#stripe.webhooks.length === 0) return;
+    await this.#deliver(index);
+  }
+
+  async #deliver(index: number): Promise<void> {
+    const { body } = this.#stripe.webhooks[index] as { body: string };
+    const status = await this.#stripe.deliver(index);
+    const { id, type } = JSON.parse(body) as { id: string; type: string };
+    this.log.push(`  ${type} -> ${status}`);
+    if (status !== 200) return;
+    this.#answered.add(index);
+    const { rows } = await this.#stage.database.db.execute({
+      sql: "select 1 from payment_events where id = ?",
+      args: [id],
+    });
+    if (rows.length === 0) throw new Error(`Event ${type} was answered with 200 before it was committed.`);
+  }
+
+  async lose() {
+    const index = this.#below(this.#stripe.webhooks.length);
+    this.#answered.add(index);
+  }
+
+  async check1() {
+    const id = this.#pick(this.#orders);
+    if (id !== undefined) await this.#call(`POST /orders/${id}/checkout/check/`);
+  }
+
+  async transfer() {
+    const id = this.#random() < 0.4 ? this.#pick(this.#orders) : undefined;
+    if (id !== undefined) await this.#call(`POST /orders/${id}/pay/`, this.#random() < 0.5 ? {} : { amount: 5 });
+  }
+
+  async cancel() {
+    const id = this.#random() < 0.6 ? this.#pick(this.#orders) : undefined;
+    if (id !== undefined) await this.#call(`POST /orders/${id}/cancel/`);
+  }
+
+  async refund() {
+    const id = this.#pick(this.#orders);
+    if (id === undefined) return;
+    const restock = this.#random() < 0.5;
+    const body = this.#pick([{ restock }, { amount: 4 }, { amount: 7 }]) as object;
+    // Two clerks may do it at once.
+    const clerks = this.#random() < 0.4 ? 2 : 1;
+    await Promise.all(Array.from({ length: clerks }, () => this.#call(`POST /orders/${id}/refund/`, body)));
+  }
+
+  async refundThere() {
+    const charge = this.#pick(this.#stripe.books.lists.charges);
+    const left = charge ? charge.amount - Number(charge.amount_refunded) : 0;
+    if (!charge || left === 0 || charge.disputed) return;
+    const amount = this.#random() < 0.5 ? left : Math.min(left, 300);
+    this.#stripe.refundInDashboard(
+      String(charge.payment_intent),
+      amount,
+      this.#pick(["succeeded", "pending"]) as string,
+    );
+  }
+
+  async finishRefund() {
+    this.#stripe.books.refundsBecome = this.#random() < 0.5 ? "pending" : "succeeded";
+    const refund = this.#pick(this.#stripe.books.lists.refunds.filter(({ status }) => !/failed|canceled/.test(status)));
+    if (!refund) return;
+    const end = refund.status === "pending" ? this.#pick(["succeeded", "failed", "canceled"] as const) : "failed";
+    if (refund.status === "pending" || this.#random() < 0.3) this.#stripe.finishRefund(refund.id, end as "failed");
+  }
+
+  async retry() {
+    const id = this.#pick(this.#orders);
+    if (id === undefined) return;
+    const { data } = await this.#call(`GET /orders/${id}/`);
+    const refunds = (data?.refunds ?? []) as { id: string; state?: string }[];
+    const failed = this.#pick(refunds.filter(({ state }) => state === "failed"));
+    if (failed) await this.#call(`POST /orders/${id}/refund/${failed.id}/retry/`);
+  }
+
+  async dispute() {
+    const charge = this.#pick(this.#stripe.books.lists.charges);
+    if (charge && !charge.disputed) {
+      const left = charge.amount - Number(charge.amount_refunded);
+      const status = this.#pick(["needs_response", "warning_needs_response"]) as string;
+      if (left > 0) this.#stripe.dispute(String(charge.payment_intent), { amount: left, status });
+    }
+  }
+
+  async moveDispute() {
+    const open = this.#stripe.books.lists.disputes.filter(({ status }) => !/won|lost|closed/.test(status));
+    const dispute = this.#pick(open);
+    if (!dispute) return;
+    const ends = dispute.status.startsWith("warning") ? ["warning_closed"] : ["under_review", "won", "lost"];
+    this.#stripe.moveDispute(dispute.id, this.#pick(ends) as string);
+  }
+
+  async wait() {
+    this.#stage.clock.advance((this.#pick([1, 6, 20, 40, 65]) as number) * minute);
+  }
+
+  /** One of the jobs of a process. */
+  async jobs() {
+    const { deps, refunds, mortal } = this.#worker;
+    const engine = async () => {
+      await refunds.poll();
+      await refunds.idle();
+    };
+    const job = this.#pick([
+      closeDueCheckouts,
+      sweepCheckouts,
+      pollEvents,
+      expireDueOrders,
+      expireDueOrders,
+      engine,
+      engine,
+    ]) as (deps: PaymentDeps) => Promise<unknown>;
+    this.log.push(`  job ${job.name}`);
+    await job(deps).catch((error: unknown) => {
+      if (!mortal.isDead && !/not answer|busy/.test(String(error))) throw error;
+    });
+  }
+
+  /** What must be true at any time. */
+  async #checkAlways(): Promise<void> {
+    this.#stripe.books.expireDue();
+    const known = this.#openSessions();
+    const ids = known.map((one) => one.metadata.order);
+    if (new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");
+    for (const { id, metadata } of known) {
+      const { rows } = await this.#stage.database.db.execute({
+        sql: "select status, expires_at from orders where id = ?",
+        args: [metadata.order as string],
+      });
+      const { status, expires_at: end } = rows[0] as unknown as { status: string; expires_at: string };
+      const mayHaveGivenUp = status === "expired" && this.#stage.clock.now() - Date.parse(end) >= 60 * minute;
+      if (["expired", "cancelled"].includes(status) && !mayHaveGivenUp) {
+        throw new Error(`Order is ${status} while its page ${id} is open.`);
+      }
+    }
+  }
+
+  /** Ends all that is under way: faults end, banks decide, webhooks that were not lost arrive, and jobs run. */
+  async rest(): Promise<void> {
+    this.log.push("rest");
+    this.#stripe.faults.length = 0;
+    const { lists } = this.#stripe.books;
+    for (const session of this.#undecided()) this.#stripe.settleAsync(session.id, this.#random() < 0.6);
+    for (const minutes of [0, 2, 11, 20, 65, 130, 1500, 11, 11]) {
+      this.#stage.clock.advance(minutes * minute);
+      for (const [index] of this.#stripe.webhooks.entries()) if (!this.#answered.has(index)) await this.#deliver(index);
+      for (const { deps, refunds } of this.#stage.workers) {
+        await closeDueCheckouts(deps);
+        await sweepCheckouts(deps);
+        await pollEvents(deps);
+        await expireDueOrders(deps);
+        await refunds.poll();
+        await refunds.idle();
+      }
+      for (const { id, status } of lists.refunds) if (status === "pending") this.#stripe.finishRefund(id, "succeeded");
+    }
+  }
+
+  async #rows<T>(sql: string, ...args: string[]): Promise<T[]> {
+    return (await this.#stage.database.db.execute({ sql, args })).rows as unknown as T[];
+  }
+
+  /** Compares the facts here with those at Stripe. */
+  async check(): Promise<void> {
+    const { lists } = this.#stripe.books;
+    for (const order of this.#orders) await this.#checkOrder(order);
+    const left = await this.#rows(
+      "select 1 from checkouts c join orders o on o.id = c.order_id where c.state = 'open' and o.id in (select value from json_each(?))",
+      JSON.stringify(this.#orders),
+    );
+    if (left.length > 0) throw new Error("A page is open at rest.");
+    const paid = lists["checkout/sessions"].filter(({ payment_status }) => payment_status === "paid");
+    const [{ count } = { count: -1 }] = await this.#rows<{ count: number }>(
+      "select count(*) as count from payments where provider = 'stripe' and order_id in (select value from json_each(?))",
+      JSON.stringify(this.#orders),
+    );
+    if (count !== paid.length) throw new Error(`${paid.length} sessions are paid, and ${count} payments are booked.`);
+    const { app } = this.#stage.workers[0] as Worker;
+    const { inconsistencies } = await findInconsistencies(app.system, { namespace: this.#shop.namespace });
+    if (inconsistencies.length > 0) throw new Error(`Inconsistent: ${JSON.stringify(inconsistencies)}`);
+    await this.#checkStock();
+    const before = await this.#dump();
+    for (const id of this.#orders) await this.#call(`POST /orders/${id}/checkout/check/`);
+    const after = await this.#dump();
+    if (before !== after) throw new Error(`Another reading has changed rows:\n${before}\n${after}`);
+  }
+
+  async #checkStock(): Promise<void> {
+    const [item] = await this.#rows<{ stock: number; reserved: number }>(
+      "select stock, reserved from products where id = ?",
+      this.product,
+    );
+    const [sums] = await this.#rows<{ sold: number; held: number }>(
+      `select coalesce(sum(iif(o.paid_at is null, 0, l.quantity - l.restocked_quantity)), 0) as sold,
+         coalesce(sum(iif(o.status = 'pending', l.quantity, 0)), 0) as held
+       from order_lines l join orders o on o.id = l.order_id where l.product_id = ?`,
+      this.product,
+    );
+    const { sold = -1, held = -1 } = sums ?? {};
+    if (item?.stock !== stock - sold || item.stock < item.reserved || item.reserved !== held) {
+      throw new Error(`Stock is ${JSON.stringify(item)}, ${sold} of ${stock} pieces are sold, and ${held} reserved.`);
+    }
+  }
+
+  async #checkOrder(id: string): Promise<void> {
+    const { lists } = this.#stripe.books;
+    const order = (await this.#call(`GET /orders/${id}/`)).data;
+    const refunds = await this.#rows<{
+      provider_id: string | null;
+      state: string;
+      amount_minor: number;
+      payment_id: string;
+    }>("select provider_id, state, amount_minor, payment_id from order_refunds where order_id = ?", id);
+    const fail = (text: string): never => {
+      throw new Error(`${text}\n${JSON.stringify(order)}\n${JSON.stringify(refunds)}`);
+    };
+    if (refunds.some(({ state }) => state === "requested" || state === "pending")) fail("A refund has no end.");
+    for (const session of lists["checkout/sessions"].filter(
+      (one) => one.metadata.order === id && one.payment_status === "paid",
+    )) {
+      const payment = order.payments.find(({ reference }) => reference === session.payment_intent);
+      if (payment?.amount_minor !== session.amount_total) fail(`The payment of ${session.id} is not booked.`);
+      const isForeign = session.currency !== "eur";
+      const ofPayment = refunds.filter(({ payment_id }) => payment_id === payment?.id);
+      for (const there of isForeign
+        ? []
+        : lists.refunds.filter((one) => one.payment_intent === session.payment_intent)) {
+        const here = ofPayment.find(({ provider_id }) => provider_id === there.id);
+        const state = /failed|canceled/.test(there.status) ? "failed" : there.status;
+        const isUnknown = !here && state === "failed";
+        if (!isUnknown && (here?.state !== state || here.amount_minor !== there.amount))
+          fail(`Refund ${JSON.stringify(there)} differs.`);
+      }
+      for (const lost of isForeign
+        ? []
+        : lists.disputes.filter((one) => one.payment_intent === session.payment_intent)) {
+        if (!order.disputes?.some((one) => one.id === lost.id && one.status === lost.status))
+          fail("A dispute differs.");
+        const isReturned = ofPayment.some(({ provider_id, state }) => provider_id === lost.id && state !== "failed");
+        if (isReturned !== (lost.status === "lost")) fail("A lost dispute is not returned.");
+      }
+      const own = ofPayment.filter(({ state }) => state !== "failed");
+      const there = lists.refunds.filter((one) => own.some((row) => row.provider_id === one.id));
+      const disputed = own.filter(({ provider_id }) => provider_id?.startsWith("du_"));
+      if (there.length + disputed.length !== own.length) fail("A refund is recorded that Stripe has not made.");
+    }
+    const [{ paid } = { paid: -1 }] = await this.#rows<{ paid: number }>(
+      "select count(*) as paid from events where subject = ? and type = 'order.paid'",
+      id,
+    );
+    if (paid > 1) fail("The order was paid twice.");
+    const needs = order.needs_attention ?? [];
+    const isTampered = [...this.#tampered].some((session) =>
+      lists["checkout/sessions"].some(
+        (one) => one.id === session && one.metadata.order === id && one.payment_status === "paid",
+      ),
+    );
+    if (isTampered && !needs.includes("amount_mismatch")) fail("A wrong amount was not noticed.");
+    const isSettled =
+      ["paid", "completed", "cancelled"].includes(order.status) || needs.length > 0 || order.refunded_minor > 0;
+    if (order.received_minor >= order.total_minor && !isSettled) fail("A paid order is not paid.");
+    if (order.status === "pending" && !needs.some((kind) => /partial_payment|amount_mismatch/.test(kind)))
+      fail("An order waits for ever.");
+  }
+
+  async #dump(): Promise<string> {
+    const ids = JSON.stringify(this.#orders);
+    const of = (table: string, column: string) =>
+      `select * from ${table} where ${column} in (select value from json_each(?)) order by 1, 2`;
+    const rows = [];
+    for (const [table, column] of [
+      ["orders", "id"],
+      ["payments", "order_id"],
+      ["order_refunds", "order_id"],
+      ["disputes", "order_id"],
+      ["order_attention", "order_id"],
+      ["events", "subject"],
+    ] as const) {
+      rows.push(await this.#rows(of(table, column), ids));
+    }
+    rows.push(
+      await this.#rows(
+        "select id, state, is_processing from checkouts where order_id in (select value from json_each(?)) order by id",
+        ids,
+      ),
+    );
+    return JSON.stringify(rows);
+  }
+}
