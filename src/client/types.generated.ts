@@ -3671,6 +3671,37 @@ export interface components {
                 "application/json": components["schemas"]["WebhookReceivedReply"];
             };
         };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *
+         *     5104 (413): The body is too large. Send a smaller body.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         */
+        SignedError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         PersonalDataReply: {
             headers: {
@@ -4164,13 +4195,13 @@ export interface components {
         X_Client_Address: string;
         /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
         Idempotency_Key: string;
+        id: string;
         /** @description Maximum number of records. */
         limit: number;
         /** @description `page.next_cursor` of the previous page. */
         cursor: string;
         /** @description Whether to return the number of all matches as `page.total`. */
         include_total: boolean;
-        id: string;
         /** @description The id or the slug of the product. */
         id_2: string;
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
@@ -4185,15 +4216,14 @@ export interface components {
         created_at_gt: string;
         created_at_lte: string;
         created_at_lt: string;
-        id_4: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
+        id_4: string;
         id_5: string;
-        id_6: string;
         variant_id: string;
         /** @description The id or the slug of the product. */
         product_id: string;
-        id_7: string;
+        id_6: string;
         updated_at_gte: string;
         updated_at_gt: string;
         updated_at_lte: string;
@@ -4424,7 +4454,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_7"];
+                id: components["parameters"]["id_6"];
             };
         };
         responses: {
@@ -4447,7 +4477,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_7"];
+                id: components["parameters"]["id_6"];
             };
         };
         responses: {
@@ -4998,7 +5028,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id"];
             };
         };
         requestBody: {
@@ -5023,7 +5053,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id"];
             };
         };
         responses: {
@@ -5180,7 +5210,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id"];
                 refund_id: string;
             };
         };
@@ -5222,7 +5252,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WebhookReceivedReply"];
-            "4XX": components["responses"]["UnsignedError"];
+            "4XX": components["responses"]["SignedError"];
             "5XX": components["responses"]["ServerError"];
         };
     };
@@ -5864,7 +5894,7 @@ export interface operations {
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_4"];
             };
         };
         requestBody: {
@@ -5893,7 +5923,7 @@ export interface operations {
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_4"];
             };
         };
         requestBody: {
@@ -5942,7 +5972,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_4"];
             };
         };
         responses: {
@@ -6702,7 +6732,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_6"];
+                id: components["parameters"]["id_5"];
             };
         };
         responses: {
@@ -6725,7 +6755,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: components["parameters"]["id_6"];
+                id: components["parameters"]["id_5"];
             };
         };
         responses: {
@@ -6750,7 +6780,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: components["parameters"]["id_6"];
+                id: components["parameters"]["id_5"];
             };
         };
         requestBody?: {

@@ -1,6 +1,6 @@
 import { type AppDeps, createApp } from "../../src/server/api/app.ts";
 import { defaultPushOptions } from "../../src/server/config/push-config.ts";
-import type { SystemCtx } from "../../src/server/context.ts";
+import type { PaymentOptions, SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { WriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
@@ -26,6 +26,8 @@ export interface TestApp {
   lines: string[];
   /** State of the application between requests: `memory.views.flush()` writes the views of a test. */
   memory: ReturnType<typeof createMemory>;
+  /** Where the application finds payment providers; it may be changed. */
+  payments: PaymentOptions;
   /** For services above a single tenant. */
   system: SystemCtx;
   /** The API description, read once for all applications with the same routes. */
@@ -67,6 +69,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     meter: new Meter(),
     vault,
     memory,
+    payments: {} as PaymentOptions,
     ...deps,
     db,
     now: clock.now,
@@ -106,6 +109,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
       return description;
     },
     memory,
+    payments: common.payments,
     async stop() {
       await server.stop(true);
       await Promise.all([memory.views.stop(), memory.writes.stop()]);

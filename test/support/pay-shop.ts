@@ -10,12 +10,12 @@ import {
 import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
-import { startTestApp, vault } from "./app.ts";
+import { startTestApp, type TestApp, vault } from "./app.ts";
 import { openTestDatabase } from "./backend.ts";
 import { createClock } from "./clock.ts";
-import { createShop, tenantContext } from "./factories.ts";
+import { createShop, type Shop, tenantContext } from "./factories.ts";
 import { makeOrder, type OrderReply, unlimitedOrders } from "./orders.ts";
-import { startStripe } from "./stripe.ts";
+import { type Stripe, startStripe } from "./stripe.ts";
 
 export const stripeKey = "sk_test_51standInOfStripe";
 export const returnUrls = { success_url: "http://localhost/paid", cancel_url: "http://localhost/basket" };
@@ -28,6 +28,21 @@ export interface PageReply {
   amount_minor: number;
   currency: string;
   expires_at: string;
+}
+
+/** The stand-in of an application whose stores take card payments. */
+const standIns = new WeakMap<TestApp, Promise<Stripe>>();
+
+/** Connects a store of any test with a stand-in of Stripe, which ends with the process. */
+export async function connectShop(shop: Shop): Promise<{ stripe: Stripe; ctx: Ctx }> {
+  const { app } = shop;
+  const starting = standIns.get(app) ?? startStripe({ now: app.clock.now });
+  standIns.set(app, starting);
+  const stripe = await starting;
+  Object.assign(app.payments, { stripeUrl: stripe.url, publicUrl: app.url });
+  const ctx = { ...(await tenantContext(shop)), payments: app.payments };
+  await connectStripe(ctx, { key: stripeKey });
+  return { stripe, ctx };
 }
 
 /** A store whose orders are paid at a stand-in of Stripe, and the jobs of its server. */

@@ -172,7 +172,18 @@ class History {
 
   get #acts() {
     return [
-      ...[this.place, this.place, this.open, this.open, this.open, this.pay, this.pay, this.pay, this.payLate],
+      ...[
+        this.place,
+        this.place,
+        this.open,
+        this.open,
+        this.open,
+        this.openLate,
+        this.pay,
+        this.pay,
+        this.pay,
+        this.payLate,
+      ],
       ...[this.deliver, this.deliver, this.deliver, this.lose, this.decide, this.check1, this.check1, this.transfer],
       ...[this.cancel, this.refund, this.refund, this.refundThere, this.finishRefund, this.retry, this.dispute],
       ...[this.moveDispute, this.wait, this.wait, this.jobs, this.jobs, this.jobs, this.tamper],
@@ -181,9 +192,24 @@ class History {
 
   async place() {
     if (this.#orders.length === 4) return;
-    const body = { items: [{ product_id: this.product, quantity: 1 + this.#below(2) }], email: "ada@example.com" };
+    const items = [{ product_id: this.product, quantity: 1 + this.#below(2) }];
+    // A page opened in the last minutes of two hours ends after its order.
+    const body = { items, email: "ada@example.com", expires_in: this.#pick([undefined, undefined, 60, 7000]) };
     const { status, data } = await this.#call("POST /orders/", body);
     if (status === 201) this.#orders.push(data.id);
+  }
+
+  /** A buyer opens a page shortly before the order ends, and stays too long. */
+  async openLate() {
+    const id = this.#pick(this.#orders);
+    if (id === undefined) return;
+    const { expires_at: end } = (await this.#call(`GET /orders/${id}/`)).data ?? {};
+    const early = Date.parse(end ?? "") - 5 * minute - this.#stage.clock.now();
+    if (early > 0) this.#stage.clock.advance(early);
+    const { status, data } = await this.#call<{ url: string }>(`POST /orders/${id}/checkout/`, returnUrls);
+    if (status === 200 && data.url) this.#known.add(data.url.split("/").at(-1) as string);
+    this.#stage.clock.advance(10 * minute);
+    await this.jobs(expireDueOrders);
   }
 
   async open() {
@@ -335,21 +361,14 @@ class History {
   }
 
   /** One of the jobs of a process. */
-  async jobs() {
+  async jobs(only?: (deps: PaymentDeps) => Promise<unknown>) {
     const { deps, refunds, mortal } = this.#worker;
     const engine = async () => {
       await refunds.poll();
       await refunds.idle();
     };
-    const job = this.#pick([
-      closeDueCheckouts,
-      sweepCheckouts,
-      pollEvents,
-      expireDueOrders,
-      expireDueOrders,
-      engine,
-      engine,
-    ]) as (deps: PaymentDeps) => Promise<unknown>;
+    const all = [closeDueCheckouts, sweepCheckouts, pollEvents, expireDueOrders, expireDueOrders, engine, engine];
+    const job = only ?? (this.#pick(all) as (deps: PaymentDeps) => Promise<unknown>);
     this.log.push(`  job ${job.name}`);
     await job(deps).catch((error: unknown) => {
       if (!mortal.isDead && !/not answer|busy/.test(String(error))) throw error;
@@ -359,6 +378,12 @@ class History {
   /** What must be true at any time. */
   async #checkAlways(): Promise<void> {
     this.#stripe.books.expireDue();
+    const early = await this.#rows(
+      `select o.id from checkouts c join orders o on o.id = c.order_id where c.is_processing and o.status = 'expired'
+       and o.tenant_id = (select id from tenants where namespace = ?)`,
+      this.#shop.namespace,
+    );
+    if (early.length > 0) throw new Error("An order has expired although its payment is being decided.");
     const known = this.#openSessions();
     const ids = known.map((one) => one.metadata.order);
     if (new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "./account.ts";
 import type { ApiReply, CallOptions } from "./client.ts";
@@ -5,6 +6,7 @@ import { newAddress } from "./client.ts";
 import type { Shop } from "./factories.ts";
 import { unlimitedOrders } from "./orders.ts";
 import { requestCode } from "./password-reset.ts";
+import { connectShop, returnUrls } from "./pay-shop.ts";
 import { newPng, upload } from "./pictures.ts";
 import { newSubscription, registerWith } from "./registrations.ts";
 import { readCode, signUp } from "./sign-up.ts";
@@ -16,7 +18,8 @@ export interface RouteCall {
   request: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
-  /** A PNG, instead of `body`. */
+  headers?: Record<string, string>;
+  /** A file, by default a PNG, instead of `body`. */
   raw?: Uint8Array<ArrayBuffer>;
   /** The user who makes it; the store's key by default. */
   by?: Account;
@@ -43,7 +46,7 @@ export async function openWorld(shop: Shop): Promise<World> {
 /** Makes a call as its caller, with additions to its query or headers. */
 export function makeCall(
   { shop }: Pick<World, "shop">,
-  { request, query, body, raw, by }: RouteCall,
+  { request, query, body, raw, headers, by }: RouteCall,
   more: Pick<CallOptions, "query" | "headers"> = {},
 ): Promise<ApiReply> {
   const credentials: Record<string, string> = by ? { user_id: by.id, token: by.token } : {};
@@ -51,7 +54,7 @@ export function makeCall(
     query: { ...query, ...credentials, ...(more.query as object) },
     ...(body && { body }),
     ...(raw && { raw }),
-    headers: { ...(raw && { "content-type": "image/png" }), ...more.headers },
+    headers: { ...(raw && { "content-type": "image/png" }), ...headers, ...more.headers },
   });
 }
 
@@ -101,6 +104,26 @@ async function ofOrder(
 ): Promise<RouteCall> {
   const { id } = await makeOrder(world, upTo);
   return { request: `POST /orders/${id}/${action}/`, isOwned: true, ...(body && { body }) };
+}
+
+/** An order that was paid by card, and its refund, which the bank refused later. */
+async function failRefund(world: World): Promise<{ id: string; refund: string }> {
+  const { shop } = world;
+  const { stripe } = await connectShop(shop);
+  const { id } = await makeOrder(world);
+  const check = () => shop.call<{ refunds: { id: string }[] }>(`POST /orders/${id}/checkout/check/`);
+  const page = await shop.call<{ url: string }>(`POST /orders/${id}/checkout/`, { body: returnUrls });
+  stripe.pay(page.data.url.split("/").at(-1) as string);
+  await check();
+  const intent = String(stripe.books.lists.payment_intents.at(-1)?.id);
+  const made = stripe.refundInDashboard(intent, 100, "pending");
+  await check();
+  stripe.finishRefund(made.id, "failed");
+  const { data, text } = await check();
+  // Webhooks that come later would change records while a test compares them.
+  await stripe.settle();
+  if (!data?.refunds[0]) throw new Error(`The refund was not made: ${text}`);
+  return { id, refund: data.refunds[0].id };
 }
 
 /** A parcel with one piece of a paid order, and the path of the parcel. */
@@ -330,6 +353,33 @@ export const routeCalls: Record<string, Make> = {
   }),
   cancelOrder: (world) => ofOrder(world, "cancel"),
   payOrder: (world) => ofOrder(world, "pay", undefined, {}),
+  openCheckout: async (world) => {
+    await connectShop(world.shop);
+    return ofOrder(world, "checkout", undefined, returnUrls);
+  },
+  checkPayment: (world) => ofOrder(world, "checkout/check"),
+  retryRefund: async (world) => {
+    const { id, refund } = await failRefund(world);
+    return { request: `POST /orders/${id}/refund/${refund}/retry/` };
+  },
+  receiveStripeEvent: async ({ shop }) => {
+    const { stripe } = await connectShop(shop);
+    const at = Math.floor(shop.app.clock.now() / 1000);
+    const object = { id: "ch_of_another_shop", object: "charge", payment_intent: null };
+    const event = {
+      id: "evt_1",
+      object: "event",
+      type: "charge.refunded",
+      livemode: false,
+      created: at,
+      data: { object },
+    };
+    const text = JSON.stringify(event);
+    const secret = String(stripe.books.lists.webhook_endpoints.at(-1)?.hidden?.secret);
+    const signature = createHmac("sha256", secret).update(`${at}.${text}`).digest("hex");
+    const headers = { "content-type": "application/json", "stripe-signature": `t=${at},v1=${signature}` };
+    return { request: "POST /payments/stripe/", raw: new Uint8Array(Buffer.from(text)), headers };
+  },
   fulfillOrder: (world) => ofOrder(world, "fulfill", "paid"),
   refundOrder: async (world) => {
     const { id, items } = await makeOrder(world, "paid");

@@ -14,6 +14,7 @@ import { checkDatabase } from "./database/check-database.ts";
 import { describeDamage } from "./database/reader.ts";
 import { checkBackups, checkReplication, checkRestoreTest, checkStandby } from "./environment/backups.ts";
 import { checkDirectory, checkDisk, checkFiles } from "./environment/data-dir.ts";
+import { checkPayments } from "./environment/payments.ts";
 import { checkPublicUrl } from "./environment/public-url.ts";
 import * as server from "./environment/server.ts";
 import * as stores from "./environment/stores.ts";
@@ -46,7 +47,7 @@ const databaseChecks: Checks<StoreSubject> = { clock: server.checkClock, backups
 /** These also run for one store (`-n`). */
 const storeChecks: Checks<StoreSubject> = {
   ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
-  ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks },
+  ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks, payments: checkPayments },
 };
 /** In the order in which they run: values from which others are computed come first. */
 const recordChecks: Checks<RecordSubject> = {

@@ -23,7 +23,9 @@ const allowed = [
 /** Those that write: they answer nothing about the store. */
 const signUps = ["POST /auth/code/", "POST /users/sign-up/", "POST /users/verify/", "POST /users/verify/resend/"];
 /** Those that answer about one order only to the visitor who has its token. */
-const withToken = ["GET /orders/:id/", "POST /orders/:id/cancel/"];
+const withToken = [
+  ...["GET /orders/:id/", "POST /orders/:id/cancel/", "POST /orders/:id/checkout/", "POST /orders/:id/checkout/check/"],
+];
 /** Those that a visitor who buys calls. Lost links and withdrawals have the same answer for every order. */
 const purchases = ["POST /orders/", "POST /orders/access/", "POST /orders/withdrawals/"];
 const isPublic = (route: (typeof routes)[number]) => route.access.some(({ kind }) => kind === "public");

@@ -23,7 +23,7 @@ const general: readonly ErrorKind[] = [
   "storeNotFound",
   "forbidden",
 ];
-function generalErrors({ method, access, errors = [] }: Route): [name: string, kinds: ErrorKind[]] {
+function generalErrors({ method, access, signed, errors = [] }: Route): [name: string, kinds: ErrorKind[]] {
   const find = (name: string, ...hidden: ErrorKind[]): [string, ErrorKind[]] => {
     const isRead = method === "GET";
     if (isRead) hidden.push("unsupportedMediaType", "bodyTooLarge");
@@ -31,6 +31,8 @@ function generalErrors({ method, access, errors = [] }: Route): [name: string, k
   };
   if (asksOwnToken(access)) return find("OwnTokenError", "tokenNotFound", "tokenExpired");
   if (ignoresCredentials(access)) {
+    if (signed)
+      return find("SignedError", "appAuthFailed", "tokenNotFound", "tokenExpired", "userTokenInvalid", "forbidden");
     const unread = ["appAuthFailed", "tokenNotFound", "notAuthenticated", "tokenExpired"] as const;
     return find("UnsignedError", ...unread, "userTokenInvalid", "forbidden");
   }

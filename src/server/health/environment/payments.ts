@@ -1,0 +1,66 @@
+import { sql } from "drizzle-orm";
+import { paymentOptions } from "../../config/config.ts";
+import type { Ctx, Tenant } from "../../context.ts";
+import { all, param, statement } from "../../db/statement.ts";
+import { orderRefunds, orders } from "../../modules/orders/table.ts";
+import { findUnbooked } from "../../modules/payments/stripe/compare.ts";
+import { checkAccount } from "../../modules/payments/stripe/connect.ts";
+import { paymentAccounts, paymentEvents } from "../../modules/payments/table.ts";
+import { tenantForWork, tenants } from "../../modules/tenants/table.ts";
+import { type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
+import { findInStores, inScope } from "../records/check.ts";
+
+const selectAccounts = statement<{ tenant: string; others: number }>(sql`
+  select ${tenantForWork} as tenant, exists (select 1 from ${paymentEvents} e
+    where e.tenant_id = t.id and e.is_live <> a.is_live) as others
+  from ${paymentAccounts} a join ${tenants} t on t.id = a.tenant_id where t.status = 'active' and ${inScope("a")}
+  order by t.namespace`);
+const selectWaiting = statement<{ namespace: string; id: string; number: number }>(sql`
+  select t.namespace, r.id, o.number from ${orderRefunds} r join ${orders} o on o.id = r.order_id
+    join ${tenants} t on t.id = r.tenant_id
+  where r.state = 'requested' and r.created_at < ${param("overdue")} and ${inScope("r")} order by r.id limit 20`);
+
+/** Compares the payment accounts of stores with what their provider knows. */
+export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
+  const { ctx, tenant, config, timeoutMs } = subject;
+  for (const row of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
+    const store = JSON.parse(row.tenant) as Tenant;
+    const work: Ctx = { ...ctx, tenant: store, payments: { ...paymentOptions(config), timeoutMs } };
+    for (const found of await describeAccount(work, subject, row.others > 0))
+      yield { ...found, namespace: store.namespace };
+  }
+  yield* findInStores(subject, selectWaiting, ({ namespace, id, number }) => {
+    const message = `Refund ${id} of order ${number} in store ${namespace} has waited for the provider for over an hour.`;
+    return finding("warning", id, message, subject.command(`payment check -n ${namespace}`));
+  });
+}
+
+async function describeAccount(ctx: Ctx, { command }: StoreSubject, hasOthers: boolean): Promise<Finding[]> {
+  const { namespace } = ctx.tenant;
+  const warn = (message: string, remedy: string) => finding("warning", namespace, message, remedy);
+  const connect = command(`payment connect stripe -n ${namespace} --key-file stripe.key`);
+  const mode = `Stripe reports payments of the other mode than that of store ${namespace}'s key.`;
+  try {
+    const { problems } = await checkAccount(ctx);
+    const unbooked = await findUnbooked(ctx);
+    return [
+      ...problems.map((problem) => warn(`Card payments of store ${namespace}: ${problem}`, connect)),
+      ...(hasOthers ? [warn(mode, "Remove the endpoint in the other mode at Stripe, or connect its key.")] : []),
+      ...unbooked.map(({ number }) =>
+        finding(
+          "error",
+          `${namespace} ${number}`,
+          `Order ${number} of store ${namespace} was paid at Stripe, and is not paid here.`,
+          command(`order pay -n ${namespace} ${number} --check`),
+        ),
+      ),
+    ];
+  } catch (error) {
+    return [
+      warn(
+        `Card payments of store ${namespace} cannot be checked: ${reasonOf(error)}`,
+        command(`payment check -n ${namespace}`),
+      ),
+    ];
+  }
+}
