@@ -65,6 +65,7 @@ export interface OrderReply {
   note: string | null;
   lang: string;
   refunds: {
+    state?: string;
     id: string;
     amount_minor: number;
     lines: { line_id: string; quantity: number; amount_minor: number; restock: boolean }[];

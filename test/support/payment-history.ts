@@ -105,6 +105,8 @@ class History {
   /** Webhooks that Stripe has not got a 200 for, and those that were lost. */
   readonly #answered = new Set<number>();
   readonly #tampered = new Set<string>();
+  /** Pending orders whose payment is being decided. */
+  #waiting = new Set<string>();
 
   constructor(stage: Stage, { stripe, shop, random }: { stripe: Stripe; shop: Shop; random: () => number }) {
     this.#stage = stage;
@@ -378,12 +380,15 @@ class History {
   /** What must be true at any time. */
   async #checkAlways(): Promise<void> {
     this.#stripe.books.expireDue();
-    const early = await this.#rows(
-      `select o.id from checkouts c join orders o on o.id = c.order_id where c.is_processing and o.status = 'expired'
-       and o.tenant_id = (select id from tenants where namespace = ?)`,
-      this.#shop.namespace,
+    // An order that gave up waiting for a page may learn of a payment later.
+    const undecided = await this.#rows<{ id: string; status: string }>(
+      `select o.id, o.status from checkouts c join orders o on o.id = c.order_id
+       where c.is_processing and o.id in (select value from json_each(?))`,
+      JSON.stringify(this.#orders),
     );
-    if (early.length > 0) throw new Error("An order has expired although its payment is being decided.");
+    const early = undecided.some(({ id, status }) => status === "expired" && this.#waiting.has(id));
+    if (early) throw new Error("An order has expired although its payment is being decided.");
+    this.#waiting = new Set(undecided.filter(({ status }) => status === "pending").map(({ id }) => id));
     const known = this.#openSessions();
     const ids = known.map((one) => one.metadata.order);
     if (new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");

@@ -4,7 +4,7 @@ import { jsonOf, pick } from "../../db/selection.ts";
 import { get, ofStore, statement } from "../../db/statement.ts";
 import { wrongState } from "../../errors.ts";
 import type { Provider } from "./provider.ts";
-import { stripeProvider } from "./stripe/provider.ts";
+import { providers } from "./providers.ts";
 import { paymentAccounts } from "./table.ts";
 
 /** The account at the only provider so far that has accounts. */
@@ -46,7 +46,7 @@ export function keyOf({ vault, tenant }: Ctx, { key }: Pick<Account, "key">): st
 }
 
 export function openProvider(ctx: Ctx, account: Account): Provider {
-  return stripeProvider(keyOf(ctx, account), ctx.payments ?? {});
+  return providers[account.provider].account.open(keyOf(ctx, account), ctx.payments ?? {});
 }
 
 /** Errors: wrongState for a store without a provider. */

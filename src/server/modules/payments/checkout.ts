@@ -2,7 +2,7 @@ import { and, count, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, bind, byId, equals, get, ofStore, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { wrongState } from "../../errors.ts";
+import { invalidField, wrongState } from "../../errors.ts";
 import { toAmount } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { matchOrigin, parseOriginPattern } from "../app-keys/origin-pattern.ts";
@@ -17,8 +17,7 @@ import { type Account, openProvider, requireAccount } from "./accounts.ts";
 import { closeCheckout } from "./close.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, findCheckout, findOpen, openPage } from "./pages.ts";
-import { parseReturnUrl, sessionParams } from "./stripe/session.ts";
-import { takesCurrency } from "./stripe/units.ts";
+import { providers } from "./providers.ts";
 
 /** Pages of an order that the provider opened, and tries to open one. */
 const maxPages = 5;
@@ -82,6 +81,20 @@ async function allowedOrigins(ctx: Ctx): Promise<(origin: string) => boolean> {
   return (origin) => matchOrigin(exact, origin) !== null;
 }
 
+/** Returns an address to which a provider sends buyers back. Errors: validationFailed. */
+function parseReturnUrl(field: string, text: string, isAllowed: (origin: string) => boolean): string {
+  const url = URL.parse(text);
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (!url || !isWeb || url.username !== "" || url.password !== "")
+    throw invalidField(field, "must be an https address");
+  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  if (isHere || (url.protocol === "https:" && isAllowed(url.origin))) return url.href;
+  throw invalidField(
+    field,
+    `must be on an https origin of one of the store's keys. Add it: bodega origin add <key> ${url.origin}`,
+  );
+}
+
 async function addCheckout(
   ctx: Ctx,
   orderId: string,
@@ -95,8 +108,9 @@ async function addCheckout(
     await requirePayable(tx, order, due);
     const lines = await all(tx.db, selectLines, { tenantId: tx.tenant.id, id: orderId });
     const times = timesOf(order, tx.now());
+    const kind = providers[account.provider].account;
     const { methods } = account;
-    const request = sessionParams(order, lines, { ...urls, id, due, methods, expiresAt: times.expiresAt });
+    const request = kind.requestOf(order, lines, { ...urls, id, due, methods, expiresAt: times.expiresAt });
     const now = tx.now();
     const added = await run(tx.db, insertCheckout, {
       ...{ ...values, amountMinor: due, request: JSON.stringify(request), now: toTimestamp(now) },
@@ -122,7 +136,7 @@ async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<vo
   const { id, status, currency } = order;
   if (status !== "pending") throw orderStateError(id, status, "pending orders can be paid on a page");
   if (due <= 0) throw wrongState(`Nothing is due for order ${id}.`);
-  if (!takesCurrency(currency)) throw wrongState(`Stripe does not charge ${currency}.`);
+  if (!providers.stripe.account.takesCurrency(currency)) throw wrongState(`Stripe does not charge ${currency}.`);
   const { pages = 0, tries = 0 } = (await get(tx.db, selectCounts, { tenantId: tx.tenant.id, orderId: id })) ?? {};
   if (pages < maxPages && tries < maxTries) return;
   throw wrongState(`Order ${id} has had ${maxPages} payment pages, the most that an order can have.`, {

@@ -6,8 +6,8 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
 import { type Account, findAccount, openProvider, placeOf } from "./accounts.ts";
 import type { ProviderEvent } from "./provider.ts";
+import { providers } from "./providers.ts";
 import { reconcile } from "./reconcile.ts";
-import { verifyEvent } from "./stripe/events.ts";
 import { paymentEvents } from "./table.ts";
 
 const selectEvent = statement((q) =>
@@ -43,8 +43,9 @@ const signatureForm = /^t=\d{1,12},.{1,2000}$/;
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const signature = ctx.signature ?? "";
   const account = signatureForm.test(signature) ? await findAccount(ctx) : undefined;
+  const { verify } = providers.stripe.account;
   const secrets = account ? secretsOf(ctx, account) : [];
-  const event = secrets.length > 0 ? await verifyEvent({ body, signature, now: ctx.now() }, secrets) : null;
+  const event = secrets.length > 0 ? await verify({ body, signature, now: ctx.now() }, secrets) : null;
   if (!account || !event) throw notAuthenticated("The signature is missing, wrong or too old.");
   await handleEvent(ctx, account, event);
 }

@@ -1,4 +1,7 @@
+import type { PaymentOptions } from "../../context.ts";
 import { AppError } from "../../errors.ts";
+import type { OrderRow } from "../orders/read.ts";
+import type { orderLines } from "../orders/table.ts";
 
 /** Amounts are in minor units of ISO 4217, whatever a provider uses. */
 export interface ProviderMoney {
@@ -79,6 +82,31 @@ export interface Provider {
   findSession(intentId: string): Promise<string | null>;
   /** Returns the events since a time in epoch milliseconds, the oldest first. */
   listEvents(since: number): Promise<ProviderEvent[]>;
+}
+
+/** What a new page is to ask for. `expiresAt` is in epoch milliseconds. */
+export interface NewPage {
+  id: string;
+  due: number;
+  methods: string[];
+  expiresAt: number;
+  success: string;
+  cancel: string;
+}
+
+/** A way to pay. Without an account, staff book payments and give them back by hand. */
+export interface ProviderKind {
+  account?: {
+    takesCurrency(currency: string): boolean;
+    /** The request that opens a page, as JSON. It is kept until the page is known. */
+    requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
+    open(key: string, options: PaymentOptions): Provider;
+    /** The event of a signed call; null if no secret has signed it lately. The signature comes before the body. */
+    verify(
+      call: { body: Uint8Array; signature: string; now: number },
+      secrets: readonly string[],
+    ): Promise<ProviderEvent | null>;
+  };
 }
 
 export const isRefusal = (error: unknown): error is AppError =>

@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
-import { invalidField } from "../../../errors.ts";
 import type { OrderRow } from "../../orders/read.ts";
 import type { orderLines } from "../../orders/table.ts";
+import type { NewPage } from "../provider.ts";
 import { toStripe } from "./units.ts";
 
 type Line = typeof orderLines.$inferSelect;
@@ -25,7 +25,7 @@ function localeOf(lang: string): string {
 export function sessionParams(
   order: OrderRow,
   lines: readonly Line[],
-  checkout: { id: string; due: number; methods: string[]; expiresAt: number } & Record<"success" | "cancel", string>,
+  checkout: NewPage,
 ): Stripe.Checkout.SessionCreateParams {
   const metadata = { checkout: checkout.id, order: order.id };
   return {
@@ -74,18 +74,4 @@ function lineItems(order: OrderRow, lines: readonly Line[], due: number): LineIt
 
 function sumOf(items: readonly LineItem[]): number {
   return items.reduce((sum, { quantity = 1, price_data: price }) => sum + quantity * (price?.unit_amount ?? 0), 0);
-}
-
-/** Returns an address to which a provider sends buyers back. Errors: validationFailed. */
-export function parseReturnUrl(field: string, text: string, isAllowed: (origin: string) => boolean): string {
-  const url = URL.parse(text);
-  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (!url || !isWeb || url.username !== "" || url.password !== "")
-    throw invalidField(field, "must be an https address");
-  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
-  if (isHere || (url.protocol === "https:" && isAllowed(url.origin))) return url.href;
-  throw invalidField(
-    field,
-    `must be on an https origin of one of the store's keys. Add it: bodega origin add <key> ${url.origin}`,
-  );
 }

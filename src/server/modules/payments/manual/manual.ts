@@ -1,0 +1,4 @@
+import type { ProviderKind } from "../provider.ts";
+
+/** Bank transfers and cash. */
+export const manual: ProviderKind = {};

@@ -1,0 +1,377 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Stripe as Library } from "stripe";
+import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { closeDueCheckouts } from "../../../src/server/modules/payments/jobs.ts";
+import { keyPurposes } from "../../../src/server/security/scopes.ts";
+import { createClient } from "../../support/client.ts";
+import { bearer } from "../../support/factories.ts";
+import { actOn, type OrderReply, stockOf } from "../../support/orders.ts";
+import { openPayShop, returnUrls } from "../../support/pay-shop.ts";
+
+Object.assign(Library.prototype, { getInitialNetworkRetryDelay: () => 0 });
+
+let world: Awaited<ReturnType<typeof openPayShop>>;
+beforeAll(async () => {
+  world = await openPayShop();
+});
+afterAll(() => world.close());
+
+const minute = 60_000;
+const sessions = () => world.stripe.books.lists["checkout/sessions"];
+const ofOrder = ({ id }: { id: string }) => sessions().filter(({ metadata }) => metadata.order === id);
+const paid = async () => {
+  const order = await world.order();
+  world.stripe.pay(world.sessionOf(await world.checkout(order)));
+  await world.stripe.settle();
+  return { order, intent: (await world.read(order)).payments[0]?.reference as string };
+};
+
+describe("a payment page", () => {
+  test("asks for what is due, line by line, in the order's language, and takes no other currency or code", async () => {
+    const order = await world.order({ lang: "de", email: "ada@example.com" });
+    const page = await world.checkout(order);
+    const [session] = ofOrder(order);
+    expect(page).toMatchObject({ amount_minor: 3800, currency: "EUR", state: "open", url: session?.url as string });
+    expect(session).toMatchObject({
+      ...{ mode: "payment", amount_total: 3800, currency: "eur", locale: "de", client_reference_id: page.id },
+      ...{ customer_email: "ada@example.com", adaptive_pricing: { enabled: "false" } },
+    });
+    expect(session?.hidden?.lines).toEqual([{ description: "Lamp", quantity: 2, currency: "eur", amount_total: 3800 }]);
+    const sent = world.stripe.calls.findLast(({ call }) => call === "POST checkout/sessions");
+    expect(sent?.headers["idempotency-key"]).toBe(page.id);
+    expect(sent?.text).toContain("payment_method_types[0]=card");
+  });
+
+  test("is the same for a second call and for two at once; there is never a second open one", async () => {
+    const order = await world.order();
+    const pages = await Promise.all([world.openPage(order), world.openPage(order), world.openPage(order)]);
+    const found = pages.filter(({ status }) => status === 200).map(({ data }) => data.url);
+    expect(new Set([...found, (await world.checkout(order)).url]).size).toBe(1);
+    expect(ofOrder(order)).toHaveLength(1);
+  });
+
+  test("ends ten minutes before the order, whose hold it extends to at most two hours", async () => {
+    const order = await world.order({ expires_in: 60 });
+    const page = await world.checkout(order);
+    const start = Date.parse(order.created_at);
+    expect(Date.parse(page.expires_at) - start).toBe(31 * minute);
+    expect(Date.parse((await world.read(order)).expires_at) - start).toBe(41 * minute);
+    const long = await world.order({ expires_in: 7000 });
+    world.clock.advance(115 * minute);
+    await world.checkout(long);
+    expect(Date.parse((await world.read(long)).expires_at) - Date.parse(long.created_at)).toBe(120 * minute);
+  });
+
+  test("is opened once if the connection is cut after Stripe has opened it", async () => {
+    const order = await world.order();
+    world.stripe.faults.push({ match: "POST checkout/sessions", kind: "cutAfterCommit" });
+    await world.checkout(order);
+    expect(ofOrder(order)).toHaveLength(1);
+    const lost = await world.order();
+    for (let count = 0; count < 3; count++)
+      world.stripe.faults.push({ match: "POST checkout", kind: "cutAfterCommit" });
+    expect(await world.openPage(lost)).toMatchObject({ status: 503, code: 5001 });
+    await world.checkout(lost);
+    expect(ofOrder(lost)).toHaveLength(1);
+  });
+
+  test("is replaced by a new one, with a new key, after Stripe has failed it three times", async () => {
+    const order = await world.order();
+    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST checkout", kind: "status500" });
+    expect((await world.openPage(order)).code).toBe(5001);
+    const keys = world.stripe.calls
+      .filter(({ call }) => call === "POST checkout/sessions")
+      .map((one) => one.headers["idempotency-key"]);
+    const page = await world.checkout(order);
+    expect(keys).not.toContain(page.id);
+  });
+
+  test("can be opened five times for an order", async () => {
+    const order = await world.order({ expires_in: 2_592_000 });
+    for (let count = 0; count < 5; count++) {
+      world.stripe.expire(world.sessionOf(await world.checkout(order)));
+      await world.stripe.settle();
+    }
+    expect(await world.openPage(order)).toMatchObject({ status: 409, code: 5306 });
+  });
+
+  test.each([
+    ["success_url", "https://evil.example/"],
+    ["success_url", "http://shop.example/"],
+    ["cancel_url", "javascript:alert(1)"],
+    ["cancel_url", "https://user:word@shop.example/"],
+  ])("refuses %s %s", async (field, url) => {
+    const order = await world.order();
+    const body = { ...returnUrls, [field]: url };
+    const { code, text } = await world.shop.call(`POST /orders/${order.id}/checkout/`, { body });
+    expect(code).toBe(5102);
+    expect(text).toContain(field);
+    expect(ofOrder(order)).toEqual([]);
+  });
+
+  test("returns to exact https origins of the store's keys", async () => {
+    const { app_id: appId } = await world.shop.issueKey({ publish: true });
+    await setOrigins(world.app.system, { appId, origins: ["shop.example", "*.pages.example"] });
+    const open = async (url: string) => {
+      const { id } = await world.order();
+      const body = { success_url: `${url}#/paid`, cancel_url: `${url}#/left` };
+      return (await world.shop.call(`POST /orders/${id}/checkout/`, { body })).status;
+    };
+    expect(await open("https://shop.example/")).toBe(200);
+    expect(await open("https://a.pages.example/")).toBe(422);
+  });
+
+  test("is opened for a guest with the order's token only", async () => {
+    const key = await world.shop.issueKey({ scopes: [...keyPurposes.storefront] });
+    const guest = createClient(world.app, { namespace: world.shop.namespace, auth: bearer(key) });
+    const items = [{ product_id: world.product.id, quantity: 1 }];
+    const { data } = await guest<{ id: string; access_token: string }>("POST /orders/", {
+      body: { items, email: "ada@example.com" },
+    });
+    const open = (token: string) =>
+      guest(`POST /orders/${data.id}/checkout/`, { body: returnUrls, headers: { "x-order-token": token } });
+    expect((await open("0".repeat(64))).code).toBe(5301);
+    expect((await guest(`POST /orders/${data.id}/checkout/check/`)).code).toBe(5301);
+    expect((await open(data.access_token)).status).toBe(200);
+  });
+
+  test("refuses amounts below Stripe's minimum, and says so", async () => {
+    const cheap = await world.shop.createProduct({ price: 0.2, requires_shipping: false });
+    const { data } = await world.shop.call<OrderReply>("POST /orders/", {
+      body: { items: [{ product_id: cheap.id, quantity: 1 }] },
+    });
+    const { code, error } = await world.openPage(data);
+    expect(code).toBe(5306);
+    expect(error?.message).toBe("The amount is below the minimum that Stripe charges.");
+  });
+});
+
+describe("a payment", () => {
+  test("is booked once, whether Stripe reports it twice, first or never", async () => {
+    const order = await world.order();
+    const page = await world.checkout(order);
+    world.stripe.delivery = "held";
+    world.stripe.pay(world.sessionOf(page));
+    const index = world.stripe.webhooks.length - 1;
+    const statuses = await Promise.all([world.stripe.deliver(index), world.stripe.deliver(index)]);
+    expect(statuses).toEqual([200, 200]);
+    await world.shop.call(`POST /orders/${order.id}/checkout/check/`);
+    world.stripe.delivery = "auto";
+    const { payments, status } = await world.read(order);
+    expect([status, payments.map(({ amount_minor }) => amount_minor)]).toEqual(["paid", [3800]]);
+  });
+
+  test("that Stripe decides later keeps the order until then, and pays it or lets it go", async () => {
+    for (const [isPaid, status] of [
+      [true, "paid"],
+      [false, "expired"],
+    ] as const) {
+      const order = await world.order({ expires_in: 3600 });
+      const page = await world.checkout(order);
+      world.stripe.pay(world.sessionOf(page), { async: true });
+      await world.stripe.settle();
+      expect((await world.read(order)).payment_status).toBe("payment_processing");
+      world.clock.advance(3 * 60 * minute);
+      await world.runJobs();
+      expect((await world.read(order)).status).toBe("pending");
+      expect((await world.shop.call(`POST /orders/${order.id}/cancel/`)).code).toBe(5306);
+      world.stripe.settleAsync(world.sessionOf(page), isPaid);
+      await world.stripe.settle();
+      await world.runJobs();
+      expect((await world.read(order)).status).toBe(status);
+    }
+  });
+
+  test("of another amount is booked, pays nothing and asks staff", async () => {
+    const order = await world.order();
+    const session = world.sessionOf(await world.checkout(order));
+    world.stripe.books.find("checkout/sessions", session).amount_total = 100_000;
+    world.stripe.pay(session);
+    await world.stripe.settle();
+    const { status, received_minor, needs_attention } = await world.read(order);
+    expect([status, received_minor]).toEqual(["pending", 100_000]);
+    expect(needs_attention).toContain("amount_mismatch");
+  });
+
+  test("in another currency is booked, and is no part of what the order received", async () => {
+    const order = await world.order();
+    const session = world.sessionOf(await world.checkout(order));
+    world.stripe.books.find("checkout/sessions", session).currency = "jpy";
+    world.stripe.pay(session);
+    await world.stripe.settle();
+    const { status, received_minor, payments, needs_attention } = await world.read(order);
+    expect([status, received_minor, payments.length, needs_attention]).toEqual(["pending", 0, 1, ["amount_mismatch"]]);
+  });
+
+  test("without any report is found by the sweep, or in Stripe's list of events", async () => {
+    world.stripe.delivery = "lost";
+    const { order, intent } = await (async () => {
+      const order = await world.order();
+      world.stripe.pay(world.sessionOf(await world.checkout(order)));
+      world.clock.advance(3 * minute);
+      await world.runJobs();
+      return { order, intent: (await world.read(order)).payments[0]?.reference as string };
+    })();
+    expect((await world.read(order)).status).toBe("paid");
+    world.stripe.refundInDashboard(intent, 300);
+    world.stripe.delivery = "auto";
+    world.clock.advance(11 * minute);
+    await world.runJobs();
+    expect(await world.read(order)).toMatchObject({ refunded_minor: 300, needs_attention: ["refund_unassigned"] });
+  });
+
+  test("is read at Stripe once in five seconds for visitors, and without an answer they see what is known", async () => {
+    const key = await world.shop.issueKey({ scopes: [...keyPurposes.storefront] });
+    const guest = createClient(world.app, { namespace: world.shop.namespace, auth: bearer(key) });
+    const items = [{ product_id: world.product.id, quantity: 1 }];
+    const { data } = await guest<{ id: string; access_token: string }>("POST /orders/", {
+      body: { items, email: "ada@example.com" },
+    });
+    const headers = { "x-order-token": data.access_token };
+    await guest(`POST /orders/${data.id}/checkout/`, { body: returnUrls, headers });
+    const reads = () => world.stripe.calls.filter(({ call }) => /^GET checkout\/sessions\/\w/.test(call)).length;
+    const before = reads();
+    const check = () => guest<OrderReply>(`POST /orders/${data.id}/checkout/check/`, { headers });
+    await Promise.all(Array.from({ length: 10 }, check));
+    expect(reads() - before).toBe(1);
+    world.clock.advance(5000);
+    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "GET checkout", kind: "cutBefore" });
+    expect(await check()).toMatchObject({ status: 200, data: { payment_status: "unpaid" } });
+    world.stripe.faults.length = 0;
+  });
+});
+
+describe("what changes what is due", () => {
+  test.each(["cancel", "pay"] as const)("closes the page first: %s", async (act) => {
+    const order = await world.order();
+    const session = world.sessionOf(await world.checkout(order));
+    await actOn(world.shop, order, act, act === "pay" ? { body: { amount: 5 } } : {});
+    expect(world.stripe.books.find("checkout/sessions", session).status).toBe("expired");
+  });
+
+  test("finds that the page was paid, and cancels nothing", async () => {
+    const order = await world.order();
+    world.stripe.delivery = "lost";
+    world.stripe.pay(world.sessionOf(await world.checkout(order)));
+    world.stripe.delivery = "auto";
+    expect((await world.shop.call(`POST /orders/${order.id}/cancel/`)).code).toBe(5306);
+    expect((await world.read(order)).status).toBe("paid");
+  });
+
+  test("waits for Stripe up to an hour before an order expires with an open page", async () => {
+    const order = await world.order({ expires_in: 7000 });
+    world.clock.advance(115 * minute);
+    await world.runJobs();
+    const session = world.sessionOf(await world.checkout(order));
+    world.clock.advance(6 * minute);
+    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST checkout", kind: "cutBefore" });
+    await closeDueCheckouts(world.deps);
+    await expireDueOrders(world.deps);
+    expect((await world.read(order)).status).toBe("pending");
+    world.clock.advance(61 * minute);
+    await expireDueOrders(world.deps);
+    expect((await world.read(order)).status).toBe("expired");
+    expect(world.stripe.books.find("checkout/sessions", session).status).not.toBe("complete");
+  });
+});
+
+describe("a refund", () => {
+  test("reserves its amount, is requested once with its id, and becomes pending or succeeds", async () => {
+    const { order } = await paid();
+    world.stripe.books.refundsBecome = "pending";
+    const both = await Promise.all(
+      [1, 2].map(() => world.shop.call(`POST /orders/${order.id}/refund/`, { body: { amount: 30 } })),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST refunds", kind: "cutAfterCommit" });
+    world.stripe.delivery = "lost";
+    await world.runJobs();
+    world.stripe.delivery = "auto";
+    expect((await world.read(order)).refunds).toMatchObject([{ state: "requested", amount_minor: 3000 }]);
+    world.clock.advance(2 * minute);
+    await world.runJobs();
+    world.stripe.books.refundsBecome = "succeeded";
+    const made = world.stripe.books.lists.refunds.filter(({ metadata }) => metadata.order === order.id);
+    expect(made).toHaveLength(1);
+    expect((await world.read(order)).refunds).toMatchObject([{ state: "pending" }]);
+    world.stripe.finishRefund(made[0]?.id as string, "succeeded");
+    await world.stripe.settle();
+    expect((await world.read(order)).refunds).toMatchObject([{ state: "succeeded" }]);
+  });
+
+  test("whose answer was lost a day ago is looked for before it is requested again", async () => {
+    const { order } = await paid();
+    await actOn(world.shop, order, "refund", { body: { amount: 5 } });
+    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST refunds", kind: "cutAfterCommit" });
+    world.stripe.delivery = "lost";
+    await world.runJobs();
+    world.clock.advance(25 * 60 * minute);
+    await world.runJobs();
+    world.stripe.delivery = "auto";
+    expect(world.stripe.books.lists.refunds.filter(({ metadata }) => metadata.order === order.id)).toHaveLength(1);
+    expect((await world.read(order)).refunds).toMatchObject([{ state: "succeeded" }]);
+  });
+
+  test("that fails gives the claim back, asks staff, and can be requested once more", async () => {
+    const { order } = await paid();
+    await actOn(world.shop, order, "refund", { body: {} });
+    await world.runJobs();
+    const made = world.stripe.books.lists.refunds.find(({ metadata }) => metadata.order === order.id);
+    world.stripe.finishRefund(made?.id as string, "failed");
+    await world.stripe.settle();
+    const failed = await world.read(order);
+    expect(failed).toMatchObject({
+      status: "cancelled",
+      payment_status: "paid",
+      refunded_minor: 0,
+      needs_attention: ["refund_failed"],
+    });
+    const retry = () => world.shop.call<OrderReply>(`POST /orders/${order.id}/refund/${failed.refunds[0]?.id}/retry/`);
+    expect(await retry()).toMatchObject({ status: 200, data: { refunded_minor: 3800, needs_attention: [] } });
+    expect((await retry()).code).toBe(5306);
+    await world.runJobs();
+    expect((await world.read(order)).refunds.map(({ state }) => state)).toEqual(["failed", "succeeded"]);
+  });
+
+  test("made in the dashboard of the same money fails the one that was not requested yet", async () => {
+    const { order, intent } = await paid();
+    await actOn(world.shop, order, "refund", { body: { amount: 30 } });
+    world.stripe.refundInDashboard(intent, 3800);
+    await world.stripe.settle();
+    await world.runJobs();
+    expect(await world.read(order)).toMatchObject({
+      refunded_minor: 3800,
+      refunds: [{ state: "failed" }, { state: "succeeded" }],
+      needs_attention: ["refund_failed", "refund_unassigned"],
+    });
+  });
+});
+
+describe("a dispute", () => {
+  test("changes neither status nor stock; lost, the money is returned and credited; won after all, it is back", async () => {
+    const { order, intent } = await paid();
+    const before = await stockOf(world.shop, world.product.id);
+    const { id } = world.stripe.dispute(intent);
+    await world.stripe.settle();
+    expect(await world.read(order)).toMatchObject({
+      ...{ status: "paid", payment_status: "paid", needs_attention: ["dispute"] },
+      disputes: [{ id, status: "needs_response", due_at: expect.any(String) }],
+    });
+    world.stripe.moveDispute(id, "lost");
+    await world.stripe.settle();
+    expect(await world.read(order)).toMatchObject({ status: "paid", payment_status: "refunded", due_minor: 0 });
+    world.stripe.moveDispute(id, "won");
+    await world.stripe.settle();
+    expect(await world.read(order)).toMatchObject({ payment_status: "paid", refunded_minor: 0, needs_attention: [] });
+    expect(await stockOf(world.shop, world.product.id)).toEqual(before);
+  });
+
+  test("that is only an inquiry is no loss", async () => {
+    const { order, intent } = await paid();
+    const { id } = world.stripe.dispute(intent, { status: "warning_needs_response" });
+    world.stripe.moveDispute(id, "warning_closed");
+    await world.stripe.settle();
+    expect(await world.read(order)).toMatchObject({ payment_status: "paid", needs_attention: [] });
+  });
+});

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Stripe as Library } from "stripe";
+import { postWebhook } from "../../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
+import { AppError } from "../../../src/server/errors.ts";
+import { findUnbooked } from "../../../src/server/modules/payments/stripe/compare.ts";
+import {
+  checkAccount,
+  connectStripe,
+  disconnectStripe,
+  showAccount,
+} from "../../../src/server/modules/payments/stripe/connect.ts";
+import { fromStripe, takesCurrency, toStripe } from "../../../src/server/modules/payments/stripe/units.ts";
+import { decimalsOf } from "../../../src/server/values/currency.ts";
+import { createShop, tenantContext } from "../../support/factories.ts";
+import { openPayShop, stripeKey } from "../../support/pay-shop.ts";
+
+Object.assign(Library.prototype, { getInitialNetworkRetryDelay: () => 0 });
+
+let world: Awaited<ReturnType<typeof openPayShop>>;
+beforeAll(async () => {
+  world = await openPayShop();
+});
+afterAll(() => world.close());
+
+/** A paid session and the webhook that reports it, which was not delivered. */
+async function makeReport() {
+  const order = await world.order();
+  world.stripe.delivery = "held";
+  world.stripe.pay(world.sessionOf(await world.checkout(order)));
+  world.stripe.delivery = "auto";
+  // Other stores of these tests share the account.
+  const index = world.stripe.webhooks.findLastIndex(({ url }) => url.includes(world.shop.namespace));
+  const webhook = world.stripe.webhooks[index];
+  if (!webhook) throw new Error("There is no webhook.");
+  return { order, index, webhook };
+}
+
+const minute = 60_000;
+
+describe("a call of Stripe", () => {
+  test("that is forged, unsigned, too old or of another store changes nothing, and Stripe is not asked", async () => {
+    const { order, index, webhook } = await makeReport();
+    const other = await createShop(world.app);
+    const ctx = { ...(await tenantContext(other)), payments: world.app.payments };
+    await connectStripe(ctx, { key: stripeKey });
+    const before = world.stripe.calls.length;
+    const send = (more: Partial<typeof webhook>, at = world.clock.now()) => postWebhook({ ...webhook, ...more }, at);
+    expect(await send({ secret: "whsec_guess" })).toBe(401);
+    const at = Math.floor(world.clock.now() / 1000);
+    const signature = createHmac("sha256", webhook.secret).update(`${at}.${webhook.body}`).digest("hex");
+    const headers = { "stripe-signature": `t=${at},v1=${signature}` };
+    const altered = webhook.body.replace("evt_", "evt_x");
+    expect((await world.shop.callAnonymously("POST /payments/stripe/", { raw: altered, headers })).code).toBe(5206);
+    expect(await world.stripe.deliver(index, world.clock.now() - 301_000)).toBe(401);
+    expect(await send({ url: webhook.url.replace(world.shop.namespace, other.namespace) })).toBe(401);
+    for (const signature of [null, "", "v1=", `t=1,v1=${"0".repeat(64)}`, `t=${"9".repeat(400)},v1=x`]) {
+      const headers: Record<string, string> = signature === null ? {} : { "stripe-signature": signature };
+      const reply = await world.shop.callAnonymously("POST /payments/stripe/", { raw: webhook.body, headers });
+      expect([reply.status, reply.code]).toEqual([401, 5206]);
+    }
+    expect(world.stripe.calls.length).toBe(before);
+    expect((await world.read(order)).payment_status).toBe("unpaid");
+    expect(await world.stripe.deliver(index)).toBe(200);
+    expect((await world.read(order)).payment_status).toBe("paid");
+  });
+
+  test("that was handled is not read again when it is repeated", async () => {
+    const { index } = await makeReport();
+    await world.stripe.deliver(index);
+    const before = world.stripe.calls.length;
+    expect(await world.stripe.deliver(index)).toBe(200);
+    expect(world.stripe.calls.length).toBe(before);
+  });
+
+  test("with a wrong signature counts as a failed attempt of its address; a good one never does", async () => {
+    const { webhook } = await makeReport();
+    const headers = { "stripe-signature": `t=1,v1=${"0".repeat(64)}` };
+    const address = "203.0.113.77";
+    const call = () => world.shop.callAnonymously("POST /payments/stripe/", { raw: webhook.body, headers, address });
+    const codes = [];
+    for (let count = 0; count < 12; count++) codes.push((await call()).code);
+    expect(codes).toEqual([...Array(10).fill(5206), 5209, 5209]);
+    for (let count = 0; count < 12; count++) expect(await world.stripe.send(webhook)).toBe(200);
+  });
+
+  test("about an unknown object or in the other mode is accepted, and reads nothing", async () => {
+    const { order, webhook } = await makeReport();
+    const event = JSON.parse(webhook.body) as { id: string; data: { object: { id: string } } };
+    const before = world.stripe.calls.length;
+    const unknown = { ...event, id: "evt_other", data: { object: { ...event.data.object, id: "cs_of_another_shop" } } };
+    expect(await world.stripe.send({ ...webhook, body: JSON.stringify(unknown) })).toBe(200);
+    expect(
+      await world.stripe.send({ ...webhook, body: JSON.stringify({ ...event, id: "evt_live", livemode: true }) }),
+    ).toBe(200);
+    expect(world.stripe.calls.length).toBe(before);
+    expect((await world.read(order)).payment_status).toBe("unpaid");
+  });
+
+  test("is answered with an error while Stripe cannot be read, so that it comes again", async () => {
+    const { order, index } = await makeReport();
+    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "GET checkout", kind: "status500" });
+    expect(await world.stripe.deliver(index)).toBe(503);
+    expect((await world.read(order)).payment_status).toBe("unpaid");
+    expect(await world.stripe.deliver(index)).toBe(200);
+    expect((await world.read(order)).payment_status).toBe("paid");
+  });
+
+  test("is verified before its body is parsed", async () => {
+    const reply = await world.shop.callAnonymously("POST /payments/stripe/", {
+      raw: "[".repeat(10_000),
+      headers: { "stripe-signature": `t=1,v1=${"0".repeat(64)}` },
+    });
+    expect(reply.code).toBe(5206);
+  });
+});
+
+describe("connecting a store", () => {
+  const open = async (currency = "EUR") => {
+    const shop = await createShop(world.app, { tenant: { currency } });
+    return { shop, ctx: { ...(await tenantContext(shop)), payments: world.app.payments } };
+  };
+  const refusal = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (error: unknown) =>
+        error instanceof AppError ? [error.code, error.message, error.remedy ?? ""].join(" ") : String(error),
+    );
+
+  test.each([
+    ["pk_test_51standInOfStripe", "publishable"],
+    ["whsec_51standInOfStripe", "signing secret"],
+    ["sk_51standInOfStripe", "sk_test_… or sk_live_…"],
+    ["sk_test_short!", "sk_test_… or sk_live_…"],
+  ])("refuses %s before it asks Stripe, and does not repeat it", async (key, words) => {
+    const { ctx } = await open();
+    const before = world.stripe.calls.length;
+    const said = await refusal(connectStripe(ctx, { key }));
+    expect(said).toContain("5102");
+    expect(said).toContain(words);
+    expect(said).not.toContain(key);
+    expect(world.stripe.calls.length).toBe(before);
+  });
+
+  test.each(["KWD", "MGA", "BHD"])("refuses a store in %s, which Stripe does not charge", async (currency) => {
+    const { ctx } = await open(currency);
+    expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toContain(`Stripe does not charge ${currency}`);
+  });
+
+  test("says that Stripe does not accept a key, or which permission it lacks", async () => {
+    const { ctx } = await open();
+    world.stripe.faults.push({ match: "POST webhook_endpoints", kind: "status403" });
+    expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toContain("lacks a permission");
+    const wrong = { ...ctx, payments: { ...ctx.payments } };
+    expect(await refusal(connectStripe(wrong, { key: "sk_test_no-such" }))).toContain("5102");
+  });
+
+  test("refuses a key of the other mode unless it is to replace the first", async () => {
+    const { ctx } = await open();
+    await connectStripe(ctx, { key: stripeKey });
+    const live = "sk_live_51standInOfStripe";
+    const said = await refusal(connectStripe(ctx, { key: live }));
+    expect(said).toContain("test mode");
+    expect(said).toContain("--replace");
+    expect(await connectStripe(ctx, { key: live, replace: true })).toMatchObject({ mode: "live" });
+  });
+
+  test("keeps the key encrypted, shows its end only, and keeps the endpoint for a new key", async () => {
+    const { ctx } = await open();
+    const first = await connectStripe(ctx, { key: stripeKey });
+    const second = await connectStripe(ctx, { key: `${stripeKey}2` });
+    expect(second.endpoint_id).toBe(first.endpoint_id as string);
+    expect(JSON.stringify(await showAccount(ctx))).not.toContain("standIn");
+    const file = readFileSync(`${world.database.dataDir}/bodega.db`);
+    const wal = readFileSync(`${world.database.dataDir}/bodega.db-wal`);
+    for (const bytes of [file, wal]) expect(bytes.includes(stripeKey)).toBe(false);
+  });
+
+  test("finds an endpoint that was deleted, disabled or moved at Stripe, and makes a new one", async () => {
+    const { ctx } = await open();
+    const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
+    expect((await checkAccount(ctx)).problems).toEqual([]);
+    const endpoint = world.stripe.books.find("webhook_endpoints", id);
+    endpoint.status = "disabled";
+    endpoint.url = "https://old.example/";
+    expect((await checkAccount(ctx)).problems).toEqual([
+      "The endpoint at Stripe has another address: https://old.example/",
+      "The endpoint is disabled at Stripe.",
+    ]);
+    world.stripe.books.lists.webhook_endpoints = world.stripe.books.lists.webhook_endpoints.filter(
+      (one) => one.id !== id,
+    );
+    expect((await checkAccount(ctx)).problems).toEqual(["The endpoint was deleted at Stripe."]);
+    const again = await connectStripe(ctx, { key: stripeKey });
+    expect(again.endpoint_id).not.toBe(id);
+    expect((await checkAccount(ctx)).problems).toEqual([]);
+  });
+
+  test("lists orders that are paid at Stripe and not here", async () => {
+    const { order } = await makeReport();
+    world.clock.advance(11 * minute);
+    expect((await findUnbooked(world.ctx)).map(({ number }) => number)).toContain(order.number);
+  });
+
+  test("ends with disconnecting, which closes the open pages and removes the endpoint", async () => {
+    const { shop, ctx } = await open();
+    const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
+    const product = await shop.createProduct({ price: 9 });
+    const { data } = await shop.call<{ id: string }>("POST /orders/", {
+      body: { items: [{ product_id: product.id, quantity: 1 }] },
+    });
+    const body = { success_url: "http://localhost/", cancel_url: "http://localhost/" };
+    const page = await shop.call<{ url: string }>(`POST /orders/${data.id}/checkout/`, { body });
+    await disconnectStripe(ctx);
+    expect(world.stripe.books.find("checkout/sessions", world.sessionOf(page.data)).status).toBe("expired");
+    expect(world.stripe.books.lists.webhook_endpoints.map((one) => one.id)).not.toContain(id as string);
+    expect((await shop.call(`POST /orders/${data.id}/checkout/`, { body })).code).toBe(5306);
+    expect((await shop.call(`POST /orders/${data.id}/cancel/`)).status).toBe(200);
+  });
+
+  test("a store says how it can be paid", async () => {
+    const { shop, ctx } = await open();
+    const read = async () => (await shop.call<{ payment_methods: string[] }>("GET /store/")).data.payment_methods;
+    expect(await read()).toEqual(["manual"]);
+    await connectStripe(ctx, { key: stripeKey });
+    expect(await read()).toEqual(["manual", "stripe"]);
+  });
+});
+
+describe("units", () => {
+  const codes = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].flatMap((a) =>
+    [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].flatMap((b) => [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].map((c) => a + b + c)),
+  );
+  const taken = codes.filter(takesCurrency);
+
+  test("of every currency that Stripe charges go there and back unchanged", () => {
+    for (const currency of taken) {
+      for (const minor of [1, 50, 1999, 123_456_789]) {
+        expect(fromStripe(toStripe(minor, currency), currency.toLowerCase())).toEqual({ amountMinor: minor, currency });
+      }
+    }
+    expect(taken.length).toBeGreaterThan(120);
+  });
+
+  test("are those of ISO 4217, except for ISK and UGX, which have two decimals at Stripe and none there", () => {
+    const scaled = taken.filter((currency) => toStripe(1, currency) !== 1);
+    expect(scaled).toEqual(["ISK", "UGX"]);
+    expect([toStripe(1999, "EUR"), toStripe(500, "JPY"), toStripe(500, "ISK")]).toEqual([1999, 500, 50_000]);
+    expect(taken.filter((currency) => ![0, 2].includes(decimalsOf(currency) as number))).toEqual([]);
+  });
+});
