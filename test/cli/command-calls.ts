@@ -159,6 +159,10 @@ export const commandCalls: Record<string, CommandCall> = {
   }),
   "order withdrawals": list(() => demo),
   "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
+  "payment connect": record(({ keyFile }) => ["stripe", ...demo, "--key-file", keyFile]),
+  "payment show": record(() => demo),
+  "payment check": record(() => demo),
+  "payment disconnect": record(() => demo, { asks: () => confirmed("Disconnect"), instead: yes }),
   "webhook add": record(() => [...demo, "--url", "https://example.com/more"], {
     makesSecret: true,
     quiet: /^whk_\w{26} whsec_\S{32,}$/,

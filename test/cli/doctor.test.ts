@@ -93,7 +93,7 @@ test("without findings the summary says so, and -q prints nothing", async () => 
     select id, tenant_id, 's', 'a', 'a' from users`);
   const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
-  expect(stdout).toContain("Environment\n  ✓ stores, taxes, accounts, keys, outbox, webhooks\n");
+  expect(stdout).toContain("Environment\n  ✓ stores, taxes, accounts, keys, outbox, webhooks, payments\n");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 

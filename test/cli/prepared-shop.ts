@@ -21,6 +21,7 @@ import { createOrder, prepareOrder } from "../../src/server/modules/orders/creat
 import { payOrder } from "../../src/server/modules/orders/payments.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
 import { recordWithdrawal } from "../../src/server/modules/orders/withdrawals/withdraw.ts";
+import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import { replaceShippingRates } from "../../src/server/modules/shipping/service.ts";
 import { replaceTaxRates } from "../../src/server/modules/taxes/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
@@ -30,9 +31,11 @@ import { fanOut } from "../../src/server/modules/webhooks/deliveries.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { openVault } from "../../src/server/security/secret-key.ts";
 import type { OrderReply } from "../support/orders.ts";
+import { stripeKey } from "../support/pay-shop.ts";
 import { newPng } from "../support/pictures.ts";
 import { newSubscription } from "../support/registrations.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
+import { type Stripe, startStripe } from "../support/stripe.ts";
 
 /** The contents and files of the prepared store `demo`. */
 export interface PreparedShop {
@@ -61,6 +64,8 @@ export interface PreparedShop {
   productFile: string;
   ratesFile: string;
   taxesFile: string;
+  /** With a key of Stripe. */
+  keyFile: string;
   /** A picture that is not in the store. */
   pictureFile: string;
   /** A copy of the database. */
@@ -69,7 +74,7 @@ export interface PreparedShop {
 
 type Contents = Omit<
   PreparedShop,
-  "dir" | "dataDir" | "env" | "productFile" | "ratesFile" | "taxesFile" | "pictureFile" | "backupFile"
+  "dir" | "dataDir" | "env" | "productFile" | "keyFile" | "ratesFile" | "taxesFile" | "pictureFile" | "backupFile"
 >;
 
 /**
@@ -80,14 +85,17 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
   let base: string;
   let contents: Contents;
   let smtp: SmtpServerUnderTest;
+  let stripe: Stripe;
   let copies = 0;
 
   beforeAll(async () => {
     smtp = await startSmtpServer();
+    stripe = await startStripe();
     base = mkdtempSync(join(tmpdir(), "bodega-prepared-"));
-    contents = await prepareShop(join(base, "original", "data"), hasSecondStore);
+    contents = await prepareShop(join(base, "original", "data"), hasSecondStore, stripe.url);
     await copyDatabase(join(base, "original", "data", "bodega.db"), join(base, "original", "backup.db"));
     writeFileSync(join(base, "original", "products.csv"), "title,price,sku\nChair,49.00,CHAIR-1\n");
+    writeFileSync(join(base, "original", "stripe.key"), `${stripeKey}\n`);
     writeFileSync(join(base, "original", "rates.csv"), "zone,countries,name,price\nEurope,CH DE,Express,9.90\n");
     writeFileSync(join(base, "original", "taxes.csv"), "class,country,rate\nstandard,CH,8.1\nstandard,DE,19\n");
     writeFileSync(join(base, "original", "LAMP-1.png"), newPng());
@@ -95,6 +103,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
 
   afterAll(async () => {
     await smtp.close();
+    await stripe.stop();
     rmSync(base, { recursive: true, force: true });
   });
 
@@ -105,10 +114,11 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     // The other files of a data directory are empty; commands make them again.
     for (const name of ["bodega.db", "secret.key"])
       copyFileSync(join(base, "original", "data", name), join(dataDir, name));
-    for (const name of ["backup.db", "products.csv", "rates.csv", "taxes.csv", "LAMP-1.png"])
+    for (const name of ["backup.db", "products.csv", "rates.csv", "taxes.csv", "LAMP-1.png", "stripe.key"])
       copyFileSync(join(base, "original", name), join(dir, name));
     const mail = { BODEGA_SMTP_URL: smtp.url, BODEGA_MAIL_FROM: "shop@example.com" };
-    const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...mail };
+    const places = { BODEGA_DATA_DIR: dataDir, BODEGA_STRIPE_URL: stripe.url };
+    const env = { PATH: process.env.PATH, HOME: dir, ...places, ...mail };
     return {
       ...contents,
       dir,
@@ -118,12 +128,13 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
       ratesFile: join(dir, "rates.csv"),
       taxesFile: join(dir, "taxes.csv"),
       pictureFile: join(dir, "LAMP-1.png"),
+      keyFile: join(dir, "stripe.key"),
       backupFile: join(dir, "backup.db"),
     };
   };
 }
 
-async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Contents> {
+async function prepareShop(dataDir: string, hasSecondStore: boolean, stripeUrl: string): Promise<Contents> {
   mkdirSync(dataDir, { recursive: true });
   const db = await openStoreDatabase({ dataDir });
   try {
@@ -137,7 +148,7 @@ async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Co
       now: Date.now,
     };
     if (hasSecondStore) await createTenant(system, { namespace: "second" });
-    return await fillShop(system);
+    return await fillShop({ ...system, payments: { stripeUrl } });
   } finally {
     await db.close();
   }
@@ -159,6 +170,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   await createUser(ctx, { email: "grace@example.com", name: "Grace Hopper" });
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));
+  await connectStripe(ctx, { key: stripeKey });
   const webhook = await addWebhook(ctx, { url: "https://example.com/hooks", types: undefined, allowPrivate: false });
   const sold = await sellProduct(ctx, userId);
   const eventId = await failDelivery(ctx);

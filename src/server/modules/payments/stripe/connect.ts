@@ -72,15 +72,19 @@ export async function connectStripe(ctx: Ctx, { key, methods = [], replace = fal
   const isSame = before?.account === account && before.isLive === isLive;
   const endpoint = await registerEndpoint(ctx, stripe, isSame ? before : undefined);
   const seal = (field: "key" | "secret", text: string) => ctx.vault.seal("payment", placeOf(tenant.id, field), text);
+  const isNew = endpoint?.secret !== undefined;
+  const kept = { secret: endpoint ? (before?.secret ?? null) : null, olderSecret: null, olderUntil: null };
   await inTransaction(ctx, async (tx) => {
     const now = tx.now();
+    const until = toTimestamp(now + overlapMs);
     await run(tx.db, save, {
       ...{ tenantId: tenant.id, account, isLive: isLive ? 1 : 0, key: seal("key", key), keyEnd: key.slice(-4) },
       methods: JSON.stringify(methods.length > 0 ? methods : (before?.methods ?? ["card"])),
       endpointId: endpoint?.id ?? null,
-      secret: endpoint?.secret === undefined ? endpoint && before?.secret : seal("secret", endpoint.secret),
-      olderSecret: before?.secret ?? null,
-      ...{ olderUntil: before?.secret == null ? null : toTimestamp(now + overlapMs), now: toTimestamp(now) },
+      ...kept,
+      ...(isNew && { secret: seal("secret", endpoint.secret as string), olderSecret: before?.secret ?? null }),
+      ...(isNew && { olderUntil: before?.secret == null ? null : until }),
+      now: toTimestamp(now),
     });
     await recordAudit(tx, { event: "payment.connected", subject: account, details: { mode, endpoint: !!endpoint } });
   });
@@ -113,7 +117,7 @@ function endpointUrl({ payments = {}, tenant }: Ctx): string | null {
 async function registerEndpoint(ctx: Ctx, stripe: Stripe, before: Account | undefined) {
   const url = endpointUrl(ctx);
   const old = before?.endpointId ?? null;
-  if (url === null) return undefined;
+  if (url === null) return old === null ? undefined : { id: old };
   if (old !== null && before?.secret != null && (await findFaults(stripe, old, url)).length === 0) return { id: old };
   const made = await callStripe(() =>
     stripe.webhookEndpoints.create({
