@@ -43,6 +43,7 @@ const variablesWithoutFlag: [name: string, text: string][] = [
   ["BODEGA_S3_REGION", "Region of the bucket"],
   ["BODEGA_S3_SECRET_ACCESS_KEY", "Secret of that access key"],
   ["BODEGA_SECRET", "Secret key (default: `secret.key` in the data directory)"],
+  ["BODEGA_STRIPE_URL", "Where the server calls Stripe: a stand-in, for tests; `https://api.stripe.com` (default)"],
   ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail stays queued"],
   ["BUN_TMPDIR", "Directory in which to unpack the database engine; must allow executables"],
   ["NODE_EXTRA_CA_CERTS", "File with further certificate authorities (PEM) for outgoing connections"],

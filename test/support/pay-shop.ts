@@ -5,7 +5,7 @@ import {
   closeDueCheckouts,
   type PaymentDeps,
   pollEvents,
-  sweepCheckouts,
+  readDueCheckouts,
 } from "../../src/server/modules/payments/jobs.ts";
 import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
@@ -80,7 +80,7 @@ export async function openPayShop(
     /** Runs what the server does of its own accord, until nothing is left. */
     async runJobs(): Promise<void> {
       await closeDueCheckouts(deps);
-      await sweepCheckouts(deps);
+      await readDueCheckouts(deps);
       await pollEvents(deps);
       await expireDueOrders(deps);
       await refunds.poll();

@@ -5,7 +5,7 @@ import {
   closeDueCheckouts,
   type PaymentDeps,
   pollEvents,
-  sweepCheckouts,
+  readDueCheckouts,
 } from "../../src/server/modules/payments/jobs.ts";
 import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
@@ -369,7 +369,7 @@ class History {
       await refunds.poll();
       await refunds.idle();
     };
-    const all = [closeDueCheckouts, sweepCheckouts, pollEvents, expireDueOrders, expireDueOrders, engine, engine];
+    const all = [closeDueCheckouts, readDueCheckouts, pollEvents, expireDueOrders, expireDueOrders, engine, engine];
     const job = only ?? (this.#pick(all) as (deps: PaymentDeps) => Promise<unknown>);
     this.log.push(`  job ${job.name}`);
     await job(deps).catch((error: unknown) => {
@@ -416,7 +416,7 @@ class History {
       for (const [index] of this.#stripe.webhooks.entries()) if (!this.#answered.has(index)) await this.#deliver(index);
       for (const { deps, refunds } of this.#stage.workers) {
         await closeDueCheckouts(deps);
-        await sweepCheckouts(deps);
+        await readDueCheckouts(deps);
         await pollEvents(deps);
         await expireDueOrders(deps);
         await refunds.poll();

@@ -204,7 +204,7 @@ describe("a payment", () => {
     expect([status, received_minor, payments.length, needs_attention]).toEqual(["pending", 0, 1, ["amount_mismatch"]]);
   });
 
-  test("without any report is found by the sweep, or in Stripe's list of events", async () => {
+  test("without any report is found on the page itself, or in Stripe's list of events", async () => {
     world.stripe.delivery = "lost";
     const { order, intent } = await (async () => {
       const order = await world.order();

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
+import { orderColumns } from "../../../server/modules/orders/export/order-columns.ts";
 import { paymentStatuses } from "../../../server/modules/orders/states.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
@@ -109,7 +109,7 @@ export const exportCommand = defineCommand({
   async run(args, console) {
     const format = await prepareExport(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
-    const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
+    const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/export/order-csv.ts");
     const { output } = args;
     const header = format === "csv" ? orderCsvHeader : "";
     const toNdjson = (views: readonly OrderView[]) => views.map((one) => `${JSON.stringify(one.order)}\n`).join("");

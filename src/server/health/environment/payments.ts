@@ -1,4 +1,5 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import { paymentOptions } from "../../config/config.ts";
 import type { Ctx, Tenant } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
@@ -10,15 +11,32 @@ import { tenantForWork, tenants } from "../../modules/tenants/table.ts";
 import { type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-const selectAccounts = statement<{ tenant: string; others: number }>(sql`
-  select ${tenantForWork} as tenant, exists (select 1 from ${paymentEvents} e
-    where e.tenant_id = t.id and e.is_live <> a.is_live) as others
-  from ${paymentAccounts} a join ${tenants} t on t.id = a.tenant_id where t.status = 'active' and ${inScope("a")}
-  order by t.namespace`);
-const selectWaiting = statement<{ namespace: string; id: string; number: number }>(sql`
-  select t.namespace, r.id, o.number from ${orderRefunds} r join ${orders} o on o.id = r.order_id
-    join ${tenants} t on t.id = r.tenant_id
-  where r.state = 'requested' and r.created_at < ${param("overdue")} and ${inScope("r")} order by r.id limit 20`);
+const t = alias(tenants, "t");
+const selectAccounts = statement((q) =>
+  q
+    .select({
+      tenant: sql<string>`${tenantForWork}`,
+      others: sql`exists (select 1 from ${paymentEvents} e
+        where e.tenant_id = ${t.id} and e.is_live <> ${paymentAccounts.isLive})`.mapWith(Boolean),
+    })
+    .from(paymentAccounts)
+    .innerJoin(t, eq(t.id, paymentAccounts.tenantId))
+    .where(sql`${t.status} = 'active' and ${inScope(paymentAccounts.tenantId)}`)
+    .orderBy(t.namespace),
+);
+const selectWaiting = statement((q) =>
+  q
+    .select({ namespace: t.namespace, id: orderRefunds.id, number: orders.number })
+    .from(orderRefunds)
+    .innerJoin(orders, eq(orders.id, orderRefunds.orderId))
+    .innerJoin(t, eq(t.id, orderRefunds.tenantId))
+    .where(
+      sql`${orderRefunds.state} = 'requested' and ${orderRefunds.createdAt} < ${param("overdue")}
+        and ${inScope(orderRefunds.tenantId)}`,
+    )
+    .orderBy(orderRefunds.id)
+    .limit(20),
+);
 
 /** Compares the payment accounts of stores with what their provider knows. */
 export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
@@ -26,7 +44,7 @@ export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Find
   for (const row of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
     const store = JSON.parse(row.tenant) as Tenant;
     const work: Ctx = { ...ctx, tenant: store, payments: { ...paymentOptions(config), timeoutMs } };
-    for (const found of await describeAccount(work, subject, row.others > 0))
+    for (const found of await describeAccount(work, subject, row.others))
       yield { ...found, namespace: store.namespace };
   }
   yield* findInStores(subject, selectWaiting, ({ namespace, id, number }) => {

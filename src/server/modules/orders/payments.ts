@@ -38,8 +38,12 @@ const selectBooked = statement((q) =>
 );
 const addReceived = statement(sql`
   update ${orders} set received_minor = received_minor + ${param("amountMinor")} where ${byId(orders)}`);
-const selectProcessing = statement<{ id: string }>(sql`
-  select id from ${orders} where ${byId(orders)} and ${isProcessing("orders.id")}`);
+const selectProcessing = statement((q) =>
+  q
+    .select({ id: orders.id })
+    .from(orders)
+    .where(sql`${byId(orders)} and ${isProcessing("orders.id")}`),
+);
 const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
 const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
 

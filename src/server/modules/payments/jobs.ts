@@ -1,5 +1,7 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
+import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Ctx, PaymentOptions, Tenant } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
 import { all, createPurge, param, run, type Statement, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
@@ -26,21 +28,43 @@ interface Row {
   tenant: string;
   at: string;
 }
-const ofTenant = (column: string) => sql`join ${tenants} t on t.id = ${sql.raw(column)} and t.status = 'active'`;
-const selectEnding = statement<Row & { orderId: string }>(sql`
-  select c.id, c.order_id as orderId, coalesce(c.next_check_at, '') as at, ${tenantForWork} as tenant
-  from ${orders} o indexed by orders_by_expiry join ${checkouts} c on c.order_id = o.id and c.state = 'open'
-    ${ofTenant("o.tenant_id")}
-  where o.status = 'pending' and o.expires_at <= ${param("now")}
-    and (c.next_check_at > ${param("lease")} or coalesce(c.next_check_at, '') <= ${param("now")})
-  limit 20`);
-const selectDue = statement<Row>(sql`
-  select c.id, c.next_check_at as at, ${tenantForWork} as tenant from ${checkouts} c ${ofTenant("c.tenant_id")}
-  where c.next_check_at <= ${param("now")} order by c.next_check_at limit 20`);
-const selectToPoll = statement<Row & { eventsUntil: string; hasEndpoint: number }>(sql`
-  select t.id, a.next_poll_at as at, a.events_until as eventsUntil, a.endpoint_id is not null as hasEndpoint,
-    ${tenantForWork} as tenant
-  from ${paymentAccounts} a ${ofTenant("a.tenant_id")} where a.next_poll_at <= ${param("now")} limit 20`);
+const t = alias(tenants, "t");
+const store = { tenant: sql<string>`${tenantForWork}` };
+const isActive = (of: { tenantId: SQLiteColumn }) => and(eq(t.id, of.tenantId), eq(t.status, "active"));
+const at = sql<string>`coalesce(${checkouts.nextCheckAt}, '')`;
+const isEnding = sql`${orders.status} = 'pending' and ${orders.expiresAt} <= ${param("now")}
+  and (${at} > ${param("lease")} or ${at} <= ${param("now")})`;
+const selectEnding = statement((q) =>
+  q
+    .select({ ...pick(checkouts, "id", "orderId"), at, ...store })
+    .from(orders)
+    .innerJoin(checkouts, sql`${checkouts.orderId} = ${orders.id} and ${checkouts.state} = 'open'`)
+    .innerJoin(t, isActive(orders))
+    .where(isEnding)
+    .limit(20),
+);
+const selectDue = statement((q) =>
+  q
+    .select({ id: checkouts.id, at, ...store })
+    .from(checkouts)
+    .innerJoin(t, isActive(checkouts))
+    .where(sql`${checkouts.nextCheckAt} <= ${param("now")}`)
+    .orderBy(checkouts.nextCheckAt)
+    .limit(20),
+);
+const selectToPoll = statement((q) =>
+  q
+    .select({
+      id: t.id,
+      at: paymentAccounts.nextPollAt,
+      ...pick(paymentAccounts, "eventsUntil", "endpointId"),
+      ...store,
+    })
+    .from(paymentAccounts)
+    .innerJoin(t, isActive(paymentAccounts))
+    .where(sql`${paymentAccounts.nextPollAt} <= ${param("now")}`)
+    .limit(20),
+);
 // Of several processes, one gets the row.
 const claimCheckout = statement(sql`
   update ${checkouts} set next_check_at = ${param("lease")} where id = ${param("id")}
@@ -56,7 +80,7 @@ export const closeDueCheckouts = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectEnding, claimCheckout, (ctx, { orderId }) => closeCheckout(ctx, orderId));
 
 /** Reads open pages at the provider, whose calls may have been lost. */
-export const sweepCheckouts = (deps: PaymentDeps): Promise<number> =>
+export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectDue, claimCheckout, async (ctx, { id }) => {
     const row = await findCheckout(ctx, id);
     if (row) await reconcile(ctx, row);
@@ -64,10 +88,10 @@ export const sweepCheckouts = (deps: PaymentDeps): Promise<number> =>
 
 /** Reads the events of accounts, which the provider may not have been able to deliver. */
 export const pollEvents = (deps: PaymentDeps): Promise<number> =>
-  workOn(deps, selectToPoll, claimAccount, async (ctx, { id, eventsUntil, hasEndpoint }, setLease) => {
+  workOn(deps, selectToPoll, claimAccount, async (ctx, { id, eventsUntil, endpointId }, setLease) => {
     const account = await findAccount(ctx);
     if (!account) return;
-    await setLease(hasEndpoint ? pollMs.withEndpoint : pollMs.without);
+    await setLease(endpointId === null ? pollMs.without : pollMs.withEndpoint);
     const started = ctx.now();
     const events = await openProvider(ctx, account).listEvents(Date.parse(eventsUntil) - overlapMs);
     for (const event of events) await handleEvent(ctx, account, event);

@@ -1,5 +1,7 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Ctx, Tenant } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
 import { all, byId, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
@@ -26,27 +28,37 @@ const create = statement(sql`
   insert into ${refundDeliveries} (id, tenant_id, status, next_attempt_at, created_at)
   select r.id, r.tenant_id, 'waiting', ${param("now")}, ${param("now")} from ${orderRefunds} r
   where r.state = 'requested' and not exists (select 1 from ${refundDeliveries} d where d.id = r.id) limit 200`);
-const selectReady = statement<{ id: string }>(sql`
-  select t.id from ${tenants} t where t.status = 'active'
-    and exists (select 1 from ${refundDeliveries} where tenant_id = t.id and ${isDue})`);
+const selectReady = statement((q) =>
+  q
+    .select({ id: tenants.id })
+    .from(tenants)
+    .where(
+      sql`${tenants.status} = 'active' and exists (select 1 from ${refundDeliveries}
+        where tenant_id = ${tenants.id} and ${isDue})`,
+    ),
+);
 const which = sql`
   select id from ${refundDeliveries} where tenant_id = ${param("key")} and ${isDue}
     order by next_attempt_at, id limit ${param("max")}`;
-interface RefundTask extends Claim {
-  orderId: string;
-  amountMinor: number;
-  currency: string;
-  intentId: string;
-  requestedAt: string;
-  tenant: string;
-}
-const read = statement<Omit<RefundTask, "lease">>(sql`
-  select d.id, d.attempts, r.order_id as orderId, r.amount_minor as amountMinor, p.currency, p.reference as intentId,
-    r.created_at as requestedAt, ${tenantForWork} as tenant
-  from ${refundDeliveries} d join ${orderRefunds} r on r.id = d.id join ${payments} p on p.id = r.payment_id
-    join ${tenants} t on t.id = d.tenant_id
-  where d.id in (select value from json_each(${param("ids")}))`);
-const queue = createQueue<Omit<RefundTask, "lease">>(refundDeliveries, { which, read, delivered: "delivered" });
+const t = alias(tenants, "t");
+const read = statement((q) =>
+  q
+    .select({
+      ...pick(refundDeliveries, "id", "attempts"),
+      ...pick(orderRefunds, "orderId", "amountMinor"),
+      currency: payments.currency,
+      intentId: sql<string>`${payments.reference}`,
+      requestedAt: sql<string>`${orderRefunds.createdAt}`,
+      tenant: sql<string>`${tenantForWork}`,
+    })
+    .from(refundDeliveries)
+    .innerJoin(orderRefunds, eq(orderRefunds.id, refundDeliveries.id))
+    .innerJoin(payments, eq(payments.id, orderRefunds.paymentId))
+    .innerJoin(t, eq(t.id, refundDeliveries.tenantId))
+    .where(sql`${refundDeliveries.id} in (select value from json_each(${param("ids")}))`),
+);
+type RefundTask = NonNullable<(typeof read)["row"]> & Claim;
+const queue = createQueue(refundDeliveries, { which, read, delivered: "delivered" });
 const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
 
 /** Requests refunds from providers, until these accept or refuse them. Its deliveries are made from refunds. */

@@ -1,6 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, byId, get, ofStore, param, statement } from "../../db/statement.ts";
+import { bind, byId, equals, get, ofStore, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
@@ -13,8 +13,12 @@ import { orderRefunds, payments } from "../orders/table.ts";
 import { addUp, insertRow, leftOf } from "./refunds.ts";
 
 const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
-const selectRepeated = statement<{ id: string }>(sql`
-  select id from ${orderRefunds} where ${ofStore(orderRefunds)} and retry_of = ${param("id")}`);
+const selectRepeated = statement((q) =>
+  q
+    .select({ id: orderRefunds.id })
+    .from(orderRefunds)
+    .where(and(ofStore(orderRefunds), equals(orderRefunds.retryOf, "id"))),
+);
 const selectPayment = statement((q) => q.select().from(payments).where(byId(payments)));
 
 /**

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Stripe } from "stripe";
 import type { Ctx } from "../../../context.ts";
 import { all, ofStore, param, statement } from "../../../db/statement.ts";
@@ -11,14 +11,21 @@ const recentMs = 7 * 86_400_000;
 /** Payments of the last minutes may still be on their way. */
 const quietMs = 600_000;
 
-const selectUnbooked = statement<{ number: number; session: string }>(sql`
-  select o.number, c.session_id as session from ${checkouts} c join ${orders} o on o.id = c.order_id
-  where c.tenant_id = ${param("tenantId")} and c.session_id in (select value from json_each(${param("sessions")}))
-    and not exists (select 1 from ${payments} where ${ofStore(payments)} and reference = c.intent_id)
-  order by o.number`);
+const selectUnbooked = statement((q) =>
+  q
+    .select({ number: orders.number, session: checkouts.sessionId })
+    .from(checkouts)
+    .innerJoin(orders, eq(orders.id, checkouts.orderId))
+    .where(
+      sql`${ofStore(checkouts)} and ${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
+        and not exists (select 1 from ${payments} p where p.tenant_id = ${checkouts.tenantId}
+          and p.reference = ${checkouts.intentId})`,
+    )
+    .orderBy(orders.number),
+);
 
 /** Returns the orders of the last week that were paid at Stripe and not here. Errors: unavailable, wrongState. */
-export async function findUnbooked(ctx: Ctx): Promise<{ number: number; session: string }[]> {
+export async function findUnbooked(ctx: Ctx): Promise<{ number: number; session: string | null }[]> {
   const stripe = (await openStripe(keyOf(ctx, await requireAccount(ctx)), ctx.payments ?? {})) as Stripe;
   const created = { gte: Math.floor((ctx.now() - recentMs) / 1000), lte: Math.floor((ctx.now() - quietMs) / 1000) };
   const query = { status: "complete", created, limit: 100 } as const;

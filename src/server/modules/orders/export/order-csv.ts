@@ -1,7 +1,7 @@
 // This file is separate from the columns, so that the help in the terminal does not load the CSV library.
-import { guardFormula, writeCsv } from "../../values/csv-injection.ts";
+import { guardFormula, writeCsv } from "../../../values/csv-injection.ts";
+import type { OrderView } from "../views.ts";
 import { orderColumns } from "./order-columns.ts";
-import type { OrderView } from "./views.ts";
 
 export const orderCsvHeader = writeCsv([orderColumns.map(([name]) => name)]);
 

@@ -1,5 +1,5 @@
-import { formatMinor } from "../../values/money.ts";
-import type { OrderDocument, OrderView } from "./views.ts";
+import { formatMinor } from "../../../values/money.ts";
+import type { OrderDocument, OrderView } from "../views.ts";
 
 type Line = OrderDocument["items"][number];
 type Column = [name: string, cell: (view: OrderView, line: Line) => unknown];
