@@ -25,7 +25,7 @@ export const commandTree: CommandGroup = {
     serve: () => import("./serve/serve.ts").then((module) => module.default.serve),
     standby: () => import("./serve/serve.ts").then((module) => module.default.standby),
     init: () => import("./init/init.ts").then(byDefault),
-    demo: () => import("./demo.ts").then(byDefault),
+    demo: () => import("./demo/demo.ts").then(byDefault),
     health: () => import("./health/health.ts").then(byDefault),
     doctor: () => import("./doctor/doctor.ts").then(byDefault),
     top: () => import("./top/top.ts").then(byDefault),

@@ -91,6 +91,12 @@ async function createStore(tx: SystemCtx, customer: NewUser) {
   return { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
 }
 
+/** What services need to work in the demo's store. */
+export async function demoContext(db: Database, vault: Vault): Promise<Ctx> {
+  const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now: Date.now };
+  return { ...ctx, tenant: await requireTenant(ctx, namespace) };
+}
+
 /** Whether the data directory is a demo's, whose secrets may be printed. */
 export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));

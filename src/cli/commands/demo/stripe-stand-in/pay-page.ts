@@ -4,13 +4,13 @@ import type { Books, Row } from "./books.ts";
 import words from "./pay-page.json" with { type: "json" };
 import style from "./pay-page.txt" with { type: "text" };
 
-const safety = { "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'" };
+export const pageSafety = { "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'" };
 type Asked = { request: IncomingMessage; pathname: string; body: string };
 
 /** Answers the page on which a visitor pays, and its form: pay, decline or leave. */
 export function answerPayPage(books: Books, { request, pathname, body }: Asked, response: ServerResponse): void {
   const send = (status: number, headers: object, text = "") => {
-    response.writeHead(status, { ...safety, "Content-Type": "text/html; charset=utf-8", ...headers }).end(text);
+    response.writeHead(status, { ...pageSafety, "Content-Type": "text/html; charset=utf-8", ...headers }).end(text);
   };
   books.expireDue();
   const session = books.lists["checkout/sessions"].find(({ id }) => pathname === `/c/pay/${id}`);

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { addressOf } from "../../../../server/runtime/port.ts";
 import { Books, type Row } from "./books.ts";
 import { Refusal, readForm } from "./form.ts";
-import { answerPayPage } from "./pay-page.ts";
+import { answerPayPage, pageSafety } from "./pay-page.ts";
 import { answer } from "./requests.ts";
 
 /** A webhook on its way to an endpoint. */
@@ -12,19 +13,29 @@ type Reply = { status: number; body: string };
 /** A request of the API. `call` is such as "POST refunds". */
 export type ApiRequest = { call: string; text: string; headers: IncomingMessage["headers"] };
 interface Options {
+  host?: string;
   port?: number;
   /** Epoch milliseconds. */
   now?: () => number;
   /** Runs the work of a request. Without a reply, it cuts the connection. */
   around?: (request: ApiRequest, work: () => Reply) => Promise<Reply | undefined>;
   send?: (webhook: Webhook) => void;
+  /** Further pages of the server, by path. */
+  page?: (path: string) => Promise<{ html: string; headers?: Record<string, string> } | undefined>;
 }
 
 /**
  * Starts a stand-in of Stripe on loopback, for the demo and tests: the parts of its API that the server uses, a page to
  * pay on, and signed webhooks. All keys belong to one account; its test mode and its live mode have books of their own.
  */
-export async function startStripeStandIn({ port = 0, now = Date.now, around, send }: Options = {}) {
+export async function startStripeStandIn({
+  host = "127.0.0.1",
+  port = 0,
+  now = Date.now,
+  around,
+  send,
+  page,
+}: Options = {}) {
   const tell = (books: Books, event: Row) => {
     for (const { url, enabled_events, hidden, api_version, status } of books.lists.webhook_endpoints) {
       const isWanted =
@@ -67,6 +78,9 @@ export async function startStripeStandIn({ port = 0, now = Date.now, around, sen
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
     const { pathname, search } = new URL(request.url ?? "/", url);
+    const other = await page?.(pathname);
+    const headers = { ...pageSafety, "Content-Type": "text/html; charset=utf-8", ...other?.headers };
+    if (other) return void response.writeHead(200, headers).end(other.html);
     if (!pathname.startsWith("/v1/")) return answerPayPage(test, { request, pathname, body }, response);
     const call = `${request.method} ${pathname.slice(4)}`;
     const asked = { call, text: request.method === "POST" ? body : search.slice(1), headers: request.headers };
@@ -76,8 +90,8 @@ export async function startStripeStandIn({ port = 0, now = Date.now, around, sen
   }
 
   const server = createServer((request, response) => void serve(request, response));
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
+  const url = addressOf({ host, port: (server.address() as AddressInfo).port, tls: undefined });
   const stop = async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();

@@ -1,15 +1,16 @@
-import type { seedDemo } from "../../server/admin/demo.ts";
-import { integer } from "../../server/config/environment.ts";
-import { isExecutable } from "../../server/config/own-command.ts";
-import type { ServerProcess } from "../../server/runtime/serve.ts";
-import { quoteWord } from "../../server/values/shell-quote.ts";
-import { readCliConfig } from "../context/context.ts";
-import { valueArg } from "../framework/args.ts";
-import { defineCommand } from "../framework/command.ts";
-import { programName } from "../terminal/command-line.ts";
-import { type Console, printJson } from "../terminal/console.ts";
+import type { seedDemo } from "../../../server/admin/demo.ts";
+import { integer } from "../../../server/config/environment.ts";
+import { isExecutable } from "../../../server/config/own-command.ts";
+import type { Ctx } from "../../../server/context.ts";
+import type { ServerProcess } from "../../../server/runtime/serve.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
+import { readCliConfig } from "../../context/context.ts";
+import { valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { programName } from "../../terminal/command-line.ts";
+import { type Console, printJson } from "../../terminal/console.ts";
+import { describeServerProcess, serverFlags } from "../serve/serve.ts";
 import requests from "./demo-requests.txt" with { type: "text" };
-import { describeServerProcess, serverFlags } from "./serve/serve.ts";
 
 type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
 
@@ -22,6 +23,13 @@ export default defineCommand({
     "shop-port": valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port)", {
       parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
     }),
+    "payment-port": valueArg(
+      "number",
+      "Port of the test payments and mails; 0 picks a free one (default: --port + 2)",
+      {
+        parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
+      },
+    ),
     examples: { type: "boolean", description: "Also print requests to paste into another terminal" },
     "no-open": { type: "boolean", description: "Do not open the shop in a browser" },
   },
@@ -29,6 +37,7 @@ export default defineCommand({
   notes: [
     "At a terminal, it opens the shop in a browser.",
     "The shop is the example in examples/storefront. It has its own port, as the pages of a shop usually have another origin than the API.",
+    "Buyers pay on a page that charges no card, with Pay, Decline and Leave; another page shows the mail that would have been sent.",
     `Changes are kept in its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another.`,
   ],
   async run(args, console) {
@@ -36,25 +45,41 @@ export default defineCommand({
     const isNamed = console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
     const dataDir = args["data-dir"] ?? (isNamed ? undefined : defaultDataDir);
     const config = readCliConfig({ ...args, "data-dir": dataDir }, console);
-    const { runServer } = await import("../../server/runtime/serve.ts");
-    const demo = await import("../../server/admin/demo.ts");
-    const { openDemoShop } = await import("../../server/runtime/demo-shop.ts");
+    const { runServer } = await import("../../../server/runtime/serve.ts");
+    const demo = await import("../../../server/admin/demo.ts");
+    const { openDemoShop } = await import("../../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
     // In a checkout, commands are run without an installed program.
     const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
     const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
+    const { startDemoServices } = await import("./services.ts");
     const shop = openDemoShop(config, args["shop-port"]);
+    const services = await startDemoServices(config, args["payment-port"]).catch(async (error: unknown) => {
+      await shop.stop();
+      throw error;
+    });
     let store: DemoStore;
+    let ctx: Ctx;
     const onReady = async (url: string) => {
       const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
       const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
-      shop.present({ api: url, namespace, key: { id: store.pageId, secret: store.pageSecret }, mail });
-      const where = { shop_url: shop.url, url, data_dir: config.dataDir, namespace };
+      await services.connect(ctx, url);
+      shop.present({
+        api: url,
+        namespace,
+        key: { id: store.pageId, secret: store.pageSecret },
+        mail: services.mailUrl,
+      });
+      const pages = { payment_url: services.url, mail_url: services.mailUrl };
+      const where = { shop_url: shop.url, url, ...pages, data_dir: config.dataDir, namespace };
       // The browser opens before the hint about Ctrl-C, because Ctrl-C may end the demo at once.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       const keys = { app_id, app_secret, ...page, product_id, email, password };
       if (console.json) await printJson(console, { ...where, ...keys });
-      else await self.print(`Shop: ${shop.url}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`);
+      else
+        await self.print(
+          `Shop: ${shop.url}\nMail: ${services.mailUrl}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`,
+        );
       if (!args.examples || console.json) return;
       const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
       await console.write(requests.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values.get(name))));
@@ -63,12 +88,16 @@ export default defineCommand({
     const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
       store = await demo.seedDemo(db, vault, Date.now, { dataDir: config.dataDir, shopUrl: shop.url });
+      ctx = await demo.demoContext(db, vault);
     };
     try {
       // The demo uses plain HTTP, because a configured certificate is for a real store.
-      return await runServer({ ...config, tls: undefined }, { ...self, print, prepare, onReady });
+      return await runServer(
+        { ...config, tls: undefined, stripeUrl: services.url },
+        { ...self, print, prepare, onReady },
+      );
     } finally {
-      await shop.stop();
+      await Promise.all([shop.stop(), services.stop()]);
     }
   },
 });
