@@ -448,6 +448,14 @@ class History {
     const { app } = this.#stage.workers[0] as Worker;
     const { inconsistencies } = await findInconsistencies(app.system, { namespace: this.#shop.namespace });
     if (inconsistencies.length > 0) throw new Error(`Inconsistent: ${JSON.stringify(inconsistencies)}`);
+    const [mails] = await this.#rows<{ paid: number; mailed: number }>(
+      `select (select count(*) from orders where tenant_id = t.id and paid_at is not null) as paid,
+         (select count(*) from mail_outbox where tenant_id = t.id and kind = 'order_paid') as mailed
+       from tenants t where namespace = ?`,
+      this.#shop.namespace,
+    );
+    if (mails?.paid !== mails?.mailed)
+      throw new Error(`Not every paid order was mailed once: ${JSON.stringify(mails)}`);
     await this.#checkStock();
     const before = await this.#dump();
     for (const id of this.#orders) await this.#call(`POST /orders/${id}/checkout/check/`);
