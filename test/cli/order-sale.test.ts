@@ -197,7 +197,7 @@ test("an order is sent in two parcels with tracking, and a piece that came back 
     /^Shipping rate +Standard$/m,
     /^TAX CLASS +RATE +BASE +TAX\nstandard +19 % +\d+\.\d\d EUR +\d+\.\d\d EUR$/m,
     /^FULFILLMENT ID +ITEMS +CARRIER .*\nful_\S+ +1 × MUG +DHL +0034 +https:.*\nful_\S+ +1 × MUG, 1 × BOOK +- /m,
-    /^ref_\S+ +18\.85 EUR +1 /m,
+    /^ref_\S+ +succeeded +18\.85 EUR +1 /m,
   ]) {
     expect(sheet).toMatch(part);
   }

@@ -184,7 +184,7 @@ describe("order show", () => {
       /^Payment reference +pay-1$/m,
       /^LINE ID .*REFUNDED +RESTOCKED$/m,
       /^line_\S+ +=HYPERLINK.* +\+1 +19\.90 EUR +2 .* 1$/m,
-      /^ref_\S+ +20\.35 EUR +1 +@broken /m,
+      /^ref_\S+ +succeeded +20\.35 EUR +1 +@broken /m,
     ]) {
       expect(stdout).toMatch(part);
     }

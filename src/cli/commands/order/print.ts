@@ -28,7 +28,7 @@ function formatAddress(address: Order["shipping_address"]): string | null {
 function toFields(view: OrderView): object {
   const { order } = view;
   const { items: _i, tax_lines: _t, payments: _p, fulfillments: _f, refunds: _r, ...others } = toOrderRecord(view);
-  const { shipping_rates: _s, ...rest } = others;
+  const { shipping_rates: _s, disputes: _d, ...rest } = others;
   const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && order.status !== "pending");
   const fields = Object.entries(rest).filter(([name]) => !isHidden(name));
   const shown = fields.map(([name, value]) =>
@@ -57,7 +57,15 @@ type Row = Record<string, unknown>;
 
 /** The lists of an order. The fields of their rows are the columns of its tables. */
 function toTables(view: OrderView): Row[][] {
-  const { items, tax_lines: taxLines, payments, fulfillments, refunds, shipping_rates: offers = [] } = view.order;
+  const {
+    items,
+    tax_lines: taxLines,
+    payments,
+    fulfillments,
+    refunds,
+    disputes = [],
+    shipping_rates: offers = [],
+  } = view.order;
   const amount = (minor: number) => formatAmount(minor, view);
   const lines = new Map(items.map((line) => [line.id, line]));
   const name = (id: string) => lines.get(id)?.sku ?? lines.get(id)?.title ?? id;
@@ -84,11 +92,14 @@ function toTables(view: OrderView): Row[][] {
       ...{ carrier: tracking?.carrier, tracking: tracking?.number, tracking_url: tracking?.url, created_at },
     })),
     refunds.map((refund) => ({
-      ...{ refund_id: refund.id, amount: amount(refund.amount_minor) },
+      ...{ refund_id: refund.id, state: refund.state, amount: amount(refund.amount_minor) },
       items: refund.lines.reduce((sum, line) => sum + line.quantity, 0),
       ...{ reason: refund.reason, returned_points: refund.points_returned, reversed_points: refund.points_reversed },
       created_at: refund.created_at,
     })),
+    disputes.map(({ id, status, amount_minor, reason, due_at }) => {
+      return { dispute_id: id, status, amount: amount(amount_minor), reason, answer_by: due_at };
+    }),
     // The rates that apply, in a dry run that chose none.
     offers.map(({ id, name, zone, price_minor }) => ({ shipping_rate: name, price: amount(price_minor), zone, id })),
   ];
