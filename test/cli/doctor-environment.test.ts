@@ -316,7 +316,7 @@ test("-n checks one store, without the environment", async () => {
   await runHere(["tenant", "create", "other"], shop);
   const { findings, checked } = await runDoctor(shop, "-n", "demo");
   expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
-  expect(checked.slice(2, 9)).toEqual(["stores", "taxes", "accounts", "keys", "outbox", "webhooks", "states"]);
+  expect(checked.slice(2, 9)).toEqual(["stores", "taxes", "accounts", "keys", "outbox", "webhooks", "payments"]);
 });
 
 test("the exit code is 1 for an error, with --strict also for a warning, and never for a note", async () => {

@@ -3,7 +3,10 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Stripe as Library } from "stripe";
 import { postWebhook } from "../../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
+import type { Config } from "../../../src/server/config/config.ts";
 import { AppError } from "../../../src/server/errors.ts";
+import { checkPayments } from "../../../src/server/health/environment/payments.ts";
+import type { StoreSubject } from "../../../src/server/health/finding.ts";
 import { findUnbooked } from "../../../src/server/modules/payments/stripe/compare.ts";
 import {
   checkAccount,
@@ -14,7 +17,8 @@ import {
 import { fromStripe, takesCurrency, toStripe } from "../../../src/server/modules/payments/stripe/units.ts";
 import { decimalsOf } from "../../../src/server/values/currency.ts";
 import { createShop, tenantContext } from "../../support/factories.ts";
-import { openPayShop, stripeKey } from "../../support/pay-shop.ts";
+import { makeOrder } from "../../support/orders.ts";
+import { openPayShop, returnUrls, stripeKey } from "../../support/pay-shop.ts";
 
 Object.assign(Library.prototype, { getInitialNetworkRetryDelay: () => 0 });
 
@@ -201,6 +205,37 @@ describe("connecting a store", () => {
     const { order } = await makeReport();
     world.clock.advance(11 * minute);
     expect((await findUnbooked(world.ctx)).map(({ number }) => number)).toContain(order.number);
+  });
+
+  test("doctor names what differs at Stripe: the endpoint, the mode, payments, and refunds that wait", async () => {
+    const { shop, ctx } = await open();
+    const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
+    const product = await shop.createProduct({ price: 9, requires_shipping: false });
+    const order = await makeOrder(shop, [{ product_id: product.id }]);
+    const page = await shop.call<{ url: string }>(`POST /orders/${order.id}/checkout/`, { body: returnUrls });
+    world.stripe.delivery = "held";
+    world.stripe.pay(world.sessionOf(page.data));
+    const report = world.stripe.webhooks.findLast(({ url }) => url.includes(shop.namespace));
+    if (!report) throw new Error("There is no webhook.");
+    const event = { ...(JSON.parse(report.body) as object), id: "evt_live_of_another", livemode: true };
+    expect(await world.stripe.send({ ...report, body: JSON.stringify(event) })).toBe(200);
+    world.stripe.books.find("webhook_endpoints", id).status = "disabled";
+    world.stripe.delivery = "auto";
+    world.clock.advance(11 * minute);
+    const command = (words: string) => `bodega ${words}`;
+    const config = { stripeUrl: world.stripe.url, publicUrl: world.app.url } as Config;
+    const subject = { ...{ ctx: world.app.system, tenant: ctx.tenant, now: world.clock.now }, config, command };
+    const check = () => Array.fromAsync(checkPayments({ ...subject, timeoutMs: 1000 } as StoreSubject));
+    const found = (await check()).map(({ severity, message, remedy }) => [severity, message, remedy]);
+    expect(found).toMatchObject([
+      [
+        "warning",
+        expect.stringContaining("The endpoint is disabled at Stripe."),
+        expect.stringContaining("payment connect"),
+      ],
+      ["warning", expect.stringContaining("other mode"), expect.any(String)],
+      ["error", expect.stringContaining("Order 1 of store"), expect.stringContaining("order pay")],
+    ]);
   });
 
   test("ends with disconnecting, which closes the open pages and removes the endpoint", async () => {

@@ -26,6 +26,7 @@ onDatabase("file", (suite) => {
       sign_up: "open",
       sign_in_by_mail: true,
       ...{ country: null, prices_include_tax: true, tax_note: null, has_shipping_rates: false },
+      payment_methods: ["manual"],
       ...{ hold: 3600, transfer_hold: 604_800, transfer_instructions: null, order_url: null, legal_urls: {} },
     });
     expect(data).toMatchObject({

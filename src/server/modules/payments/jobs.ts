@@ -3,6 +3,7 @@ import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Ctx, PaymentOptions, Tenant } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, createPurge, param, run, type Statement, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
 import { orders } from "../orders/table.ts";
@@ -98,7 +99,7 @@ export const pollEvents = (deps: PaymentDeps): Promise<number> =>
     await run(ctx.db, savePoll, { id, until: toTimestamp(started) });
   });
 
-/** Works on due rows, each claimed for a minute. A row that fails is taken again then. Returns how many succeeded. */
+/** Works on due rows, each claimed for a minute. A row that fails is taken again then. Returns how many succeeded. Throws faults. */
 async function workOn<Found extends Row>(
   deps: PaymentDeps,
   select: Statement<Found>,
@@ -107,17 +108,22 @@ async function workOn<Found extends Row>(
 ): Promise<number> {
   const until = (ms: number) => toTimestamp(deps.now() + ms);
   let done = 0;
+  let failure: unknown;
   for (const row of await all(deps.db, select, { now: until(0), lease: until(leaseMs) })) {
     const lease = until(leaseMs);
     if ((await run(deps.db, claim, { id: row.id, at: row.at, lease })) === 0) continue;
     const setLease = (ms: number) => run(deps.db, claim, { id: row.id, at: lease, lease: until(ms) });
     const tenant = JSON.parse(row.tenant) as Tenant;
     const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: "payments" };
-    done += await work(ctx, row, setLease).then(
-      () => 1,
-      () => 0,
-    );
+    try {
+      await work(ctx, row, setLease);
+      done += 1;
+    } catch (error) {
+      // The provider may not answer, or refuse the key.
+      if (!(error instanceof AppError)) failure ??= error;
+    }
   }
+  if (failure !== undefined) throw failure;
   return done;
 }
 
