@@ -51,7 +51,7 @@ function onSignIn(content, next, known) {
   });
 }
 
-/** Never to another site. */
+/** Opens the page `next` of this shop, or the account. Ignores addresses of other sites. */
 export function goOn(next) {
   go(next?.startsWith("#/") ? next : "#/account", { replace: true });
 }
