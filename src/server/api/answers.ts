@@ -31,7 +31,7 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** All visitors of a page are one caller, so their keys must not be guessable. */
+/** All visitors of a page share its app key. A visitor who guessed another visitor's key would get that one's reply. */
 const minPageKey = 22;
 
 /** POST routes support `Idempotency-Key`, except those with secrets. */
@@ -78,7 +78,7 @@ function callerOf(actor: Actor): string | null {
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 
-/** The fingerprint is keyed, because a plain hash of a body with a password could be guessed. */
+/** The fingerprint uses a secret key: from a plain hash of a body, somebody could guess a password in the body. */
 function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
   const sent = body instanceof Uint8Array ? new Bun.CryptoHasher("sha256").update(body).digest("hex") : body;
   const asked = { method, path, params, query, body: sent, lang, subject };

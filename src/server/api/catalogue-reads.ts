@@ -18,7 +18,7 @@ interface ReadDeps {
 /** All that a reply depends on, and the time of the read. */
 interface Read {
   tenantId: string;
-  /** All that the reply depends on besides the database. Callers who see the same share it. */
+  /** All that the reply depends on besides the database. Calls with the same name get the same reply. */
   name: string;
   minute: number;
   /** The commit counter, read before the rows, so that a later commit changes it; null for a database server. */
@@ -86,8 +86,8 @@ function nameOf({ id }: Route, { ctx, params, query, lang }: Call, release: stri
 }
 
 /**
- * Returns the kept reply if nobody has committed since, or if the commits left its state as it was. Likes and views do
- * not change the state, so after a commit a reply lasts only for the minute of its tag.
+ * Returns the kept reply if nobody has committed since, or if the commits did not change its state. Likes and views are
+ * not part of the state, so after a commit, a reply lasts only until its minute ends.
  */
 async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply | undefined> {
   const kept = replies.find(read.tenantId, read.name);
@@ -108,7 +108,7 @@ function isSame(kept: State, present: State | undefined): boolean {
   return kept.state === present?.state && kept.version === present.version;
 }
 
-/** Keeps a reply if its state is still the same: several statements may have read it. */
+/** Keeps a reply only if its state did not change while several statements read it. */
 async function keep(replies: ReplyCache, { stateNow, ...read }: Read, reply: Omit<KeptReply, "commits" | "minute">) {
   const after = await stateNow();
   const { commits, minute } = read;

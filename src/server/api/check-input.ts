@@ -52,8 +52,8 @@ export type Query = Record<string, string | string[]>;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
 /**
- * Throws malformedRequest for invalid percent-encoding, or for a repeated name unless its schema is an array, because
- * two readers could use different values.
+ * Throws malformedRequest for invalid percent-encoding, or for a repeated name whose schema is not an array, because
+ * two programs could use different values of it.
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
   const common: Common = {};

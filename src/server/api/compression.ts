@@ -1,12 +1,12 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** Brotli takes several times as long for the same size. */
+/** Brotli is not among them, because it takes several times as long for the same size. */
 export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 
 const minLength = 1024;
-/** Longer content is compressed in a thread. */
+/** Longer content is compressed in another thread. */
 const maxLengthAtOnce = 64 * 1024;
 /** Higher levels take much longer and save a few percent of a product list. */
 const zstdLevel = { level: 3 } as const;

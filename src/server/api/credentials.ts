@@ -88,7 +88,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
 
 export type RequestCredentials = ReturnType<typeof extractCredentials>;
 
-/** `key` has the app credentials, even if the route ignores them. */
+/** `key` contains the app credentials. `app` is the same, or null if the route ignores credentials. */
 export function extractCredentials(
   route: Route,
   query: Common,
@@ -108,7 +108,8 @@ export function extractCredentials(
 }
 
 /**
- * Throws the error of credentials that were sent without a namespace (specification, section 7), else namespaceMissing.
+ * Returns the namespace. Throws the error of credentials that came without one (specification, section 7), or
+ * namespaceMissing.
  */
 export function requireNamespace(
   { common: { namespace }, app, user }: RequestCredentials,

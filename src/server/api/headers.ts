@@ -34,7 +34,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Reads the client's address when a service needs it. Few do, and reading it costs as much as the rest of a read. */
+/** Reads the client's address only when a service needs it. Few do, and reading it takes as long as a whole read. */
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;
@@ -65,7 +65,7 @@ export function allowOrigin(headers: Record<string, string>, origin: string): vo
   headers.Vary = "Origin";
 }
 
-/** A preflight names no key, so any origin is allowed. The request itself is checked. */
+/** A preflight names no key, so any origin is allowed. The request that follows is checked. */
 export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
   headers.Allow = methods;
   if (origin === null) return;

@@ -80,7 +80,7 @@ function splitGzip(member: Bytes): CompressedTail {
 const crcPolynomial = 0xedb88320;
 const crcOne = 0x80000000;
 
-/** Returns x^(8·length). The CRC-32 of a head is multiplied by it if so many bytes follow the head. */
+/** Returns x^(8·length), by which the CRC-32 of a head is multiplied when `length` bytes follow the head. */
 function shiftCrc(length: number): number {
   let power = crcOne;
   let square = crcOne >>> 8;

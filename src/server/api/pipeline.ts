@@ -51,7 +51,7 @@ interface Found {
   failure?: unknown;
 }
 
-/** How a request gets its body, which is read at most once, and its store and key. */
+/** Functions that read a request's body, at most once, and look up its store and key. */
 interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
@@ -184,7 +184,7 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
 /** Whether a page may read why it was refused. If its key was not accepted, only allowed origins of that key may. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
-  // The secret may be wrong.
+  // The key has the id that was sent; the secret that was sent may be wrong.
   const key = known?.key;
   return key != null && key.tenantId === known?.tenant?.id && verifyOrigin(key, origin).allowed;
 }

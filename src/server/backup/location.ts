@@ -71,7 +71,7 @@ type Kind = "backup" | "restore-test";
 
 interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
-  /** The last failure; null after a later success. `place` is where a restore test read the state. */
+  /** The last failure; null after a later success. `place` is the location that a restore test used. */
   last_failure: { at: string; message: string; place?: string | undefined } | null;
 }
 

@@ -41,7 +41,7 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   }
 }
 
-/** Resolves links, because the WAL and locks must be beside the file itself: two directories may link to one file. */
+/** Resolves links: two directories may link to one file, whose WAL and locks must be beside the file itself. */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return fs.existsSync(path) ? fs.realpathSync(path) : path;

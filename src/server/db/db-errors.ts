@@ -57,7 +57,7 @@ export function mapServerError(error: unknown): unknown {
 
 const ownCodes = /^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|UNKNOWN)|SQL_[A-Z_]+)/;
 
-/** True if only one statement failed, so that its transaction continues. */
+/** True if the error ends only the statement that failed, so that the transaction continues. */
 export function isOwnFailure(error: unknown): boolean {
   return error instanceof Error && ownCodes.test((error as CodedError).code ?? "");
 }

@@ -102,7 +102,7 @@ function compilePage(list: KeysetList, shape: Shape): Statement<PageRow> {
       from (select ${bounded} ${joined} ${page} limit ${param("limit")})) as page`);
 }
 
-/** The given bounds of a range of times as filters. Errors: validationFailed naming the field. */
+/** Returns the bounds of a time range in the query, as filters. Errors: validationFailed naming the field. */
 export function timeFilters(query: Readonly<Record<string, unknown>>, column: string): Record<string, string | number> {
   const bounds = readTimeRange(query, column);
   return Object.fromEntries(bounds.map(({ operator, value }) => [`${column} ${operator}`, value]));

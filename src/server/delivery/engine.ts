@@ -27,7 +27,7 @@ export class DeliveryEngine<Task extends Claim> {
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  /** The effect of a database that does not answer, such as `mail stays queued`. */
+  /** What the notice says about a database that does not answer, such as `mail stays queued`. */
   #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
@@ -36,7 +36,6 @@ export class DeliveryEngine<Task extends Claim> {
     this.#scheduler = new Scheduler(policy, deps.now);
   }
 
-  /** Polls until it is stopped. */
   start({ kind }: Database, effect: string): this {
     this.#effect = effect;
     const poll = async () => {
@@ -110,7 +109,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Waits for work that fails if the database does. A claimed delivery is repeated when its lease ends. */
+  /** Runs work that fails only if the database does, and reports that. Claimed deliveries are repeated later. */
   #follow(start: () => Promise<unknown>): Promise<unknown> {
     const report = () => {
       if (!this.#isFailing) this.#deps.notice?.("warn", `the database does not answer; ${this.#effect}`);

@@ -116,7 +116,7 @@ export interface RunOptions {
   fix?: boolean;
   skip?: string[];
   strict?: boolean;
-  /** Has the names of the checks that are running. */
+  /** Contains the names of the checks that are running. */
   running?: Set<string>;
   deps: { timeoutMs: number; command: CommandLine };
 }

@@ -44,5 +44,5 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Each restore has the lock of its directory while its process lives. */
+/** Each restore holds the lock of its directory while its process lives. */
 const lockOf = (libsql: Libsql, path: string) => new FileLock(libsql, join(path, "restore.lock"));

@@ -59,7 +59,7 @@ async function waitFor(
   const deadline = performance.now() + timeoutMs;
   try {
     for (;;) {
-      // The first process that opens the database makes SQLite apply the WAL.
+      // SQLite applies the WAL when the first process opens the database, so a damaged WAL is copied before that.
       if (hasWal(path) && lock.tryExclusive()) {
         preserveCorruptWal(path);
         lock.release();

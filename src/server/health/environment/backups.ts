@@ -51,7 +51,7 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A slow place also causes a lag, but a smaller one than this. */
+/** A slow replica lags too, but by less than this. */
 const maxLagSeconds = 30;
 
 /** Checks that the replica has all commits but those of the last seconds, and that it is on another disk. */

@@ -44,7 +44,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/** Removes origins. An empty list stays enforced; otherwise the key would work from any. Errors: as `addOrigins`. */
+/** Removes origins. An empty list stays enforced: otherwise any origin could use the key. Errors: as `addOrigins`. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);
@@ -70,7 +70,7 @@ export function setOrigins(
   });
 }
 
-/** Whether the key accepts this `Origin` (specification, section 5), the reason, and the matching entry. */
+/** Returns whether the key accepts this `Origin` (specification, section 5), why, and which entry matches. */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,

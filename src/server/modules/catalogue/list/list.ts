@@ -14,7 +14,7 @@ import { type ProductListQuery, type ProductSortKey, readableFields } from "./mo
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
 
-/** Stores that are known to have translated products. In others, a page that needs translations is read twice. */
+/** Stores that are known to have translated products. In other stores, a page that needs translations is read twice. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;

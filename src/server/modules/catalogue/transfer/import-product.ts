@@ -37,7 +37,7 @@ export type ImportOutcome = "unchanged" | { title: string; fields: string[] | nu
 /** Records a key of the item's product. Throws validationFailed if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
 
-/** Creates a product, or changes the one with this id, SKU, slug or title. Errors: as `claim`, creates and changes. */
+/** Creates a product, or changes the one with this id, SKU, slug or title. Errors: as `claim` and both writes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));
